@@ -1,6 +1,6 @@
-"""What the agent can decide: typed actions. Points are pixels of the image that was sent.
+"""The typed actions that the agent can decide on. Points are pixels of the image that was sent to the model.
 
-Those here are the ones that dialects of models have words for. Others come with their specs
+This module has the actions that model dialects have words for. Other actions are defined next to their specs
 (agent.graph.executor.action_spec).
 """
 
@@ -83,7 +83,7 @@ class Type(Action):
     @model_validator(mode="before")
     @classmethod
     def _as_typed(cls, given: object) -> object:
-        """The text as it will be typed, before anything judges, tells or keeps it."""
+        """Normalise the text to the form that will be typed, before any rule judges or stores it."""
         if not isinstance(given, dict) or not isinstance(text := given.get("text"), str):
             return given
         typed = as_typed(text)
@@ -241,11 +241,11 @@ DIALECT_ACTIONS: tuple[type[Action], ...] = (
     EnterSecret,
     Finish,
 )
-"""What the prompts of the dialects tell of, each as far as it has words for it, in the order in which models are told.
-Any other action is offered in every dialect (agent.dialects.offered). No rule asks whether one is here.
+"""The actions that dialect prompts describe, as far as each dialect supports them, in the order of the prompt. All
+other actions are offered in every dialect (agent.dialects.offered). No rule depends on this list.
 """
 
 
 def action_data(action: Action) -> dict[str, Any]:
-    """The action as plain data for checkpoints, journal and JSON output."""
+    """Convert the action to plain data for checkpoints, the journal and JSON output."""
     return action.model_dump(mode="json", exclude_defaults=False)

@@ -1,5 +1,6 @@
-"""Whether a request asks for something to be done on the phone, by its words: in the languages of `acts.toml`, and only
-where that is plain. What is not known for an act may be one all the same.
+"""Decides from its words whether a request asks for an action on the phone, in the languages of `acts.toml`.
+
+Only plain cases are recognised: a request that is not recognised may still ask for an action.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from threading import Lock
 from typing import Final, Literal
 
 Act = Literal["does", "sets", ""]
-""""does": it cannot be so before anything was done; "sets": the phone may already be as it is to be; "": no act."""
+"""The kind of action: "does" cannot be true before something was done, "sets" may already be so on the phone, and "" is
+not recognised as an action.
+"""
 
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
 _ENDS: Final = re.compile(r"(?<=[.!?;。！？；؟؛।\n])\s*|\s*\n\s*")
@@ -26,7 +29,7 @@ _NO_BLANKS: Final = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts in which a word may begin or end inside a row of letters."""
 MAX_GAP: Final = 80
 _READING: Final = Lock()
-"""Held while the words are read: two threads that need them for the first time share the work."""
+"""Held while the words are loaded, so that two threads that need them first share the work."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,12 @@ class _Language:
 
 
 def load() -> None:
-    """Read the words of all languages ahead of the first request, in half a second of processor time."""
+    """Load the words of all languages before the first request; takes half a second of processor time."""
     _languages()
 
 
 def asks_for_act(text: str) -> Act:
-    """What the first clause asks for that is known for an act or for a question."""
+    """Return what the first recognised clause asks for."""
     clauses = [_folded(each) for each in _ENDS.split(_QUOTED.sub('"', text))]
     for clause in filter(None, clauses):
         found = [_read(clause, language) for language in _languages()]
@@ -57,13 +60,13 @@ def asks_for_act(text: str) -> Act:
 
 
 def leaves_unsent(text: str) -> bool:
-    """Whether it says that a message is to be written and not sent."""
+    """Whether the text says that a message should be written but not sent."""
     folded = _folded(text)
     return any(each.unsent is not None and each.unsent.search(folded) for each in _languages())
 
 
 def _read(clause: str, language: _Language) -> Act | None:
-    """None where no word of the language is known in it."""
+    """Read one clause; None if it has no known word of the language."""
     asked = clause.endswith(("?", "？", "؟"))
     rest = clause.strip(_SIGNS)
     polite = False
@@ -121,7 +124,7 @@ def _any(patterns: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _words(entry: str) -> str:
-    """The pattern of an entry: whole words, in scripts that put blanks between them."""
+    """Return the regular expression of an entry: whole words, in scripts that separate words."""
     entry = entry.removesuffix(".")
     gap = rf".{{1,{MAX_GAP}}}?"
     body = "".join({"_": gap, "*": r"\w*", "#": r"\d+", " ": r"\s+"}.get(sign, re.escape(sign)) for sign in entry)
@@ -135,7 +138,7 @@ def _edge(sign: str, *, before: bool) -> str:
 
 
 def _start(entry: str, *, alone: bool = False) -> str:
-    """How a clause begins. Without a "." something follows, unless it may stand `alone`."""
+    """Return the expression for the start of a clause. Without a ".", something must follow unless `alone` is set."""
     if alone:
         return f"^{_words(entry)}"
     tail = rf"[{re.escape(_SIGNS)}]*$" if entry.endswith(".") else r"\s*[^\s]"
@@ -143,5 +146,5 @@ def _start(entry: str, *, alone: bool = False) -> str:
 
 
 def _end(entry: str) -> str:
-    """How a clause ends, with something before it."""
+    """Return the expression for the end of a clause, with something before it."""
     return rf"(?:\S\s*{_words(entry)}[{re.escape(_SIGNS)}]*$)"

@@ -1,6 +1,6 @@
-"""Captions: what a step does, in at most ten words, for cards and lists. A caption is a whole phrase.
+"""Makes captions for cards and lists: a complete phrase of at most ten words on what a step does.
 
-A word of a script without spaces counts as its usual number of letters.
+In scripts without spaces, a usual number of letters counts as a word.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _LETTERS_OF_WORD: Final = (
     (re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), 2),
     (re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 5),
 )
-"""Chinese and Japanese; Thai, Lao, Burmese and Khmer."""
+"""Letters per word: Chinese and Japanese; Thai, Lao, Burmese and Khmer."""
 _SENTENCE: Final = re.compile(
     r"(?<![\s.][^\W\d_])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bNo)(?<!\bSt)(?<!\bvs)"
     r"[.!?;]+[\"'”’)]?(?=\s)|[。！？；][”’」）]?"
 )
-"""The end of a sentence within a line, but for the dots of abbreviations and initials."""
+"""The end of a sentence within a line, ignoring the dots of abbreviations and initials."""
 _PAIRS: Final = ("()", "（）", "“”", "「」", "[]", "《》", "【】")
 _MARKDOWN: Final = re.compile(r"^[\s#>*-]+(?=\S)|\*\*|__|`")
 _KEPT: Final = ((6, 24), (4, 16), (2, 10), (1, 6))
-"""How many words and letters of each value a description keeps: less and less, until it fits."""
+"""How many words and letters of each value a description keeps: ever fewer until it fits."""
 
 
 def is_short(text: str) -> bool:
-    """Whether it is no longer than a caption may be."""
+    """Whether a text is short enough for a caption."""
     return len(text) <= LETTERS and _words(text) <= WORDS
 
 
 def phrase(text: str) -> str:
-    """The first line of a text as a caption, else as many of its first sentences as fit; "" where none does."""
+    """Return the first line of a text, or as many of its first sentences as fit in a caption; "" if none fits."""
     lines = (" ".join(_MARKDOWN.sub("", line).split()) for line in text.splitlines())
     line = next(filter(None, lines), "")
     if is_short(line):
@@ -46,7 +46,7 @@ def phrase(text: str) -> str:
 
 
 def deed(done: Sequence[str]) -> str:
-    """What was done, in the language that is spoken here: as many of these descriptions as fit, at least one."""
+    """Join as many descriptions of what was done as fit, at least one, in the reader's language."""
     caption = ""
     for each in done:
         longer = f"{caption} · {said(each)}" if caption else _fitted(each)
@@ -57,9 +57,7 @@ def deed(done: Sequence[str]) -> str:
 
 
 def _fitted(description: str) -> str:
-    """A description with its values shortened until it fits: that it was typed stays, and of what was typed the end
-    goes.
-    """
+    """Shorten the values in a description until it fits: the verb stays, and the end of typed text goes."""
     worded = said(description)
     for words, letters in _KEPT:
         if is_short(worded):
@@ -80,7 +78,7 @@ def _with_short_values(description: str, words: int, letters: int) -> str:
 
 
 def _words(text: str) -> int:
-    """How many words it has; a sign alone is none."""
+    """Count the words; punctuation alone does not count."""
     number = 0.0
     for written in text.split():
         rest = written
@@ -92,5 +90,5 @@ def _words(text: str) -> int:
 
 
 def _is_closed(text: str) -> bool:
-    """Whether no quote or bracket is open at its end."""
+    """Whether no quotation mark or bracket is left open."""
     return text.count('"') % 2 == 0 and all(text.count(begin) == text.count(end) for begin, end in _PAIRS)

@@ -1,4 +1,4 @@
-"""How a person steps in: stop signals and notes for work in progress."""
+"""Stop signals and notes with which a person steers work in progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from devices.wording import Words
 T = TypeVar("T")
 
 STAND_STILL_S = 5.0
-"""A call that was cut off may take that long to let go."""
+"""Seconds that a call that was cut off may take to return."""
 
 
 class _Signal(BaseModel):
@@ -24,56 +24,57 @@ class _Signal(BaseModel):
 
 
 class Pause(_Signal):
-    """Stand still until a resume; a call that hangs is cut off."""
+    """Pause the work until it is resumed; a call in progress is cut off."""
 
     kind: Literal["pause"] = "pause"
 
 
 class Resume(_Signal):
-    """Go on after a pause, with a note for the next step unless it is empty."""
+    """Continue after a pause, with a note for the next step unless it is empty."""
 
     kind: Literal["resume"] = "resume"
     note: Text = ""
 
 
 class Steer(_Signal):
-    """A note that is read before the next step."""
+    """Leave a note that the agent reads before its next step."""
 
     kind: Literal["steer"] = "steer"
     note: Text
 
 
 class Cancel(_Signal):
-    """End the work, also a paused one."""
+    """End the work, even if it is paused."""
 
     kind: Literal["cancel"] = "cancel"
 
 
 Signal = Annotated[Pause | Resume | Steer | Cancel, Field(discriminator="kind")]
-"""What is asked of work that is going on."""
+"""A request to pause, resume, steer or cancel work in progress."""
 
 
 def done_by_hand(who: str) -> Words:
-    """The note that a person did something on the phone themselves."""
+    """Return the note that a person did something on the phone themselves."""
     return words("note.by_hand", who=who)
 
 
 class Stopped(Exception):
-    """The work was asked to stand still or to end; what was awaited has been cancelled."""
+    """The work was asked to pause or end, and the awaited call was cancelled."""
 
 
 class Control:
-    """Stop signs and notes of one task or run. Lives in memory; the task service knows what must survive.
+    """The stop signals and notes of one task or run. They exist in memory only; the task service stores what must
+    survive.
 
-    Every long wait goes through `guard`: a stop then takes effect at once, also while a call hangs. What acts does so
-    inside of `moving`, so that `rest` knows when it stands still.
+    Every long wait goes through `guard`, so that a stop takes effect at once even if a call hangs. Code that acts on
+    the phone does so inside `moving`, so that `rest` knows when it has stopped.
     """
 
     def __init__(self) -> None:
         self.cancelled = False
         self.paused = False
         self.graph = RunControl()
-        """What a graph is given, so that it stops between two nodes when the service shuts down."""
+        """The control object passed to a graph, which stops it between two nodes when the service shuts down."""
         self._stop = asyncio.Event()
         self._end = asyncio.Event()
         self._go = asyncio.Event()
@@ -83,7 +84,7 @@ class Control:
         self._notes: list[str] = []
 
     def obey(self, signal: Signal) -> None:
-        """Do what is asked. Of a pause, `rest` returns when the work really stands still."""
+        """Carry out a signal. After a pause, call `rest` to wait until the work has really stopped."""
         match signal:
             case Pause():
                 self.pause()
@@ -103,11 +104,11 @@ class Control:
 
     @property
     def stopping(self) -> bool:
-        """Whether something asks the work to stand still or to end."""
+        """Whether the work was asked to pause or end."""
         return self._stop.is_set()
 
     def cancel(self) -> None:
-        """End the work, also a paused one."""
+        """End the work, even if it is paused."""
         self.cancelled = True
         self.paused = False
         self._stop.set()
@@ -115,7 +116,7 @@ class Control:
         self._go.set()
 
     def pause(self) -> None:
-        """Stand still until `resume`."""
+        """Pause the work until `resume` is called."""
         if not (self.cancelled or self.draining or self.paused):
             self.paused = True
             self._standing.clear()
@@ -123,14 +124,14 @@ class Control:
             self._stop.set()
 
     def resume(self) -> None:
-        """Go on after a pause."""
+        """Continue after a pause."""
         self.paused = False
         if not (self.cancelled or self.draining):
             self._stop.clear()
         self._go.set()
 
     def drain(self) -> None:
-        """The service is shutting down: stop at the next safe point, to be continued; nothing is held any more."""
+        """Stop the work at the next safe point because the service shuts down; it can be continued later."""
         self.graph.request_drain()
         self.paused = False
         self._stop.set()
@@ -138,8 +139,8 @@ class Control:
         self._go.set()
 
     async def rest(self) -> None:
-        """Returns when paused work stands still: at once, unless something moves. Raises TimeoutError when it has not
-        come to rest in time.
+        """Wait until paused work has stopped moving; returns at once if nothing moves. Raises TimeoutError if it does
+        not stop in time.
         """
         if self.paused and self._moving:
             async with asyncio.timeout(STAND_STILL_S):
@@ -147,7 +148,7 @@ class Control:
 
     @contextmanager
     def moving(self) -> Iterator[None]:
-        """Inside the block something may act."""
+        """Mark a block in which the work may act on the phone."""
         self._moving += 1
         try:
             yield
@@ -157,29 +158,30 @@ class Control:
                 self._standing.set()
 
     async def hold(self) -> None:
-        """Called by the work at its safe point: waits there while it is paused."""
+        """Wait at a safe point while the work is paused. The work itself calls this."""
         if self.paused:
             self._standing.set()
             await self._go.wait()
 
     def note(self, text: str) -> None:
-        """Leave a note that is read before the next step."""
+        """Leave a note that the agent reads before its next step."""
         self._notes.append(text)
 
     @property
     def has_notes(self) -> bool:
-        """Whether there are notes that nobody has read."""
+        """Whether there are unread notes."""
         return bool(self._notes)
 
     def take_notes(self) -> list[str]:
-        """The unread notes, which are read now."""
+        """Return the unread notes and mark them as read."""
         notes, self._notes = self._notes, []
         return notes
 
     async def guard(self, work: Coroutine[Any, Any, T], *, pausing: bool = True) -> T:
-        """Await `work`, unless a stop comes first: then it is cancelled, waited for, and Stopped is raised.
+        """Await `work` until it is done or a stop comes. On a stop, cancel it, wait for it to return and raise Stopped.
 
-        With `pausing` off only an end counts: a pause leaves the work alone (a place in a queue, an open question).
+        With `pausing` off, only the end of the work counts: a pause does not interrupt, for example, a place in a queue
+        or an open question.
         """
         sign = self._stop if pausing else self._end
         if sign.is_set():

@@ -1,6 +1,7 @@
-"""What came of a step, as facts: found by looks at the phone, told by the phone, or said by a person.
+"""The facts about what a step changed: seen on the phone, reported by the phone, or said by a person.
 
-They are kept as JSON and never as sentences: each reader words them. The English here is what models and the log read.
+Facts are stored as JSON, never as sentences; each reader words them. The English in this module is for models and the
+log.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ class _Fact(BaseModel):
 
 
 class AppChanged(_Fact):
-    """Another app is in front; `app` is its package, "" when that could not be told."""
+    """Another app is in front; `app` is its package, "" if unknown."""
 
     kind: Literal["app_changed"] = "app_changed"
     app: str
 
 
 class PageChanged(_Fact):
-    """Another page (an activity of Android) of the app in front is shown."""
+    """The app in front shows another page (Android activity)."""
 
     kind: Literal["page_changed"] = "page_changed"
 
 
 class Appeared(_Fact):
-    """Words that were not on the screen before; of `more` others only the number is told."""
+    """Words that are new on the screen; `more` counts further new words that are not listed."""
 
     kind: Literal["appeared"] = "appeared"
     words: tuple[str, ...]
@@ -41,7 +42,7 @@ class Appeared(_Fact):
 
 
 class Disappeared(_Fact):
-    """Words that are not on the screen any more; of `more` others only the number is told."""
+    """Words that are no longer on the screen; `more` counts further ones that are not listed."""
 
     kind: Literal["disappeared"] = "disappeared"
     words: tuple[str, ...]
@@ -49,7 +50,7 @@ class Disappeared(_Fact):
 
 
 class KeyboardOpened(_Fact):
-    """The keyboard covers a part of the screen now."""
+    """The keyboard now covers part of the screen."""
 
     kind: Literal["keyboard_opened"] = "keyboard_opened"
 
@@ -67,7 +68,7 @@ class ScreenTurned(_Fact):
 
 
 class SwitchedTo(_Fact):
-    """A switch or a box with this label (or resource id) is on or off now."""
+    """The switch or checkbox with this label (or resource id) is now on or off."""
 
     kind: Literal["switched_to"] = "switched_to"
     name: str
@@ -75,26 +76,26 @@ class SwitchedTo(_Fact):
 
 
 class ScreenChanged(_Fact):
-    """The picture is another one, and nothing more can be told of it."""
+    """The picture changed in a way that cannot be described further."""
 
     kind: Literal["screen_changed"] = "screen_changed"
 
 
 class NothingChanged(_Fact):
-    """A person would see no difference."""
+    """The screen shows no difference that a person would see."""
 
     kind: Literal["nothing_changed"] = "nothing_changed"
 
 
 class TextNow(_Fact):
-    """What the field reads after it was typed into; bullets for a password."""
+    """The content of the field after typing into it; bullets for a password."""
 
     kind: Literal["text_now"] = "text_now"
     text: str
 
 
 class PhoneNote(_Fact):
-    """What the phone's driver told of an input: a sentence of the devices (`devices/sentences.toml`) and its values."""
+    """The phone driver's remark about an input: a sentence from `devices/sentences.toml` with its values."""
 
     kind: Literal["phone_note"] = "phone_note"
     sentence: str
@@ -102,13 +103,13 @@ class PhoneNote(_Fact):
 
     @classmethod
     def of(cls, note: Words) -> Self:
-        """The fact in a sentence of the devices."""
+        """Create the fact from a sentence about a phone."""
         return cls(sentence=note.kind, values={name: str(value) for name, value in note.values.items()})
 
     @property
     def words(self) -> Words:
-        """The sentence as a value; a general one where the devices have no such sentence: the phone may be attached to
-        a machine of another version.
+        """The remark as a sentence. If this version does not know it, a general sentence is used: the phone may be
+        attached to a machine that runs another version.
         """
         form = PHONE_SENTENCES.get(self.sentence, "")
         if not form or not placeholders(form) <= self.values.keys():
@@ -117,41 +118,41 @@ class PhoneNote(_Fact):
 
 
 class LookedBefore(_Fact):
-    """The screen was held against what a person had allowed at most so many milliseconds before the input was sent."""
+    """The screen was compared with what a person had approved at most this many milliseconds before the input."""
 
     kind: Literal["looked_before"] = "looked_before"
     milliseconds: int
 
 
 class OtherWindow(_Fact):
-    """Another window than the one that a person had allowed came up within that time and got the input."""
+    """Another window appeared at the last moment and received the input that a person had approved."""
 
     kind: Literal["other_window"] = "other_window"
     window: str
 
 
 class EffectUnseen(_Fact):
-    """The input was sent, and then the phone could not be looked at."""
+    """The input was sent, but the phone could not be looked at afterwards."""
 
     kind: Literal["effect_unseen"] = "effect_unseen"
 
 
 class CameTrue(_Fact):
-    """What was waited for was so after these seconds."""
+    """The awaited condition was met after this many seconds."""
 
     kind: Literal["came_true"] = "came_true"
     seconds: float
 
 
 class NotWithin(_Fact):
-    """What was waited for did not come true in this time."""
+    """The awaited condition was not met within this many seconds."""
 
     kind: Literal["not_within"] = "not_within"
     seconds: float
 
 
 class FileSent(_Fact):
-    """A file of `size` bytes left the phone for the chat."""
+    """A file of `size` bytes was sent from the phone to the chat."""
 
     kind: Literal["file_sent"] = "file_sent"
     name: str
@@ -159,7 +160,7 @@ class FileSent(_Fact):
 
 
 class Worded(_Fact):
-    """What an action or a tool says of its result, in a sentence of its own (agent.wording.Texts)."""
+    """The result of an action or tool in a sentence that it defines itself (agent.wording.Texts)."""
 
     kind: Literal["worded"] = "worded"
     sentence: str
@@ -169,36 +170,36 @@ class Worded(_Fact):
 
     @classmethod
     def of(cls, result: Words) -> Self:
-        """The fact in a sentence with translations of its own."""
+        """Create the fact from a sentence that carries its own translations."""
         values = {name: str(value) for name, value in result.values.items()}
         translations = dict(result.translations or {})
         return cls(sentence=result.kind, values=values, form=result.form, translations=translations)
 
     @property
     def words(self) -> Words:
-        """The sentence as a value. It may come from another machine: a value that is missing shows as "…"."""
+        """The fact as a sentence. It may come from another machine, so a missing value is shown as "…"."""
         named = placeholders(self.form).union(*map(placeholders, self.translations.values()))
         return Words(self.form, self.sentence, dict.fromkeys(named, "…") | self.values, self.translations)
 
 
 class Answered(_Fact):
-    """What a person answered, as they typed it."""
+    """A person's answer, exactly as they typed it."""
 
     kind: Literal["answered"] = "answered"
     text: str
 
 
 class DoneByHand(_Fact):
-    """A person did it on the phone themselves, or what else was needed there."""
+    """A person did the step on the phone themselves."""
 
     kind: Literal["by_hand"] = "by_hand"
 
 
 class NotAllowed(_Fact):
-    """A person did not allow it, so it was not done.
+    """A person denied the action, so it was not done.
 
-    `consequence` is the rule of the gate that asked, `text` what this run had typed before and what stood in a field of
-    the window when the person was asked; each is "" when there is none.
+    `consequence` is the rule that asked. `text` is what the run had typed and what a field of the window contained when
+    the person was asked. Either is "" if there is none.
     """
 
     kind: Literal["not_allowed"] = "not_allowed"
@@ -207,7 +208,7 @@ class NotAllowed(_Fact):
 
 
 class AllowedAhead(_Fact):
-    """An action was done without a question: `by` had allowed it for this task, or with the schedule of that number."""
+    """An action was done without asking: `by` had approved it for this task or with the schedule `schedule`."""
 
     kind: Literal["allowed_ahead"] = "allowed_ahead"
     to: str
@@ -217,15 +218,15 @@ class AllowedAhead(_Fact):
 
 
 class DeniedBefore(_Fact):
-    """A person had denied the same in this run, so it was neither asked again nor done."""
+    """A person had denied the same action in this run, so it was neither asked again nor done."""
 
     kind: Literal["denied_before"] = "denied_before"
     tries: int
-    """How often it was tried, the denied one included."""
+    """How often the action was tried, including the denied attempt."""
 
 
 class PlainText(_Fact):
-    """Words that stand for nothing else, such as a model's reason."""
+    """Free text that fits no other fact, such as a model's reason."""
 
     kind: Literal["text"] = "text"
     text: str
@@ -262,31 +263,31 @@ Effect = Annotated[
 
 
 Effects = tuple[Effect, ...]
-"""What came of a step, in order; () when nothing is known of it."""
+"""The facts about one step, in order; () if nothing is known."""
 _EFFECTS: Final[TypeAdapter[tuple[Effect, ...]]] = TypeAdapter(Effects)
 
 
 def effects_of(kept: object) -> tuple[Effect, ...]:
-    """The facts that were kept as plain data. Raises pydantic.ValidationError for anything else."""
+    """Read facts back from plain data. Raises pydantic.ValidationError for anything else."""
     return _EFFECTS.validate_python(kept)
 
 
 def is_denied(effects: Sequence[Effect]) -> bool:
-    """Whether what the step was about to do was not done because a person did not allow it, then or before."""
+    """Whether a person's denial, now or earlier in the run, prevented the step's action."""
     return any(isinstance(fact, NotAllowed | DeniedBefore) for fact in effects)
 
 
 def effects_data(effects: Sequence[Effect]) -> list[dict[str, Any]]:
-    """Facts as plain data, ready for JSON."""
+    """Convert facts to plain data for JSON."""
     return [effect.model_dump(mode="json") for effect in effects]
 
 
 _FORMS: Final = {"kind", "sentence", "form", "translations", "consequence"}
-"""Parts of facts that stand fixed, whatever the values in them are."""
+"""Fields of facts that hold no content from the phone or a person, so they are never covered."""
 
 
 def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) -> Effect:
-    """The fact with other words in it. `cover` is given those that stand in a row, and returns as many."""
+    """Return the fact with all its words replaced. `cover` receives a list of texts and returns as many."""
     changes: dict[str, object] = {}
     for name, value in effect:
         if name in _FORMS:
@@ -301,7 +302,7 @@ def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) 
 
 
 def in_english(effects: Sequence[Effect]) -> str:
-    """The facts in one line, as models and the log read them; "" when there are none."""
+    """Return the facts as one line of English for models and the log; "" if there are none."""
     return "; ".join(map(_english, effects))
 
 

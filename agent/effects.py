@@ -1,4 +1,4 @@
-"""What an action did: the difference between two looks at a phone."""
+"""Determines what an action changed from two looks at a phone."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from devices.phone import Done, Observation
 
 MAX_WORDS_LISTED = 6
 MAX_LETTERS = 60
-"""Of a word that is listed; a paragraph is one word here."""
+"""The maximum length of a listed word in letters; here a whole paragraph is one word."""
 THUMB = (54, 120)
 STATUS_BAR_SHARE = 0.04
-"""The clock and the signal change by themselves: the top of the screen does not count."""
+"""The top share of the screen that is ignored, because the clock and the signal change on their own."""
 CHANGED_MEAN = 0.8
-"""Mean difference of the small grey pictures (0–255) above which a screen counts as changed; a blinking caret stays
-well below."""
+"""The mean difference of the small grey pictures (0–255) above which a screen counts as changed; a blinking caret stays
+well below.
+"""
 
 
 def fingerprint(observation: Observation) -> str:
-    """A word for a screen that stays the same while nothing a person would notice has changed."""
+    """Return a text that stays the same until a person would notice a change on the screen."""
     words = "|".join(sorted(_in_order(observation)))
     image = "none" if observation.thumbnail is None else _hash(observation.thumbnail)
     states = "".join("1" if e.checked else "0" for e in observation.elements or () if e.checkable)
@@ -44,7 +45,7 @@ def fingerprint(observation: Observation) -> str:
 
 
 def hash_text(text: str) -> str:
-    """A short stable digest."""
+    """Return a short stable digest of a text."""
     return blake2s(text.encode(), digest_size=8).hexdigest()
 
 
@@ -61,16 +62,16 @@ def changed(before: Observation, after: Observation) -> bool:
 
 
 def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
-    """What is different now, in the order in which it is told; never empty."""
+    """Return the facts about what changed, in the order in which they are reported; never empty."""
     found: list[Effect] = []
     if before.package != after.package:
         found.append(AppChanged(app=after.package))
     elif before.activity != after.activity:
         found.append(PageChanged())
     known = before.elements is not None and after.elements is not None
-    # Of a screen that has not told its words, none has appeared or gone.
+    # Without known words, none can have appeared or gone.
     old, new = (_counted(before), _counted(after)) if known else (Counter[str](), Counter[str]())
-    # Counted, because a word may stand there twice: the "On" below one switch says nothing of another.
+    # Counted, because a word may appear twice: the "On" below one switch says nothing about another.
     appeared = [word for word in _in_order(after) if new[word] > old[word]]
     vanished = [word for word in _in_order(before) if old[word] > new[word]]
     if appeared:
@@ -90,7 +91,7 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
 
 
 def told_effects(done: Done | None, *, covered: bool = False) -> tuple[Effect, ...]:
-    """What the phone has told of an input, in the order in which it is told; `covered`, without what a field reads."""
+    """Return what the phone reported about an input; with `covered`, without the content of a field."""
     if done is None:
         return ()
     read = () if done.field_text is None or covered else (TextNow(text=done.field_text),)
@@ -98,7 +99,7 @@ def told_effects(done: Done | None, *, covered: bool = False) -> tuple[Effect, .
 
 
 def _switched(before: Observation, after: Observation) -> list[SwitchedTo]:
-    """What was turned on or off; switches that nothing tells apart are left out, for a list may have moved."""
+    """Return the switches that changed. Switches that cannot be told apart are left out: a list may have moved."""
     old, new = _switches(before), _switches(after)
     return [
         SwitchedTo(name=label or identifier, on=states[0])
@@ -125,7 +126,7 @@ def _in_order(observation: Observation) -> list[str]:
 
 
 def _listed(words: list[str]) -> tuple[tuple[str, ...], int]:
-    """The first of them, each once and cut short, and how many more there are."""
+    """Return the first distinct words, shortened, and how many more there are."""
     unique = list(dict.fromkeys(words))
     shown = tuple(word[:MAX_LETTERS] for word in unique[:MAX_WORDS_LISTED])
     return shown, len(unique) - len(shown)

@@ -1,4 +1,4 @@
-"""The closed set of things that go wrong, and the one place that gives each its words and its outcome."""
+"""The closed set of faults, and the one place that gives each its words and its outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.models.errors import ModelError
 from agent.models.state import ABOUT_THE_REQUEST
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
-from agent.ports.leases import NoPhone
+from agent.ports.leases import NoPhone, PhoneLeft
 from agent.wording import paragraph, sentence
 from devices.errors import (
     CaptureFailed,
@@ -26,7 +26,7 @@ from devices.wording import Words, said, sentence_of
 
 
 class FaultKind(StrEnum):
-    """Where a fault comes from."""
+    """The part of the system that a fault comes from."""
 
     PHONE = "phone"
     MODEL = "model"
@@ -40,7 +40,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happened, what was not done, and what to do next: three sentences for a person."""
+    """A fault as sentences for a person: what happened, what was not done, and what to do next."""
 
     kind: FaultKind
     happened: str
@@ -50,22 +50,23 @@ class Fault:
 
     @property
     def sentence(self) -> str:
-        """All of it in one paragraph."""
+        """All sentences of the fault as one paragraph."""
         return paragraph(self.happened, self.not_done, self.next)
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How faults of one sort end: `name` begins the kinds of their sentences."""
+    """How faults of one sort end. `name` is the prefix of the kinds of their sentences."""
 
     name: str
     kind: FaultKind
     outcome: Outcome = Outcome.FAILED
     begun: bool = True
-    """Whether the task was at work: else its own sentence says what was not done."""
+    """Whether the task was already working; otherwise the fault's own sentence says what was not done."""
 
 
 _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
+    (PhoneLeft, _Form("no_phone", FaultKind.PHONE, Outcome.BLOCKED)),
     (NoPhone, _Form("no_phone", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
     (LeaseLost, _Form("lease_lost", FaultKind.PHONE, Outcome.BLOCKED)),
     (FileLost, _Form("file_lost", FaultKind.STORAGE, Outcome.BLOCKED, begun=False)),
@@ -79,34 +80,32 @@ _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
     (PhoneError, _Form("phone", FaultKind.PHONE)),
     (OSError, _Form("storage", FaultKind.STORAGE)),
 )
-"""The first that fits counts."""
+"""The form for each exception type; the first match counts."""
 _BUG = _Form("bug", FaultKind.BUG)
 
 
 def fault_of(error: BaseException) -> Fault:
-    """The fault that an exception stands for. An unknown one is a bug, and says so without its message."""
+    """Return the fault for an exception. An unknown exception is reported as a bug, without its message."""
     if isinstance(error, ModelError):
         # Without an endpoint that answers, the task lacks something; what was refused of one request has failed.
         outcome = Outcome.FAILED if error.cause in ABOUT_THE_REQUEST else Outcome.BLOCKED
         return Fault(FaultKind.MODEL, said(sentence_of(error)), sentence("fault.stopped"), remedy(error.cause), outcome)
     form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
     why = _why(error, form)
-    if form.name == "storage" and isinstance(why, Words):
-        happened = said(why)  # whole as it is; what the system says is not
-    else:
-        happened = sentence(f"fault.{form.name}.happened", why=why)
+    whole = form.name == "storage" and isinstance(why, Words)  # what the system says is no sentence for people
+    happened = said(why) if whole else sentence(f"fault.{form.name}.happened", why=why)
     not_done = sentence("fault.stopped") if form.begun else sentence(f"fault.{form.name}.not_done")
-    then = "" if form.name == "no_phone" else sentence(f"fault.{form.name}.next")
+    then = "" if whole or form.name == "no_phone" else sentence(f"fault.{form.name}.next")
     return Fault(form.kind, happened, not_done, then, form.outcome)
 
 
 def remedy(cause: Cause) -> str:
-    """What helps against this cause, in a sentence for a person."""
+    """Return a sentence for a person on what helps against this cause."""
     return sentence(f"remedy.{cause}")
 
 
 def _why(error: BaseException, form: _Form) -> str:
-    """Of what may hold paths or code, no more than what it is."""
+    """Return the reason for a fault; for errors that may contain paths or code, only their type or short text."""
     if form is _BUG:
         return type(error).__name__
     if isinstance(error, OSError) and form.name == "storage":

@@ -1,4 +1,4 @@
-"""Events of a graph that runs in the background, one after the other, without the reader slowing the graph down."""
+"""Streams events from work in the background without letting a slow reader hold the work up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _End:
 
 
 async def stream_events(work: Callable[[Callable[[E], None]], Awaitable[None]]) -> AsyncGenerator[E, None]:
-    """Run `work(emit)` and yield what it emits; its exception is raised at the end. Closing this cancels it."""
+    """Run `work(emit)` and yield what it emits; its exception is raised at the end. Closing this cancels the work."""
     queue: asyncio.Queue[E | _End] = asyncio.Queue()
 
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""What the agent tells the outside while it works. Every event is serialisable; nodes know no chat."""
+"""The events that the agent emits while it works. Every event can be serialised; none of them refers to a chat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Event(BaseModel):
 
 
 class Todo(_Event):
-    """One sub-task of a plan."""
+    """One sub-task of a plan and its state."""
 
     title: str
     state: Literal["pending", "in progress", "completed", "failed", "declined", "refused"] = "pending"
@@ -30,14 +30,14 @@ class Todo(_Event):
 
 
 class Source(_Event):
-    """A page that was read for the task: its title ("" where it has none) and its address."""
+    """A web page read for the task: its address, and its title ("" if it has none)."""
 
     title: str
     url: str
 
 
 class Planned(_Event):
-    """The plan or its todo list is new or changed."""
+    """The plan or its list of sub-tasks is new or has changed."""
 
     type: Literal["planned"] = "planned"
     plan: str
@@ -45,18 +45,18 @@ class Planned(_Event):
 
 
 class Thinking(_Event):
-    """A piece of what a model writes or thinks: `node` is who, a member by its name."""
+    """A streamed piece of a model's text or reasoning. `node` is the graph node or team member that produced it."""
 
     type: Literal["thinking"] = "thinking"
     node: str
     text: str = ""
     reasoning: str = ""
     is_answer: bool = False
-    """Whether `text` is of the answer to the whole task, as it is written."""
+    """Whether `text` is part of the final answer to the task, while it is being written."""
 
 
 class Waiting(_Event):
-    """The run waits for a phone; `place` counts from 1."""
+    """The run is queued for a phone; `place` counts from 1."""
 
     type: Literal["waiting"] = "waiting"
     place: int
@@ -64,7 +64,7 @@ class Waiting(_Event):
 
 
 class Started(_Event):
-    """The run has its phone and works (again)."""
+    """The run has its phone and starts or continues working."""
 
     type: Literal["started"] = "started"
     run: RunId
@@ -73,7 +73,7 @@ class Started(_Event):
 
 
 class Seen(_Event):
-    """The run has its first look at the phone, before there is any step."""
+    """The run has taken its first screenshot, before the first step."""
 
     type: Literal["seen"] = "seen"
     run: RunId
@@ -81,7 +81,7 @@ class Seen(_Event):
 
 
 class Step(_Event):
-    """One step is done. `mark` is where the touch went, in pixels of the frame, `usage` what the task used so far."""
+    """One step is done. `mark` is the touched point in pixels of the frame; `usage` is the task's total so far."""
 
     type: Literal["step"] = "step"
     run: RunId
@@ -93,37 +93,37 @@ class Step(_Event):
     action: dict[str, Any] = Field(default_factory=dict)
     effect: Effects = ()
     app: str = ""
-    """The package of the app that the step was done in, and what people call it."""
+    """The package of the app that the step was done in; `app_name` is the name people know it by."""
     app_name: str = ""
     frame: str | None = None
     mark: tuple[int, int] | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
     record: StepRecord = StepRecord()
-    """What it touched, and on what screen."""
+    """The element that the step touched and the screen it was on."""
 
     @property
     def denied(self) -> bool:
-        """Whether a person did not allow what it was about to do."""
+        """Whether the step's action was not done because a person denied it."""
         return is_denied(self.effect)
 
 
 class Asked(_Event):
-    """The run waits for a person."""
+    """The run waits for a person's answer."""
 
     type: Literal["asked"] = "asked"
     question: Question
 
 
 class Resumed(_Event):
-    """The answer arrived; the run goes on."""
+    """The answer to the question arrived, and the run goes on."""
 
     type: Literal["resumed"] = "resumed"
     question: str
 
 
 class FileFound(_Event):
-    """A file from the phone for the chat; `content` is a reference to stored bytes."""
+    """A file from the phone to be sent to the chat; `content` is a reference to the stored bytes."""
 
     type: Literal["file"] = "file"
     name: str
@@ -131,14 +131,14 @@ class FileFound(_Event):
 
 
 class Told(_Event):
-    """Something a person should see on the card, such as a phone that is being waited for."""
+    """A remark to show on the task's card, such as which phone the task waits for."""
 
     type: Literal["told"] = "told"
     text: str
 
 
 class SkillChosen(_Event):
-    """The task follows a skill that nobody has named: who looked at the request has chosen it."""
+    """The agent chose this skill for the task; the person had not named one."""
 
     type: Literal["skill chosen"] = "skill chosen"
     skill: str
@@ -146,8 +146,10 @@ class SkillChosen(_Event):
 
 
 class ModelAway(_Event):
-    """The model gives no answer for now. It is asked again until `until` (Unix seconds), or `stand_in` answers in its
-    place; with neither nobody waits for it any more. `cause` is why.
+    """The model is not answering for now, for the reason `cause`.
+
+    It is retried until `until` (Unix seconds), or `stand_in` answers in its place. If neither is set, the wait has been
+    given up.
     """
 
     type: Literal["model away"] = "model away"
@@ -157,7 +159,7 @@ class ModelAway(_Event):
 
 
 class RunEnded(_Event):
-    """A sub-task on a phone is over. The lease is kept: the task decides when it ends."""
+    """A sub-task on a phone is over. The run keeps its lease: the task decides when to release it."""
 
     type: Literal["run ended"] = "run ended"
     run: RunId
@@ -166,29 +168,29 @@ class RunEnded(_Event):
     summary: str
     data: str | None = None
     on_screen: bool = False
-    """Whether each line of `data` stood as a label on the last screen, so that code can compare it as it is."""
+    """Whether each line of `data` was a label on the last screen, so that code can compare it literally."""
     notes: tuple[str, ...] = ()
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None
     sources: tuple[Source, ...] = ()
     needs_model: NeedsModel | None = None
-    """What it lacked, where it took a model and none is set."""
+    """What the run lacked if it required a model and none is configured."""
     declined: tuple[str, ...] = ()
-    """What a person did not allow in this run, nor since; each is told to people as it stands."""
+    """What a person denied in this run and did not allow later; shown to people word for word."""
 
 
 class TaskEnded(_Event):
-    """The end of the task, told once. `sources` are the pages that were read for it, to be shown below the result."""
+    """The task is over; emitted once. `sources` are the pages read for it, to be listed below the result."""
 
     type: Literal["final"] = "final"
     outcome: Outcome
     summary: str
     data: str | None = None
     value: Value | None = None
-    """The result in the form that the order asked for; None where it asked for none, or there is none."""
+    """The result in the form that the order asked for; None if it asked for none or there is none."""
     needs_model: NeedsModel | None = None
-    """What it lacked, where it took a model and none is set."""
+    """What the task lacked if it required a model and none is configured."""
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None

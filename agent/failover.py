@@ -1,4 +1,4 @@
-"""A second endpoint that answers while the first is away or refuses its account, and the way back to the first."""
+"""A model that switches to a second endpoint while the first is unavailable or refuses its account."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from agent.models.window import MOST_WINDOW
 
 FIRST_PAUSE_S: Final = 30.0
 LONGEST_PAUSE_S: Final = 300.0
-"""Seconds after which a failing endpoint is asked for a word again, doubled each time."""
+"""The maximum pause in seconds before a failing endpoint is tried again; the pause doubles each time."""
 _STAYS: Final = ABOUT_THE_REQUEST | {Cause.NO_PICTURES}
-"""What the first says of the request or of itself as a model: no other is asked in its place."""
+"""Causes about the request or the model itself, for which the second endpoint is not tried."""
 _WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
 
 
 class FailoverModel:
-    """Implements Model by two others. No step waits for an outage of the first while the second answers: after a
-    failure the second does each call, and the first is asked for a word beside them until it gives one.
+    """Implements Model with two other models. No step waits for an outage of the first while the second answers: after
+    a failure, the second does each call, and the first is tested in the background until it answers.
 
-    A request that was rendered for one of them is never given to the other: ModelSwitched is raised, both ways.
-    The independent reader of presses is never another model than the one that was set: its calls go to the first alone.
+    A request rendered for one of them is never given to the other: ModelSwitched is raised in both directions. The
+    independent reader of presses never uses another model than the configured one, so its calls go to the first only.
     """
 
     def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -57,35 +57,37 @@ class FailoverModel:
 
     @property
     def name(self) -> str:
-        """The first model's name as its endpoint knows it."""
+        """The first model's name at its endpoint."""
         return self._first.name
 
     @property
     def asked_now(self) -> str:
-        """The name of the model that answers at the moment."""
+        """The name of the model that answers now."""
         return self._now.name
 
     @property
     def takes_pictures(self) -> bool:
-        """Whether the model that is asked now is to be shown pictures."""
+        """Whether the model in use now accepts pictures."""
         return takes_pictures(self._now)
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether the endpoint that is asked now keeps what it was sent."""
+        """Whether the endpoint in use now stores what it was sent."""
         return keeps_conversation(self._now)
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have both endpoints delete what they keep of a conversation."""
+        """Have both endpoints delete what they stored of a conversation."""
         end_conversation(self._first, conversation)
         end_conversation(self._second, conversation)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Tokens that fit into the context window of the model that is asked now."""
+        """Return the context window in tokens of the model in use now."""
         return await window_of(self._now, sent)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """See Model. Where both fail it raises the failure that passes by itself, else the first's."""
+        """Implements `Model.complete`. If both fail, it raises the temporary failure if one of them is, otherwise the
+        first's.
+        """
         if request.purpose is Purpose.GUARD:
             return await self._first.complete(request, on_delta=on_delta)
         self._look_after_first()
@@ -108,12 +110,12 @@ class FailoverModel:
             if error.cause in _STAYS:
                 raise
             self._unbooked += error.usage
-            self._failure = None  # the first is asked again the next time, whatever it is like
+            self._failure = None  # next time, the first is tried again regardless
             raise next((each for each in (failure, error) if isinstance(each, ModelUnreachable)), failure) from error
         return self._booked(replace(reply, stand_in=StandIn(self._second.name, failure.cause)))
 
     async def close(self) -> None:
-        """Close both, and let go of the question to the first."""
+        """Close both models and cancel the pending test of the first."""
         if self._word is not None:
             self._word.cancel()
             await asyncio.wait([self._word])
@@ -126,7 +128,7 @@ class FailoverModel:
         return self._first if self._failure is None else self._second
 
     def _look_after_first(self) -> None:
-        """Take in what a failing first has answered, or ask it for a word when its pause is over."""
+        """Process the test of a failing first endpoint, or start a new one after the pause."""
         if self._failure is None:
             return
         if self._word is None:
@@ -146,12 +148,12 @@ class FailoverModel:
             self._again = self._clock() + self._pause
 
     def _booked(self, reply: ModelReply) -> ModelReply:
-        """The answer with what was spent on others that no caller has got."""
+        """Return the reply including the tokens of failed calls that were not reported yet."""
         unbooked, self._unbooked = self._unbooked, Usage()
         return replace(reply, usage=unbooked + reply.usage)
 
 
 def _check(request: ModelRequest, asked: Model) -> None:
-    """Raises ModelSwitched where the request was rendered for another model."""
+    """Raise ModelSwitched if the request was rendered for another model."""
     if request.rendered_for not in {"", asked.name}:
         raise ModelSwitched(asked.name)

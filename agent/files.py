@@ -1,4 +1,4 @@
-"""Files that came with a task and go to the phone before the work begins."""
+"""Files that came with a task and are copied to the phone before the work begins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.wording import Spoken
 
 
 class GivenFile(BaseModel):
-    """`content` is a reference to stored bytes (see agent.ports.frames), `name` what it is to be called there."""
+    """A file for the phone: `content` refers to stored bytes (agent.ports.frames), `name` is its name on the phone."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -17,7 +17,7 @@ class GivenFile(BaseModel):
 
 
 class FileLost(Spoken):
-    """A file that came with the task is no longer kept."""
+    """A file that came with the task is no longer stored."""
 
     def __init__(self, name: str) -> None:
         super().__init__("file.lost", name=name)

@@ -1,8 +1,8 @@
-"""Folders with a Markdown file that begins with front matter: members (AGENTS.md) and skills (SKILL.md).
+"""Reads folders that hold a Markdown file with front matter: members (AGENTS.md) and skills (SKILL.md).
 
-Whoever owns the program or its data directory writes them, and a mistake in one must not take away the others: each
-folder that cannot be used is named with its reason. Front matter is the plain part of YAML: every value is a text, a
-list or a table; there are no anchors, no types and no second key of one name.
+The operator writes them, and a mistake in one must not affect the others: each unusable folder is reported with its
+reason. Front matter is the plain part of YAML: every value is a text, a list or a table; anchors, types and duplicate
+keys are not allowed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ M = TypeVar("M", bound=BaseModel)
 logger = logging.getLogger(__name__)
 
 MAX_FILE: Final = 64_000
-"""Bytes of a file: about 16,000 tokens, more than a model should be told of one member or skill."""
+"""The maximum size of a file in bytes, about 16,000 tokens: more than a model should read about one member or skill."""
 MAX_HEAD: Final = 8_000
-"""Characters of the front matter."""
+"""The maximum length of the front matter, in characters."""
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 1024
-"""The name's form and both limits are those of the Agent Skills standard."""
+"""The form of names and both limits come from the Agent Skills standard."""
 
 DESCRIPTION: Final = "opengui-description"
-"""The key in `metadata`, with "-zh" or another language behind it, of the description that people read in its place."""
+"""The prefix of a key in `metadata` for the description that people read instead; "-zh" or another language
+follows it.
+"""
 
 MOST_NESTED: Final = 400
 _NESTS: Final = ("[", "{", "- ", "? ")
@@ -50,7 +52,7 @@ class FolderRefused(Spoken):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A folder that is not used, and the reason in a sentence for people (still to be worded)."""
+    """A folder that is not used, with the reason as a sentence for people (not yet translated)."""
 
     folder: str
     why: str
@@ -65,7 +67,7 @@ class Document:
     body: str
 
     def checked(self, form: type[M]) -> M:
-        """The front matter as this form. Raises FolderRefused with the first thing that is wrong."""
+        """Return the front matter as this model. Raises FolderRefused with the first error."""
         try:
             return form.model_validate(dict(self.head))
         except ValidationError as error:
@@ -76,7 +78,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Folders(Generic[T]):
-    """What was made of the folders by name, and which of them were refused."""
+    """What was made of the folders, by name, and those that were refused."""
 
     found: Mapping[str, T]
     refused: tuple[Refused, ...] = ()
@@ -85,9 +87,9 @@ class Folders(Generic[T]):
 def read_folders(
     roots: Iterable[Path], file: str, make: Callable[[Document], T], *, most: int = MAX_FILE
 ) -> Folders[T]:
-    """Make something of each folder in these roots that has this file. A later root wins over an earlier one.
+    """Apply `make` to each folder in these roots that has this file. A later root overrides an earlier one.
 
-    `make` raises FolderRefused. A refused folder costs only itself.
+    `make` raises FolderRefused. A refused folder does not affect the others.
     """
     found: dict[str, T] = {}
     refused: list[Refused] = []
@@ -108,7 +110,7 @@ def read_folders(
 
 
 def _folders_in(root: Path) -> list[Path]:
-    """What stands in the root by name, hidden files and single files left out; nothing where there is no root."""
+    """Return the folders in the root, sorted, without hidden ones; an empty list if the root does not exist."""
     try:
         entries = sorted(root.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -129,12 +131,12 @@ def _check_name(folder: Path, name: str) -> None:
 
 
 def description_in(language: str, metadata: Mapping[str, str], description: str) -> str:
-    """The description for people who speak this language, as `metadata` has it; else the one for models."""
+    """Return the description for people in this language from `metadata`, otherwise the one for models."""
     return metadata.get(f"{DESCRIPTION}-{language}", description)
 
 
 def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) -> Document:
-    """The file of a folder in this root. Raises FolderRefused: a link that leads out of the root is one reason."""
+    """Read the file of a folder in this root. Raises FolderRefused, for example if a link leads out of the root."""
     text = text_of(root, folder / file, most)
     fences = list(_FENCE.finditer(text))
     if len(fences) < 2 or fences[0].start() != 0:
@@ -146,12 +148,12 @@ def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) 
 
 
 def text_of(root: Path, path: Path, most: int = MAX_FILE) -> str:
-    """The text of a file below this root. Raises FolderRefused, also for a link that leads out of it."""
+    """Read a text file below this root. Raises FolderRefused, for example if a link leads out of the root."""
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root.resolve()):
             raise FolderRefused("folder.link", file=path.name)
-        # Not blocking: opening a pipe would wait for whoever writes into it.
+        # Non-blocking, because opening a pipe would wait for a writer.
         with os.fdopen(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 raise FolderRefused("folder.no_file", file=path.name)
@@ -169,11 +171,11 @@ def text_of(root: Path, path: Path, most: int = MAX_FILE) -> str:
 
 
 def parse(head: str) -> dict[str, Any]:
-    """The values of a piece of front matter. Raises FolderRefused."""
+    """Parse front matter. Raises FolderRefused."""
     import yaml  # noqa: PLC0415 - 20 ms, only where there is a folder to read
 
     if sum(map(head.count, _NESTS)) > MOST_NESTED:
-        # Each takes as long as all before it together: a few thousand would hold up the start for seconds.
+        # Parsing time grows quadratically: a few thousand brackets would delay the start by seconds.
         raise FolderRefused("folder.bad_yaml", line=1, problem="too many brackets")
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head, Loader=yaml.BaseLoader)):
@@ -191,7 +193,7 @@ def parse(head: str) -> dict[str, Any]:
 
 
 def _plain(node: Any) -> Any:  # noqa: ANN401 - yaml has no types for nodes
-    """A node as plain data: every scalar is the text that was written."""
+    """Convert a YAML node to plain data; every scalar stays the text that was written."""
     if node.id == "scalar":
         return node.value
     if node.id == "sequence":

@@ -1,4 +1,4 @@
-"""What one task may use up, what there is beyond that (a person's quota), and how it ends when it is used up."""
+"""The limits of a task, a person's quota beyond them, and how a task ends when they are used up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.wording import sentence
 
 
 class BudgetReached(Exception):
-    """Time, tokens or money of the task are used up; `fault` says which."""
+    """The task's time, tokens or money are used up; `fault` says which."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.sentence)
@@ -21,10 +21,10 @@ class BudgetReached(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TaskLimits:
-    """The limits of every task; None is no limit.
+    """The limits of every task; None means no limit.
 
-    What a person can only mend by allowing more (time, tokens, money) blocks the task; what shows that the agent does
-    not get there (plans, sub-tasks, steps) fails it. `cost` is in the currency of the price table.
+    Time, tokens and money block the task, because only a person can help by allowing more. Plans, sub-tasks and steps
+    fail the task, because the agent makes no progress. `cost` is in the currency of the price table.
     """
 
     replans: int = 3
@@ -35,11 +35,11 @@ class TaskLimits:
 
     @property
     def seconds(self) -> float | None:
-        """`minutes` in seconds."""
+        """The time limit in seconds."""
         return None if self.minutes is None else self.minutes * 60
 
     def reached(self, usage: Usage, seconds: float) -> Fault | None:
-        """The budget that is used up, None while there is some of each left."""
+        """Return the fault for a used-up budget; None while some of each is left."""
         if self.seconds is not None and seconds >= self.seconds:
             return self.out_of_time()
         used = usage.input + usage.output
@@ -50,20 +50,20 @@ class TaskLimits:
         return None
 
     def out_of_time(self) -> Fault:
-        """The fault of a task that was worked on for too long."""
+        """Return the fault of a task that took too long."""
         return _budget(sentence("limit.minutes", minutes=f"{self.minutes:g}"), "MAX_MINUTES")
 
     def too_many_replans(self) -> Fault:
-        """The fault of a plan that was changed too often."""
+        """Return the fault of a plan that was changed too often."""
         return _cap(sentence("limit.replans", number=self.replans))
 
     def too_many_subtasks(self) -> Fault:
-        """The fault of a plan with no end."""
+        """Return the fault of a plan with too many sub-tasks."""
         return _cap(sentence("limit.subtasks", number=self.subtasks))
 
 
 def too_many_steps(steps: int) -> Fault:
-    """The fault of a plan whose parts have used up all steps."""
+    """Return the fault of a task whose sub-tasks used up all steps."""
     return _cap(sentence("limit.steps", number=steps))
 
 
@@ -77,11 +77,10 @@ def _cap(happened: str) -> Fault:
 
 
 class Allowance(Protocol):
-    """Asked before a task costs anything, when it gets its phone, and after each of its steps."""
+    """A quota that is checked before a task costs anything, when it gets its phone, and after each step."""
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """What is used up with so many steps and tokens of this task, None while there is some of everything left.
-
-        Raises OSError when that cannot be found out.
+        """Return what is used up after these steps and tokens of the task; None while some of everything is left.
+        Raises OSError if that cannot be determined.
         """
         ...

@@ -1,9 +1,10 @@
-"""The element list of a model: which elements get a line, what each is called, and what a long screen leaves out.
+"""Builds the element list for a model: which elements get a line, what each is called, and what a long screen leaves
+out.
 
-Of real apps about half of what takes a touch has no words of its own: they stand in views inside it, which take no
-touch. So a control takes the words that lie in it and is one line with them. Where a screen has more lines than a model
-should read, the middle of its longest list goes; what stands at the top and at the bottom of the screen stays: the
-title, the tabs, the row in which a message is written, the last message.
+In real apps, about half of the touchable elements have no words of their own: the words are in untouchable views inside
+them. So a control takes over the words inside it and becomes one line. If a screen has more lines than a model should
+read, lines from the middle of its longest list are dropped. The top and bottom of the screen stay: the title, the tabs,
+the message field, the last message.
 """
 
 from __future__ import annotations
@@ -19,66 +20,68 @@ from devices.geometry import Bounds, Size
 from devices.phone import Element, is_slider, is_wheel
 
 MAX_TOKENS: Final = 470
-"""Of all lines together, by `_cost`; what may not be cut can come to more."""
+"""The maximum tokens of all lines by `_cost`; lines that may not be cut can exceed it."""
 MAX_TOKENS_ALONE: Final = 800
-"""The same where the model is shown no picture beside the list."""
+"""The same limit if the model is shown no picture."""
 MAX_TOKENS_WHOLE: Final = 2400
-"""The same where the model has asked for what was left out."""
+"""The same limit if the model asked for what was left out."""
 _OUTSIDE_LISTS: Final = 1.4
-"""How many times as much all lines may come to before one goes that stands in no list: a keypad, a page of icons."""
+"""The factor by which all lines may exceed the limit before lines outside lists go: a keypad, a page of icons."""
 MAX_READ: Final = 600
-"""Elements that are looked at, half of them at each end: what is between them in a longer tree is left out unread."""
+"""How many elements are considered, half from each end; the middle of a longer tree is ignored."""
 MAX_TEXT: Final = 80
-"""Characters of one element's words in a line."""
+"""The maximum length of one element's words in a line, in characters."""
 MAX_INSIDE: Final = 120
-"""Characters of the words in a control; those beyond have lines of their own."""
+"""The maximum length of the words inside a control, in characters; further words get their own lines."""
 _EDGE: Final = 0.14
-"""The share of the screen's height, at its top and at its bottom, of which no line is left out: title bars and tabs."""
+"""The share of the screen's height at its top and bottom where no line is dropped: title bars and tabs."""
 _STATUS_BAR: Final = 0.06
-"""The share of the screen's longer side that a status bar is high at most."""
+"""The maximum height of a status bar, as a share of the screen's longer side."""
 _ONE_PLACE: Final = 0.003
-"""The share of the screen's longer side within which two centres are one place."""
+"""The distance within which two centres are the same place, as a share of the screen's longer side."""
 _DRAWN: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+,?")
-"""The signs of icon fonts (Unicode's private use areas): pictures, no words."""
+"""Characters of icon fonts (Unicode's private use areas): pictures, not words."""
 _SYSTEM_UI: Final = "com.android.systemui"
 _LINE_TOKENS: Final = 6
-"""Number, role and place of a line, beside its words."""
+"""The tokens of a line's number, role and position, without its words."""
 _WIDE_SIGN: Final = 0x2E80
 _JOINT: Final = " · "
 
 Place = Literal["line", "merged", "cut"]
-"""Whether an element has a line, is told by that of another or needs none, or is counted with those left out."""
+"""Whether an element has a line, is merged into another line or needs none, or was cut and is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What becomes of one element in the list. `inside` are the words in it that are told with it."""
+    """What the list does with one element. `inside` are the words inside it that its line includes."""
 
     place: Place = "line"
     inside: str = ""
 
 
 def is_active(element: Element) -> bool:
-    """Whether something can be done with it."""
+    """Whether the element can be used: touched, checked, edited, scrolled or slid."""
     touched = element.clickable or element.long_clickable or element.checkable or element.editable
     return touched or element.scrollable or is_slider(element) or is_wheel(element)
 
 
 def id_name(element: Element) -> str:
-    """Its id as its app's authors wrote it, without the package."""
+    """Return the element's id without its package."""
     return element.resource_id.rsplit("/", 1)[-1]
 
 
 def words_of(element: Element) -> str:
-    """What a line calls it: its words in one line, shortened; "" for an icon."""
+    """Return an element's words as a line shows them: on one line, shortened; "" for an icon."""
     return " ".join(_DRAWN.sub(" ", element.label).split())[:MAX_TEXT]
 
 
 def listed(
     elements: Sequence[Element], size: Size, package: str, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Listed, ...]:
-    """What becomes of each of these elements, which are in the order of the tree. `covered`: no words may be told, so
-    that none go to another line. `tokens` is how many all lines may come to together.
+    """Decide for each element, given in tree order, what the list does with it.
+
+    `covered` means that words must not be shown, so none are merged into another line. `tokens` limits all lines
+    together.
     """
     half = MAX_READ // 2
     read = [n for n in range(len(elements)) if n < half or n >= len(elements) - half]
@@ -103,7 +106,7 @@ def listed(
 
 
 def _without_use(elements: Sequence[Element], read: Sequence[int], size: Size, package: str) -> set[int]:
-    """The status bar, what is told twice at one place, and drawn signs that take no touch."""
+    """Return the status bar, duplicates in one place, and icons that cannot be touched."""
     long = max(size.width, size.height)
     found: set[int] = set()
     told: dict[str, list[int]] = defaultdict(list)
@@ -117,7 +120,7 @@ def _without_use(elements: Sequence[Element], read: Sequence[int], size: Size, p
     for alike in told.values():
         for n in alike:
             here, active = elements[n].bounds.centre, is_active(elements[n])
-            # Of two that take a touch the inner one is left, which comes later; words alone go for either.
+            # Of two touchable ones, keep the inner one, which comes later; drop plain words for either.
             if any(
                 abs(there.x - here.x) + abs(there.y - here.y) <= long * _ONE_PLACE
                 for m in alike
@@ -129,7 +132,7 @@ def _without_use(elements: Sequence[Element], read: Sequence[int], size: Size, p
 
 
 def _owned(elements: Sequence[Element], read: Sequence[int], size: Size) -> dict[int, list[int]]:
-    """By the number of a control, the numbers of the words that lie in it: each goes to the smallest around it."""
+    """Map each control to the words inside it; each word goes to the smallest control around it."""
     most = LARGE_SHARE * size.width * size.height
     controls = [
         n
@@ -150,7 +153,7 @@ def _owned(elements: Sequence[Element], read: Sequence[int], size: Size) -> dict
 
 
 def _joined(elements: Sequence[Element], owner: int, texts: Iterable[int]) -> tuple[str, set[int]]:
-    """The words in a control that its line does not say already, each once, and the numbers of all that it tells so."""
+    """Return the words inside a control that its line does not have yet, and all elements they cover."""
     own = words_of(elements[owner]).casefold()
     told: set[int] = set()
     parts: dict[str, None] = {}
@@ -167,7 +170,7 @@ def _joined(elements: Sequence[Element], owner: int, texts: Iterable[int]) -> tu
 def _first_words_of_lists(
     elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str]
 ) -> dict[int, str]:
-    """What a list begins with, where nothing else tells it from another list."""
+    """Return the first words of each list that nothing else identifies."""
     found: dict[int, str] = {}
     for n in read:
         element = elements[n]
@@ -184,8 +187,8 @@ def _first_words_of_lists(
 
 
 def _nameless(elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str], size: Size) -> set[int]:
-    """What has no words, and is no control of its own: a page that takes the touch, what only holds other controls,
-    and what lies at the place of another.
+    """Return active elements without words that are no controls of their own: touchable pages, mere containers of
+    controls, and duplicates in one place.
     """
     most = LARGE_SHARE * size.width * size.height
     active = [n for n in read if is_active(elements[n])]
@@ -209,8 +212,8 @@ def _nameless(elements: Sequence[Element], read: Sequence[int], inside: Mapping[
 def _fitting(
     elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str], size: Size, tokens: int
 ) -> set[int]:
-    """The numbers that fit into so many tokens. As long as they do not, one goes from the middle of the longest list:
-    first what has no words, then any.
+    """Return the elements that fit into the token limit. Others are dropped one by one from the middle of the longest
+    list, those without words first.
     """
     cost = {n: _cost(elements[n], inside.get(n, "")) for n in read}
     total = sum(cost.values())
@@ -253,7 +256,7 @@ def _fitting(
 
 
 def _cost(element: Element, inside: str) -> int:
-    """About how many tokens a line has."""
+    """Estimate the tokens of a line."""
     words = f"{words_of(element)}{inside}" or id_name(element)
     wide = sum(ord(sign) >= _WIDE_SIGN for sign in words)
     return _LINE_TOKENS + wide + (len(words) - wide) // 4

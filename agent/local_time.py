@@ -1,4 +1,4 @@
-"""The date and time that words such as "tomorrow" and "in 20 minutes" are meant by, as models are told them."""
+"""The date and time that models are told, so that "tomorrow" or "in 20 minutes" has a meaning."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturda
 
 @dataclass(frozen=True, slots=True)
 class LocalTime:
-    """A moment where it counts: on a phone, or where the service runs.
-
-    `now` has a zone. `language` is the one that the phone is set to, such as "de-DE", "" where it is not known or no
-    phone is meant.
+    """A date and time with its zone, on a phone or on the service's machine. `language` is the phone's language, such
+    as "de-DE"; "" if unknown or no phone is meant.
     """
 
     now: datetime
@@ -33,19 +31,19 @@ class LocalTime:
 
     @property
     def sentence(self) -> str:
-        """The same with whose time it is, for the end of a request."""
+        """The facts as a sentence that says whose time it is, for the end of a request."""
         return f"Date and time {'on the phone' if self.of_phone else 'where the service runs'}: {self.facts}."
 
 
 def time_on(phone: PhoneInfo, moment: float) -> LocalTime | None:
-    """The time on this phone at a Unix time of this computer's; None where the phone has not told its clock."""
+    """Return the phone's time at a Unix time of this computer; None until the phone has reported its clock."""
     return None if phone.clock is None else LocalTime(phone.clock.at(moment), of_phone=True, language=phone.locale)
 
 
 @dataclass(frozen=True)
 class LocalTimes:
-    """The time now for work on a phone, whichever of `phones` that is. `zone` is that of the service, and `clock`
-    gives Unix seconds.
+    """Returns the current time for work on any phone. `zone` is the service's time zone, and `clock` returns Unix
+    seconds.
     """
 
     phones: Callable[[], Sequence[PhoneInfo]]
@@ -53,7 +51,7 @@ class LocalTimes:
     clock: Callable[[], float] = time.time
 
     def on(self, phone: str) -> LocalTime:
-        """The time on the phone of this id, or for "" on the only one there is; else where the service runs."""
+        """Return the time on the phone with this id, or on the only phone for ""; otherwise the time of the service."""
         now, phones = self.clock(), self.phones()
         meant = [each for each in phones if phone in {"", each.id}]
         there = time_on(meant[0], now) if len(meant) == 1 else None

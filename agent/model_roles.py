@@ -1,4 +1,4 @@
-"""The models of all roles, from the settings."""
+"""Builds the models of all roles from the settings."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from devices.parts import load_part
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The endpoint of each role; None is the one of `vision`. See EndpointSettings.overridden."""
+    """The endpoint of each role; None means the one of `vision`. See `EndpointSettings.overridden`."""
 
     vision: EndpointSettings
     basic: EndpointSettings | None = None
     reasoning: EndpointSettings | None = None
     fallback: EndpointSettings | None = None
-    """What answers while the endpoint of `vision` does not, for each role that is at the same address."""
+    """The endpoint that answers while that of `vision` does not, for every role at the same address."""
 
     @property
     def offline(self) -> bool:
-        """Whether there is no endpoint, so that the offline pilot works. A local one needs no key."""
+        """Whether no endpoint is configured, so that the offline pilot works. A local endpoint needs no key."""
         return not self.vision.key and not self.vision.base_url
 
 
 def build_models(settings: ModelSettings) -> Models:
-    """A model for each role; roles with the same settings share one, and what it learned about its endpoint."""
+    """Build a model for each role. Roles with equal settings share one model and what it learned about its endpoint."""
     if settings.offline:
         pilot = _pilot()
         return Models(pilot, pilot, pilot)
@@ -48,7 +48,7 @@ def build_models(settings: ModelSettings) -> Models:
         if settings.fallback is None or endpoint.url != settings.vision.url:
             made = OpenAIModel(endpoint)
         else:
-            # Asked once: the second answers sooner than the first would after a pause.
+            # Tried once: the second answers sooner than the first would after a pause.
             made = FailoverModel(OpenAIModel(endpoint, retry=RetryPolicy(attempts=1)), OpenAIModel(settings.fallback))
         built.append((endpoint, made))
         return made
@@ -63,14 +63,14 @@ def build_models(settings: ModelSettings) -> Models:
 
 
 def _pilot() -> Model:
-    """The offline pilot, which a program may come without, in `agent/offline`."""
+    """Return the offline pilot; an installation may lack `agent/offline`."""
     part = load_part("agent.offline.pilot")
     pilot: Model = NoModel() if part is None else part.OfflinePilot()
     return pilot
 
 
 class NoModel:
-    """Stands where neither an endpoint nor the offline pilot is: each call says so."""
+    """A stand-in if there is neither an endpoint nor the offline pilot. Every call raises an error."""
 
     name = PILOT
 
@@ -80,12 +80,12 @@ class NoModel:
         *,
         on_delta: Callable[[Delta], None] | None = None,  # noqa: ARG002 - the same
     ) -> ModelReply:
-        """Raises ModelKeyRejected, always."""
+        """Always raises ModelKeyRejected."""
         raise ModelKeyRejected(words("model.none"))
 
 
 class _Named:
-    """Models by their names, each made when it is asked for first."""
+    """Models by name, each created when it is first used."""
 
     def __init__(self, make: Callable[[str], Model]) -> None:
         self._make = make
@@ -98,7 +98,7 @@ class _Named:
 
 
 async def close_models(models: Models) -> None:
-    """Close the connections of all models; nothing may be asked afterwards."""
+    """Close the connections of all models; they cannot be used afterwards."""
     named = models.at_basic.made.values() if isinstance(models.at_basic, _Named) else ()
     for model in {id(model): model for model in (models.vision, models.basic, models.reasoning, *named)}.values():
         if isinstance(model, Connected):

@@ -1,4 +1,4 @@
-"""Dates in the words of a screen: which day, month and year a text of a picker tells of."""
+"""Recognises dates in the words of a screen: the day, month and year in the text of a date picker."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import Final
 
 _YEAR: Final = re.compile(r"(?<!\d)((?:1[6-9]|2[01])\d\d)(?!\d)")
 _EASTERN: Final = re.compile(r"(\d{1,2})\s*[月월]|\b(?:tháng|thg)\s*(\d{1,2})")
-"""Months by their number, as Chinese, Japanese, Korean and Vietnamese name them."""
+"""Months by number, as in Chinese, Japanese, Korean and Vietnamese."""
 _IN_NUMBERS: Final = re.compile(
     r"((?:1[6-9]|2[01])\d\d)\s*[-/.]\s*(\d{1,2})(?!\d)|(?<!\d)(\d{1,2})\s*[-/.]\s*(?=(?:1[6-9]|2[01])\d\d)"
 )
 _PART: Final = re.compile(r"[^\s\d.,;:/()\[\]،、–—'’-]+")
-"""A word of a date, with the marks that letters of India have; signs of money and sums are words as well."""
+"""A word of a date, including the combining marks of Indic scripts; currency signs and plus signs count as
+words too.
+"""
 _NUMBER: Final = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 _EASTERN_PARTS: Final = re.compile(
     r"(?<=\d)\s*[年년日일号號]|[月火水木金土日]曜日?|[월화수목금토일]요일|(?:星期|周|週|礼拜|禮拜)[一二三四五六日天]"
@@ -26,7 +28,7 @@ _EASTERN_PARTS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToldDate:
-    """What a text tells of a date; None for what it does not say."""
+    """The parts of a date in a text; None for what it does not say."""
 
     year: int | None = None
     month: int | None = None
@@ -34,12 +36,12 @@ class ToldDate:
 
 
 def date_in(text: str) -> ToldDate:
-    """The date in a text such as "Sat, Sep 5", "September 2026" or "2026年9月5日", whatever else it says."""
+    """Return the date in a text such as "Sat, Sep 5", "September 2026" or "2026年9月5日", ignoring other words."""
     return _read(text)[0]
 
 
 def bare_date(text: str) -> ToldDate:
-    """The date of a text that says nothing else, weekdays apart; an empty one for a text with any other word in it."""
+    """Return the date of a text that has no other words apart from weekdays; an empty date otherwise."""
     told, rest = _read(_EASTERN_PARTS.sub(" ", unicodedata.normalize("NFKC", text)))
     days = _NUMBER.findall(rest)
     months = [word for word in _PART.findall(rest) if word not in _others()]
@@ -49,7 +51,7 @@ def bare_date(text: str) -> ToldDate:
 
 
 def _read(text: str) -> tuple[ToldDate, str]:
-    """The date, and the text without its year, and without its month where that is a number."""
+    """Return the date, and the text without the year and without a numeric month."""
     rest = unicodedata.normalize("NFKC", text).casefold()
     year = month = None
     if found := _IN_NUMBERS.search(rest):
@@ -60,7 +62,7 @@ def _read(text: str) -> tuple[ToldDate, str]:
     if month is None and (found := _EASTERN.search(rest)):
         month, rest = int(found[1] or found[2]), rest.replace(found[0], " ", 1)
     if month is None:
-        # A weekday may look like a month ("mar" is Tuesday in Italian), and stands before it.
+        # A weekday may look like a month ("mar" is Tuesday in Italian), but comes before it.
         month = next((_months()[word] for word in reversed(_PART.findall(rest)) if word in _months()), None)
     if month is not None and not 1 <= month <= 12:
         month = None
@@ -75,7 +77,7 @@ def _table() -> dict[str, dict[str, str]]:
 
 @cache
 def _months() -> dict[str, int]:
-    """The month of each name and each short form."""
+    """Return the month number for each name and abbreviation."""
     return {
         form: month
         for names in reversed(_table()["months"].values())
@@ -86,7 +88,7 @@ def _months() -> dict[str, int]:
 
 @cache
 def _others() -> frozenset[str]:
-    """What a date may say beside its month: its weekday, small words, and that it is today."""
+    """Return the words a date may have besides the month: weekdays, small words, and "today"."""
     table = _table()
     lists = [*table["weekdays"].values(), *table["beside"].values()]
     return frozenset(_plain(form) for names in lists for form in re.split(r"[,/]", names))

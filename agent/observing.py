@@ -1,4 +1,4 @@
-"""From what a phone shows to what a model is shown: one picture size, one numbered list, one space for points."""
+"""Converts what a phone shows into what a model is shown: one picture, one numbered list, one coordinate space."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from devices.phone import Element, Observation
 
 @dataclass(frozen=True, slots=True)
 class ScreenView:
-    """An observation, and how the model saw it. `targets[i]` is the phone's element behind number i.
+    """An observation and how the model saw it. `targets[i]` is the phone's element with number i.
 
-    The observation has the words of the screen also where they are covered: rules read them, models get what is `told`.
+    The observation keeps the words of the screen even where they are covered: rules read them, models get `told`.
     """
 
     observation: Observation
     screen: Screen
     targets: tuple[Element, ...]
     frame: str | None = None
-    """Reference of the stored picture that the model was sent."""
+    """A reference to the stored picture that the model was sent."""
 
     @property
     def told(self) -> ScreenView:
-        """The same with what may be told of it."""
+        """The same view without the words that must be hidden from the model."""
         if not self.screen.covered:
             return self
         observation = without_words(self.observation)
@@ -35,19 +35,21 @@ class ScreenView:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the model was shown the elements that are known by now: not where they came after the picture."""
+        """Whether the model was shown the known elements, which is not so if they arrived after the picture."""
         return bool(self.targets) or not self.screen.elements
 
     def native(self, point: Point) -> Point:
-        """A point of the sent image, in native pixels of the frame it was chosen on."""
+        """Convert a point of the sent image to native pixels of the observed frame."""
         return point.mapped(self.screen.space, self.observation.size)
 
 
 def screen_of(
     observation: Observation, space: Size, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Screen, tuple[Element, ...]]:
-    """The screen in the model's space, and the elements behind the numbers of its list. `covered`: without their words,
-    which are told by the ids of the elements as far as these tell anything. `tokens` is how many the list may have.
+    """Build the screen in the model's coordinate space, and return it with the elements behind the numbers of its list.
+
+    With `covered`, the words are hidden and elements are named by their ids as far as possible. `tokens` limits the
+    length of the list.
     """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()
@@ -80,7 +82,9 @@ def screen_of(
 
 
 def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, ...]:
-    """On the screen, with words or something to do; a container whose words a child repeats is left out."""
+    """Return the elements on the screen that have words or can be used. A container whose words a child repeats is left
+    out.
+    """
     seen: list[Element] = []
     for element in elements:
         if element.bounds.clipped(size).area == 0:

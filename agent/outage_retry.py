@@ -1,6 +1,6 @@
-"""Waits while an endpoint that has answered before is away. One that never answered is a mistake in the settings.
+"""Waits out an outage of a model endpoint that has answered before. One that never answered is a configuration error.
 
-A call has its own time limit, retries included; this is what comes after it: the same call again, with growing pauses.
+A call has its own time limit, including retries. This module then repeats the same call with growing pauses.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from devices.measuring import measured
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 15 * 60.0
-"""How long after its first failure a call is made again; most outages of hosted models are over by then."""
+"""Seconds after its first failure during which a call is repeated; most outages of hosted models end by then."""
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 30.0
-"""Seconds between two tries, doubled each time; longer when the endpoint asks for it. Every try is a call in full,
-with retries of its own.
+"""The maximum pause in seconds between two tries; it doubles each time and is longer if the endpoint asks for it. Every
+try is a full call with its own retries.
 """
 
 _AT_ONCE: Final = frozenset({Purpose.CAPTION, Purpose.GUARD})
-"""A caption is not worth the waiting; a press that nobody could read in an outage counts as unknown."""
+"""Purposes that are not worth waiting for: captions, and presses, which then count as unknown."""
 
 Listener = Callable[[ModelRequest, ModelAway], None]
-"""Is told, for each outage and call, that the model is waited for and until when, and when that is over."""
+"""A function that is told, for each call in an outage, until when the model is waited for, and when that ends."""
 
 
 class PatientModel:
-    """Implements Model around another one. `reply.waited` says how long an answer was waited for in an outage."""
+    """Implements Model around another model and waits out its outages. `reply.waited` says how long that took."""
 
     def __init__(
         self,
@@ -72,24 +72,24 @@ class PatientModel:
         self._wall = wall
         self._answered = False
         self._stood_in: set[str] = set()
-        """Tasks that were told of another model."""
+        """Tasks that were told that another model is answering."""
         self._interrupted: dict[str, tuple[float | None, float, ModelAway | None, ModelRequest]] = {}
-        """By conversation, the waiting that goes on with the request as it is rendered for another model."""
+        """Waits by conversation that continue once the request was rendered for another model."""
         offline = model.name == PILOT
         self.state = ModelState(ModelStatus.OFFLINE) if offline else ModelState(ModelStatus.NOT_TESTED, model.name)
-        """How it was at the last call."""
+        """The state of the model after the last call."""
 
     @property
     def name(self) -> str:
-        """The model's name as the endpoint knows it."""
+        """The model's name at its endpoint."""
         return self._model.name
 
     def tested(self, cause: Cause | None) -> None:
-        """Take in how another request to the same endpoint ended: why it failed, None for an answer."""
+        """Record how another request to the same endpoint ended: the cause of its failure, or None for an answer."""
         self.state = self.state.after(cause, self._wall())
 
     def _take_in(self, reply: ModelReply, request: ModelRequest) -> None:
-        """How the endpoint is, by an answer: one that another model has given says why this one did not."""
+        """Update the state from an answer; one given by a stand-in says why this model did not answer."""
         if (other := reply.stand_in) is not None:
             self.state = self.state.after(other.cause, self._wall(), other.model)
             self._stood_in.add(request.task)
@@ -102,32 +102,34 @@ class PatientModel:
 
     @property
     def asked_now(self) -> str:
-        """The name of the model that answers at the moment."""
+        """The name of the model that answers now."""
         return asked_now(self._model)
 
     @property
     def takes_pictures(self) -> bool:
-        """Whether the model is to be shown pictures."""
+        """Whether the model accepts pictures."""
         return takes_pictures(self._model)
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether its endpoint keeps what it was sent."""
+        """Whether the endpoint stores what it was sent."""
         return keeps_conversation(self._model)
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have the endpoint delete what it keeps of a conversation, which is not waited for any more either."""
+        """Have the endpoint delete what it stored of a conversation, and stop waiting for it."""
         if (waiting := self._interrupted.pop(conversation, None)) is not None:
             self._tell(waiting[-1], ModelAway())
         end_conversation(self._model, conversation)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Tokens that fit into the model's context window."""
+        """Return the model's context window in tokens."""
         return await window_of(self._model, sent)
 
     @measured("model")
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """See Model. In an outage nobody waits for what is in `_AT_ONCE`. Cancelling ends the waiting at once."""
+        """Implements `Model.complete`. Calls whose purpose is in `_AT_ONCE` do not wait in an outage. Cancelling ends
+        the wait at once.
+        """
         streamed = None if on_delta is None else _Streamed(on_delta)
         began, slept = self._clock(), False
         begin = (None, FIRST_PAUSE_S, None, request)
@@ -178,7 +180,7 @@ class _Streamed:
 
 
 def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel, ...]]:
-    """Models whose outages are waited for, in place of these; roles that share a model share its patience."""
+    """Wrap the models so that their outages are waited out; roles that share a model share one wrapper."""
     made = {id(model): PatientModel(model, tell) for model in (models.vision, models.basic, models.reasoning)}
     roles = (made[id(model)] for model in (models.vision, models.basic, models.reasoning))
     make = models.at_basic

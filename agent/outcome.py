@@ -1,4 +1,4 @@
-"""How a task can end."""
+"""The ways in which a task can end."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Outcome(StrEnum):
-    """The honest endings."""
+    """The outcome of a task or sub-task."""
 
     SUCCEEDED = "succeeded"
     ANSWERED = "answered"
-    """A reply, for which no action, no tool and no member was used."""
+    """The task was answered in words, without any action, tool or team member."""
     UNVERIFIED = "unverified"
     DECLINED = "declined"
-    """A person did not allow something that belongs to it, and so that was not done."""
+    """A person denied a necessary part of the task, so that part was not done."""
     BLOCKED = "blocked"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
 
 class NeedsModel(BaseModel):
-    """What blocks a task that takes a model, where none is set.
+    """Why a task is blocked that requires a model while none is configured.
 
-    `choices` are instructions near to it that can be followed without a model, the nearest first; each would be a task
-    of its own.
+    `choices` are similar instructions that work without a model, the closest first; each would be a new task.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

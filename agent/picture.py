@@ -1,4 +1,4 @@
-"""An encoded picture on its way to a model."""
+"""An encoded picture that is sent to a model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final, Literal
 from devices.geometry import Size
 
 IMAGE_REMOVED: Final = "[image removed]"
-"""What is said in the place of a picture that is shown no more."""
+"""The text that replaces a picture that is no longer shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """An encoded picture, at exactly the size that the model is told."""
+    """An encoded picture, of exactly the size that the model is told."""
 
     data: bytes = field(repr=False)
     media_type: Literal["image/jpeg", "image/webp", "image/png"]

@@ -1,4 +1,4 @@
-"""Tasks of one plain sentence that code understands to the last word: what is asked for, and in which app."""
+"""Recognises tasks of one plain sentence that code understands to the last word: the request and its app."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Kind = Literal["opened", "on", "off", "sent", "noted", "chosen", "timed"]
-"""What is to be so at the end: an app is in front, a switch is on or off, a message was sent, a note was saved, a thing
-is in a cart, a clock rings.
+"""What must be true at the end: an app is in front, a switch is on or off, a message was sent, a note was saved, an
+item is in a cart, or an alarm or timer is set.
 """
 
 _JOINS: Final = (
@@ -18,11 +18,11 @@ _JOINS: Final = (
 )
 _WORD: Final = rf"(?!{_JOINS})[^\s,.:;'\"]{{1,30}}"
 _NAME: Final = rf"{_WORD}(?: {_WORD}){{0,3}}?"
-"""Of an app, a switch or a person: a few words of which none joins it to more or stands for what was said before."""
+"""The name of an app, switch or person: a few words without conjunctions or references to earlier words."""
 _TITLE: Final = rf"(?=(?-i:[^\W_a-z])){_NAME}"
-"""Of an app in a text that says of nothing else that it is one: people also open discussions, and start over."""
+"""The name of an app in a text that does not call it an app: people also open discussions, and start over."""
 _ZH_MORE: Final = "和与并再及或它这那我你什么怎吗呢啥谁哪为有没读看找查拍写发买卖删给让帮到去会能可是说"
-"""Signs that join more, ask, or say what else is to be done: Chinese has no blanks between words."""
+"""Characters that join clauses, ask, or start another request: Chinese has no spaces between words."""
 _ZH_NAME: Final = rf"(?:(?![{_ZH_MORE}]|然后|所有|全部)[^\s，。：“”]){{1,12}}?"
 _IN_APP: Final = rf"(?:(?:open|go to|in|with|using) (?:the )?(?P<app>{_NAME})(?: app)?(?:,? and|,? then|,) )?"
 _WITH_APP: Final = rf"(?: (?:in|with|using|via|of) (?:the )?(?P<app2>{_NAME})(?: app)?)?"
@@ -87,7 +87,7 @@ _FORMS: Final[tuple[tuple[Kind, tuple[re.Pattern[str], ...]], ...]] = (
 
 @dataclass(frozen=True)
 class PlainTask:
-    """One way to understand such a task: `app` and `thing` as the person has named them, "" where they named none."""
+    """One reading of a plain task. `app` and `thing` are in the person's words, "" if not named."""
 
     kind: Kind
     app: str = ""
@@ -95,11 +95,11 @@ class PlainTask:
     person: str = ""
     text: str = ""
     second: str = ""
-    """What comes below `text`."""
+    """The text below `text`, such as the body of a note."""
 
 
 def plain_tasks(task: str) -> Iterator[PlainTask]:
-    """Every way to understand it; none where a word is left over."""
+    """Yield every reading of the task; nothing if any word remains unexplained."""
     whole = " ".join(task.split())
     for kind, forms in _FORMS:
         for form in forms:

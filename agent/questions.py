@@ -1,4 +1,4 @@
-"""Questions to a person and their answers, as they cross the border to the bot."""
+"""The questions that the agent asks a person through the bot, and the answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.standing_yes import Recipient
 
 
 class QuestionKind(StrEnum):
-    """What a person is asked for."""
+    """What kind of answer a person is asked for."""
 
     ASK = "ask"
     APPROVE = "approve"
@@ -22,55 +22,56 @@ class QuestionKind(StrEnum):
 
 ALLOW = "allow"
 ALLOW_FOR_TASK = "allow for this task"
-"""Allow this, and more sends to the same recipient until the task ends. Only a question with a `to` has it."""
+"""Allow this message and further ones to the same recipient until the task ends. Only questions with a `to`
+offer it.
+"""
 DENY = "deny"
 DONE = "done"
 
 
 class QuestionOrigin(StrEnum):
-    """Who asks, and so who goes on when it is answered."""
+    """Who asks the question and therefore continues when it is answered."""
 
     RUN = "run"
     MEMBER = "member"
-    """Somebody of the team who works without a phone."""
+    """A team member that works without a phone."""
     TAKEOVER = "takeover"
-    """The task service, because a person does something on the phone by hand: no run waits for the answer."""
+    """The task service, while a person uses the phone by hand. No run waits for the answer."""
 
 
 class Question(BaseModel):
-    """A question to a person. `id` is the same when the same question comes again after a restart."""
+    """A question to a person. Its `id` stays the same if it is asked again after a restart."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
     origin: QuestionOrigin = QuestionOrigin.RUN
     run: RunId | None = None
-    """The run that waits for the answer, None where none does."""
+    """The run that waits for the answer; None if no run does."""
     kind: QuestionKind
     text: str
     choices: tuple[str, ...] = ()
     strict: bool = False
-    """Whether only the choices are answers: in words of their own people might tell a secret."""
+    """Whether only the choices are accepted: in free text, people might reveal a secret."""
     detail: str = ""
-    """For an approval: the exact text or amount, and why a person is asked. For a secret: what the model said of it."""
+    """Approval: the exact text or amount and the reason for asking. Secret: what the model said about it."""
     consequence: str = ""
-    """For an approval: the name of the rule that asks for it, "" where none of the rules does."""
+    """Approval: the name of the rule that asks; "" if no rule does."""
     again: bool = False
-    """For a secret: one was typed into the same field before in this run, and the phone wants it once more."""
+    """Secret: one was already typed into the same field in this run, and the phone asks for it again."""
     to: Recipient | None = None
-    """For an approval of a message: to whom it goes, where that is known. It can then be allowed for the task."""
+    """Approval of a message: its recipient if known. The person can then allow further messages for the task."""
     sends: str = ""
-    """For an approval of a message: its whole text, "" where the screen does not tell it for sure."""
+    """Approval of a message: its whole text; "" if the screen does not show it reliably."""
     frame: str | None = None
-    """Reference of the screenshot to show with it."""
+    """A reference to the screenshot shown with the question."""
     before: str | None = None
-    """Reference of the screenshot that was allowed before, of an approval that is asked anew: shown beside `frame`."""
+    """Repeated approval: a reference to the screenshot that was approved before, shown next to `frame`."""
 
 
 class Answer(BaseModel):
-    """An answer. For a secret, `text` is the id under which the value waits in memory: that of the question.
-
-    `expired` says that nobody answered in time.
+    """An answer to a question. For a secret, `text` is not the value but the id under which it is kept in memory (the
+    question's id). `expired` means that no answer came in time.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -82,19 +83,19 @@ class Answer(BaseModel):
 
 
 class AnswerBox:
-    """Where answers wait for whoever has asked."""
+    """A place where answers are kept until the code that asked collects them."""
 
     def __init__(self) -> None:
         self._answers: dict[str, Answer] = {}
         self._came = asyncio.Event()
 
     def give(self, answer: Answer) -> None:
-        """An answer has come; the first one for a question counts."""
+        """Store an answer. Only the first answer to a question counts."""
         self._answers.setdefault(answer.question, answer)
         self._came.set()
 
     async def answer_to(self, question: str) -> Answer:
-        """The answer to this question, whenever it comes."""
+        """Wait for the answer to this question and return it."""
         while question not in self._answers:
             self._came.clear()
             await self._came.wait()

@@ -1,7 +1,7 @@
-"""How well texts match the words of a question, in English, Chinese and similar scripts.
+"""Ranks texts by how well they match the words of a question, in English, Chinese and similar scripts.
 
-Scripts without blanks have no words to split at: every two neighbours count, since most Chinese words have two
-characters. Endings of English words do not count, nor words that say nothing.
+Scripts without spaces are split into pairs of neighbouring characters, since most Chinese words have two. English word
+endings and words without meaning are ignored.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from collections.abc import Sequence
 from typing import Final
 
 MAX_TERMS: Final = 64
-"""Of one question; a task may be as long as a page."""
+"""The maximum number of terms of one question; a task may be as long as a page."""
 _SATURATION: Final = 1.2
 _LENGTH: Final = 0.5
-"""How much a longer text counts less; the constants of BM25 (https://doi.org/10.1561/1500000019), the latter smaller:
-facts are all short."""
+"""How much a longer text counts less. Both are constants of BM25 (https://doi.org/10.1561/1500000019); this one is
+smaller than usual because all facts are short.
+"""
 _HAN: Final = "\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
 _RUN: Final = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+(?:['’][^\W_{_HAN}]+)?")
 _IS_HAN: Final = re.compile(rf"[{_HAN}]")
 _OF_WHOM: Final = re.compile(r"['’]\w+$")
 _ENDINGS: Final = ("ings", "ing", "ies", "ed", "es", "s", "e", "y")
 _STEM: Final = 3
-"""Letters that an ending leaves at least."""
-_EMPTY: Final = frozenset(  # as a list it would be a page
+"""The minimum letters that remain after an ending is removed."""
+_EMPTY: Final = frozenset(  # a list would fill a page
     "a about after all also always am an and any are as at be been before but by can could did do does every for from"  # noqa: SIM905
     " get give go had has have he her him his how i if in into is it its just know let like make may me mind must my"
     " need never no not now of off on one only or our out over please s she should so some t take that the their them"
@@ -36,8 +37,8 @@ _EMPTY_SIGNS: Final = re.compile(r"[的了是我你您他她它们吗呢吧啊�
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """The words of a text that say something, each once, without endings; pairs of characters in scripts without
-    blanks. Each of them stands in the folded text as it is.
+    """Return the meaningful words of a text, each once and without endings; pairs of characters in scripts without
+    spaces. Each of them occurs in the casefolded text as it is.
     """
     found: dict[str, None] = {}
     for run in _RUN.findall(text.casefold()):
@@ -50,9 +51,8 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def ranked(question: str, texts: Sequence[str], among: int | None = None) -> list[int]:
-    """The places of the texts that share a word with the question, the best first; of equals the later one first.
-
-    `among` is how many there are when `texts` are only those that may fit.
+    """Return the indexes of the texts that share a word with the question, best first; of equals, the later one first.
+    `among` is the total number of texts if `texts` is only a preselection.
     """
     wanted = terms(question)[:MAX_TERMS]
     held = [frozenset(terms(text)) for text in texts]

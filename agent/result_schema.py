@@ -1,4 +1,4 @@
-"""A result in the form of a JSON Schema: what of a schema is taken, and whether a text is a document that fits it."""
+"""Results in the form of a JSON Schema: which schemas are accepted, and whether a text fits one."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from agent.result_value import Unreadable
 from agent.wording import shortened
 
 MOST_LETTERS: Final = 20_000
-"""Of a schema, and of what fits it, as JSON."""
+"""The maximum length of a schema and of a fitting document, as JSON."""
 MOST_PROBLEMS: Final = 3
 _LONGEST_PROBLEM: Final = 200
 _REFUSED: Final = frozenset({"pattern", "patternProperties", "$dynamicRef"})
-"""Keywords that are not taken: a regular expression of somebody else may run for ever."""
+"""Keywords that are not accepted: a foreign regular expression may run forever."""
 _NAMES: Final = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
-"""Keywords whose value has schemas by names of any kind."""
+"""Keywords whose value maps arbitrary names to schemas."""
 _DATA: Final = frozenset({"const", "enum", "default", "examples"})
-"""Keywords whose value is no schema."""
+"""Keywords whose value is not a schema."""
 
 
 class JsonSchema(BaseModel):
-    """A JSON Schema (draft 2020-12) for the whole result. One that cannot be used is a ValueError."""
+    """A JSON Schema (draft 2020-12) for the whole result. An unusable one raises ValueError."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,7 +55,7 @@ class JsonSchema(BaseModel):
 
 
 class JsonValue(BaseModel):
-    """A document that fits the schema that was asked for."""
+    """A document that fits the requested schema."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -69,7 +69,7 @@ class JsonValue(BaseModel):
 
 
 def read_document(text: str, schema: JsonSchema) -> JsonValue:
-    """The document that a text is. Raises Unreadable for one that is no JSON, or does not fit the schema."""
+    """Parse a text as a document of this schema. Raises Unreadable if it is not JSON or does not fit."""
     try:
         if len(text) > MOST_LETTERS:
             raise Unreadable(f"At most {MOST_LETTERS} characters are taken.")
@@ -88,7 +88,7 @@ def read_document(text: str, schema: JsonSchema) -> JsonValue:
 
 
 def _problem_of(schema: Mapping[str, Any]) -> str:
-    """What is wrong with a schema, "" for nothing."""
+    """Return what is wrong with a schema; "" if nothing is."""
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - see _checking
 
     try:
@@ -99,8 +99,8 @@ def _problem_of(schema: Mapping[str, Any]) -> str:
 
 
 def _checking(document: Mapping[str, Any]) -> Any:  # noqa: ANN401 - no types come with the library
-    """What checks documents against this schema; it fetches nothing."""
-    # Here and not above: few tasks have a schema, and the library takes a tenth of a second to load.
+    """Return a validator for this schema; it fetches nothing."""
+    # Imported here because few tasks have a schema and the library takes a tenth of a second to load.
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - see above
     from referencing import Registry  # noqa: PLC0415
 
@@ -108,7 +108,7 @@ def _checking(document: Mapping[str, Any]) -> Any:  # noqa: ANN401 - no types co
 
 
 def _keywords(schema: object) -> Iterator[tuple[str, object]]:
-    """Every keyword of a schema and of the schemas in it."""
+    """Yield every keyword of a schema and of the schemas inside it."""
     if isinstance(schema, list):
         for each in schema:
             yield from _keywords(each)

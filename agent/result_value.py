@@ -1,4 +1,4 @@
-"""The result of a task where code is to compare it: one value of a given form, read from a text by code alone."""
+"""Task results that code compares: one value of a given type, read from a text by code alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MOST_NAME: Final = 200
 MOST_TEXT: Final = 500
-"""Characters of a text value; more is a page and no value."""
+"""The maximum length of a text value, in characters."""
 MOST_ITEMS: Final = 200
 
 ValueType = Literal["number", "text", "yes-no", "list"]
@@ -22,7 +22,7 @@ class _Frozen(BaseModel):
 
 
 class ResultSchema(_Frozen):
-    """What the result of a task is to be: one value with a name. `unit` is as `unit_of` writes it, "" for any."""
+    """The required type and name of a task's result. `unit` is in the spelling of `unit_of`; "" accepts any."""
 
     name: str = Field(min_length=1, max_length=MOST_NAME)
     type: ValueType
@@ -30,7 +30,7 @@ class ResultSchema(_Frozen):
 
 
 class NumberValue(_Frozen):
-    """A number and its unit ("" for none)."""
+    """A number with its unit ("" for none)."""
 
     type: Literal["number"] = "number"
     number: Decimal
@@ -45,14 +45,14 @@ class TextValue(_Frozen):
 
 
 class YesNoValue(_Frozen):
-    """Whether something is so."""
+    """The answer to a yes-no question."""
 
     type: Literal["yes-no"] = "yes-no"
     yes: bool
 
 
 class ListValue(_Frozen):
-    """Several lines; their order has no meaning."""
+    """Several lines whose order has no meaning."""
 
     type: Literal["list"] = "list"
     items: tuple[str, ...]
@@ -62,11 +62,11 @@ Value = Annotated[NumberValue | TextValue | YesNoValue | ListValue, Field(discri
 
 
 class Unreadable(Exception):
-    """A text holds no value of the form; the text says why, in words for a model."""
+    """The text does not contain exactly one value of the type; the message tells a model why."""
 
 
 def read_value(text: str, schema: ResultSchema) -> Value:
-    """The one value that the text holds. Raises Unreadable where there is none, or more than one."""
+    """Return the only value in the text. Raises Unreadable if there is none or more than one."""
     match schema.type:
         case "number":
             return _number(text, schema.unit)
@@ -85,7 +85,7 @@ def read_value(text: str, schema: ResultSchema) -> Value:
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two readings say the same: not how a number is written, nor case, blanks or the order of a list."""
+    """Whether two values are equal, ignoring the spelling of numbers, case, spaces and the order of a list."""
     match one, other:
         case NumberValue(), NumberValue():
             return one.number == other.number and not _differ(one.unit, other.unit)
@@ -98,7 +98,7 @@ def same(one: Value, other: Value) -> bool:
 
 
 def folded(text: str) -> str:
-    """A text without what makes no difference between two readings of it."""
+    """Normalise a text so that two readings of the same text are equal."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -120,8 +120,8 @@ _CURRENCIES: Final = {
     "C$": "cad c$ ca$",
     "HK$": "hkd hk$ 港元 港币 港幣",
 }
-"""How a currency is written here, and how people write it: what a comparison needs. Any other sign of a currency
-(Unicode's category Sc) and any other word stands for itself.
+"""The canonical sign of each currency, and how people write it. Any other currency sign (Unicode category Sc) and any
+other word is its own unit.
 """
 _CANONICAL: Final = {word: unit for unit, words in _CURRENCIES.items() for word in (unit.casefold(), *words.split())}
 _YEN_OR_YUAN: Final = frozenset({"¥", "JPY"})
@@ -142,15 +142,16 @@ _NO: Final = frozenset({"no", "false", "n", "off", "否", "不", "没有", "不�
 
 
 def unit_of(text: str) -> str:
-    """A unit in its one spelling: "€" for "EUR" and "euros"; "" for none."""
+    """Return the canonical spelling of a unit: "€" for "EUR" and "euros"; "" for none."""
     word = text.strip()
     return _CANONICAL.get(word.casefold(), word)
 
 
 def numbers_in(text: str) -> tuple[NumberValue, ...]:
-    """Every number of a text with its unit, in order. What could be two numbers, as 2.500, and dates are left out.
+    """Return every number of a text with its unit, in order. Dates, and digits that can be read as two numbers (2.500),
+    are left out.
 
-    A single comma before three digits groups (1,234), a single dot does so only where money is told (1.234 €).
+    A single comma before three digits is a thousands separator (1,234); a single dot is one only for money (1.234 €).
     """
     plain = _plain(text)
     found = []
@@ -168,7 +169,7 @@ def numbers_in(text: str) -> tuple[NumberValue, ...]:
 
 
 def _plain(text: str) -> str:
-    """The text with the digits of every script as ASCII, and no signs that have no look."""
+    """Return the text with all digits as ASCII and without invisible characters."""
     made = []
     for sign in unicodedata.normalize("NFKC", text.replace("\u00a0", " ").replace("\u202f", " ")):
         digit = unicodedata.decimal(sign, None)
@@ -184,7 +185,7 @@ def _is_currency(unit: str) -> bool:
 
 
 def _amount(digits: str, *, money: bool) -> Decimal | None:
-    """The number, None where it could be another one or is none, such as a date or a version."""
+    """Return the number; None if it is ambiguous or not a number, such as a date or version."""
     parts = re.split(r"[^\d]", digits)
     signs = [" " if sign in _SPACES else "'" if sign in "'’" else sign for sign in re.findall(r"[^\d]", digits)]
     if not signs:
@@ -205,7 +206,7 @@ def _amount(digits: str, *, money: bool) -> Decimal | None:
 
 
 def _grouped(groups: list[str]) -> bool:
-    """Whether these are groups of thousands, or those of India (12,34,567)."""
+    """Whether these are groups of thousands, or Indian groups (12,34,567)."""
     if len(groups) == 1:
         return True
     head, *middle, tail = groups
@@ -217,7 +218,7 @@ def _number(text: str, unit: str) -> NumberValue:
     found = list(dict.fromkeys(numbers_in(text)))
     if unit:
         fits = [each for each in found if each.unit and not _differ(each.unit, unit)]
-        # A word behind a number may be any word; a sign of money is a unit.
+        # Any word may follow a number, but a currency sign is a unit.
         bare = [each for each in found if not _is_currency(each.unit)] if _is_currency(unit) else []
         bare = bare or [each for each in found if not each.unit]
         found = fits or bare
@@ -230,7 +231,7 @@ def _number(text: str, unit: str) -> NumberValue:
 
 
 def _differ(one: str, other: str) -> bool:
-    """Whether two units tell different things; one that is not told differs from none."""
+    """Whether two units contradict each other; a missing unit contradicts none."""
     return bool(one and other) and one.casefold() != other.casefold() and {one, other} != _YEN_OR_YUAN
 
 

@@ -1,4 +1,4 @@
-"""What a task is worked on with: which models, which dialect, which limits."""
+"""The configuration that a task works with: models, dialects and limits."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from agent.models.base import Models, asked_now
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """How a model that acts is prompted. By its name it has its own picture size, too."""
+    """How an acting model is prompted. Its picture size is chosen by its name."""
 
     model: str
     dialect: Dialect
     image_window: int
-    """How many of the latest pictures it is shown."""
+    """How many of the latest pictures the model is shown."""
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What may be set otherwise while tasks work. A task keeps what it has taken to its end."""
+    """The settings that may change while tasks run. A task keeps the configuration it started with."""
 
     models: Models
     dialect: Dialect
@@ -33,48 +33,48 @@ class RunConfig:
     limits: TaskLimits = field(default_factory=TaskLimits)
     guard: GuardMode = "rules"
     deep_thinking: bool = False
-    """Whether the planner weighs several ways first."""
+    """Whether the planner compares several approaches first."""
     fallback: ModelProfile | None = None
-    """How the model is prompted that acts while the first does not; None where that is as the first."""
+    """How the stand-in for the acting model is prompted; None if in the same way."""
 
     @property
     def acting(self) -> str:
-        """The name of the model that acts at the moment."""
+        """The name of the model that acts now."""
         return asked_now(self.models.vision)
 
     def profile_of(self, model: str) -> ModelProfile:
-        """How the acting model of this name is prompted."""
+        """Return how the acting model of this name is prompted."""
         if self.fallback is not None and model == self.fallback.model:
             return self.fallback
         return ModelProfile(model, self.dialect, self.image_window)
 
     def offering(self, actions: tuple[type[Action], ...]) -> RunConfig:
-        """The same with these actions offered in every dialect."""
+        """Return the configuration with these actions offered in every dialect."""
         other = self.fallback and replace(self.fallback, dialect=self.fallback.dialect.offering(actions))
         return replace(self, dialect=self.dialect.offering(actions), fallback=other)
 
 
 class RunConfigSource(Protocol):
-    """Where the configuration of this moment is. Models that were replaced are closed when nobody has them any more."""
+    """Provides the current configuration. Replaced models are closed once no task uses them any more."""
 
     def take(self) -> RunConfig:
-        """The configuration of this moment, to be given back."""
+        """Return the current configuration, which must be given back."""
         ...
 
     def give_back(self, config: RunConfig) -> None:
-        """Nothing is asked of its models any more by whoever took it."""
+        """Report that the caller will not use the configuration's models any more."""
         ...
 
 
 @dataclass(frozen=True)
 class FixedRunConfig:
-    """Implements RunConfigSource where nothing changes."""
+    """Implements RunConfigSource with a configuration that never changes."""
 
     config: RunConfig
 
     def take(self) -> RunConfig:
-        """See RunConfigSource."""
+        """Implements `RunConfigSource.take`."""
         return self.config
 
     def give_back(self, config: RunConfig) -> None:
-        """See RunConfigSource."""
+        """Implements `RunConfigSource.give_back`."""

@@ -1,4 +1,4 @@
-"""The id of a run: the work of a task on one phone at a time."""
+"""The id of a run, which is the work of one task on one phone."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 _WRITTEN: Final = re.compile(r"(?P<task>.+)-(?P<n>\d+)")
-"""As it is written."""
+"""The text form of a run id, such as 7-1."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunId:
-    """The `n`th run of a task, from 1. A task has one so far.
+    """The id of the `n`th run of a task, counted from 1. So far, every task has exactly one run.
 
-    Where ids are kept or leave the program (tables, checkpoints, folders on the phone, JSON) it is one text, as `str`
-    gives it, and `parse` reads that; everywhere else its fields are asked.
+    Wherever ids are stored or leave the program (tables, checkpoints, folders on the phone, JSON), `str` writes the id
+    and `parse` reads it. Elsewhere its fields are used.
     """
 
     task: str
@@ -29,7 +29,7 @@ class RunId:
 
     @classmethod
     def parse(cls, written: str) -> RunId:
-        """The id that was written like this. Raises ValueError when no run is called so."""
+        """Read an id written by `str`. Raises ValueError if the text is not the id of a run."""
         found = _WRITTEN.fullmatch(written)
         if found is None:
             raise ValueError(f"{written!r} is not the id of a run: it has to be a task and a number, such as 7-1")

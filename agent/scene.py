@@ -1,4 +1,4 @@
-"""What a model is shown at one step, as data: the goal, the way so far, and the current screen."""
+"""The data that a model is shown at one step: the goal, the past steps and the current screen."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenElement:
-    """One line of the element list; bounds in the space of the sent image."""
+    """One line of the element list. Its bounds are in pixels of the sent image."""
 
     id: int
     role: str
     text: str
     bounds: Bounds
     states: tuple[str, ...] = ()
-    """Such as "checked", "focused", "disabled", "password", "editable", "scrollable"."""
+    """States such as "checked", "focused", "disabled", "password", "editable", "scrollable"."""
     inside: str = ""
-    """The words of what lies in it, beside its own."""
+    """The words of elements inside it, besides its own."""
     name: str = ""
-    """Its id, where it has no words of its own."""
+    """The element's id if it has no words of its own."""
     place: Place = "line"
-    """Whether the list has a line for it."""
+    """Whether the list has a line for this element."""
 
     @property
     def caption(self) -> str:
-        """What it is called: its words and those in it; "" where it has none."""
+        """The element's words and those of elements inside it; "" if there are none."""
         return " · ".join(filter(None, (self.text, self.inside)))
 
     @property
     def described(self) -> str:
-        """What a line says of it, without number and place, such as `button 'Search'` or `button id:search`."""
+        """The element's line without number and place, such as `button 'Search'` or `button id:search`."""
         called = repr(self.caption) if self.caption or not self.name else f"id:{self.name}"
         return " ".join((self.role, called, *self.states))
 
@@ -52,10 +52,10 @@ class ScreenElement:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The current observation as a model sees it.
+    """The current screen as a model sees it.
 
-    `space` is the size of the sent image (or of the image that would be sent): all points are in it.
-    `elements` is None when the phone could not tell them.
+    `space` is the size of the sent image, or of the image that would be sent; all points are in its pixels. `elements`
+    is None if the phone could not report them.
     """
 
     space: Size
@@ -63,23 +63,23 @@ class Screen:
     elements: tuple[ScreenElement, ...] | None
     app: str = ""
     app_name: str = ""
-    """What people call that app."""
+    """The name that people know the app by."""
     other_window: str = ""
-    """The package whose window the elements are of, where it is not the app's."""
+    """The package that owns the elements if it is not the app in front."""
     keyboard_shown: bool = False
     focused_text: str | None = None
     secure: bool = False
-    """The app forbids pictures."""
+    """Whether the app forbids screenshots."""
     covered: bool = False
-    """Its words are not told: elements have bullets and their ids instead."""
+    """Whether the words are hidden from the model: elements show bullets and their ids instead."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether its list leaves out lines."""
+        """Whether the list leaves out some elements."""
         return any(element.place == "cut" for element in self.elements or ())
 
     def lines(self, line: Callable[[ScreenElement], str]) -> tuple[str, ...]:
-        """The list of elements, and where it leaves some out, how many."""
+        """Return the element list as lines, with a note for each gap on how many rows were left out."""
         found: list[str] = []
         cut = 0
         for element in self.elements or ():
@@ -96,27 +96,27 @@ def _left_out(number: int) -> str:
 
 
 class StepStatus(StrEnum):
-    """What became of the last action of a step; but for `DONE`, each is said in the sentence `did.…` of that name."""
+    """What became of a step's last action. Except for `DONE`, each has a sentence `did.…` of the same name."""
 
     DONE = "done"
-    """It was done, as far as is known here; `StepFailure.uncertain` and a missing effect say that it may not be so."""
+    """The action was done as far as known; `StepFailure.uncertain` or a missing effect means that it may not be."""
     NOT_ALLOWED = "not_allowed"
-    """A person did not allow it."""
+    """A person denied it."""
     REFUSED = "refused"
-    """The policy does not allow it, or a person had denied it before."""
+    """The policy forbids it, or a person had denied it before."""
     NOT_DONE = "not_done"
     INTERRUPTED_BEFORE = "interrupted_before"
     """The run was stopped before anything was sent."""
     INTERRUPTED = "interrupted"
-    """The run was cut off while it was being done, so nobody knows whether it was."""
+    """The run was cut off during the action, so it is unknown whether it was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepFailure:
-    """Why the last action of a step was not done, or (`uncertain`) why nobody knows whether it was.
+    """Why the last action of a step was not done or, if `uncertain`, may not have been done.
 
-    `reason` is a sentence for a person (`devices.wording.Words`), "" where there are only words for the model.
-    `unknown_app`: the phone has no app of the name that was to be opened.
+    `reason` is a sentence for people (`devices.wording.Words`), "" if there are only words for the model. `unknown_app`
+    means that the phone has no app of the requested name.
     """
 
     reason: str = ""
@@ -126,42 +126,44 @@ class StepFailure:
 
 @dataclass(frozen=True, slots=True)
 class PastStep:
-    """One step taken: what the model said, what was done, what came of it."""
+    """A past step: what the model answered, what was done and what came of it."""
 
     number: int
     reply: str
-    """The model's answer as it was, for dialects that show it again."""
+    """The model's original answer, for dialects that show it again."""
     thought: str
     performed: tuple[str, ...]
-    """What was done, in short sentences."""
+    """Short sentences about what was done."""
     effects: tuple[Effect, ...]
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
-    """The picture that the model was shown, only for steps inside the image window."""
+    """The picture that the model was shown; only for steps within the image window."""
     image_removed: bool = False
-    """Whether it had a picture that has left the window, where its words are still said."""
+    """Whether the step's picture has left the image window while its text is still shown."""
     shown: str = ""
-    """What stood beside that picture, word for word: said again as it was, it costs an endpoint nothing new."""
+    """The exact text shown next to that picture: repeating it verbatim lets endpoints use their prompt cache."""
     status: StepStatus = StepStatus.DONE
     failure: StepFailure | None = None
     memo: Mapping[str, Any] = field(default_factory=dict)
-    """What the model has kept with its answer, as data."""
+    """Plain data that the model kept with its answer."""
     space: Size | None = None
-    """The size of the picture that the model was shown: places in `performed` are its pixels. None where that is the
-    current one."""
+    """The size of the picture that the model was shown; places in `performed` are in its pixels. None if it equals the
+    current one.
+    """
     retold: bool = False
-    """Whether it is told in words alone: another model took it, or a step after it, and what that wrote is no example
-    for this one."""
+    """Whether the step is shown in words only because another model took it or a later step: that model's answer format
+    is no example for this one.
+    """
 
     @property
     def in_window(self) -> bool:
-        """Whether the model is shown this step as it saw it then."""
+        """Whether the model is shown this step exactly as it saw it then."""
         return self.image is not None or bool(self.shown)
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything one acting call is about."""
+    """Everything that one call to the acting model is based on."""
 
     task: str
     goal: str
@@ -172,24 +174,26 @@ class Scene:
     notes: tuple[str, ...] = ()
     plan: str = ""
     notices: tuple[str, ...] = ()
-    """New since the last step, in order: why an answer could not be used, a person's answer, a steering note, a
-    reminder."""
+    """News since the last step, in order: why an answer was unusable, a person's answer, a steering note or
+    a reminder.
+    """
     steering_notes: tuple[str, ...] = ()
-    """What the person has written during the run, in order: their words, or a sentence of the agent for what they did
-    (`devices.wording.Words`). The new ones are in `notices`, too."""
+    """What the person wrote during the run, in order: their words, or a sentence of the agent about what they did
+    (`devices.wording.Words`). New ones are also in `notices`.
+    """
     files: tuple[str, ...] = ()
-    """Paths on the phone of what came with the task."""
+    """Paths on the phone of the files that came with the task."""
     past_summary: str = ""
-    """What the steps before those of `past` have come to, summed up: data, as they are. "" where `past` has all."""
+    """A summary of the steps before those in `past`, shown as data; "" if `past` has them all."""
     facts: tuple[str, ...] = ()
-    """What the person wants to be remembered that fits the task: data."""
+    """Remembered facts about the person that fit the task, shown as data."""
     instructions: str = ""
-    """The person's standing instructions, as a marked block; "" for none."""
+    """The person's standing instructions as a marked prompt block; "" if there are none."""
     skill: str = ""
-    """The skill that is to be followed, as a marked block; "" for none."""
+    """The skill to follow as a marked prompt block; "" if there is none."""
     texts_read: tuple[str, ...] = ()
-    """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""
+    """Texts by others, such as web pages or program output, shown as data like the screen's words."""
     local_time: str = ""
-    """The phone's date, time, zone and language; "" where it has not told them."""
+    """The phone's date, time, zone and language; "" until the phone has reported them."""
     by_list: bool = False
-    """Whether the model is shown no picture of any screen: it accepts none."""
+    """Whether the model gets only the element list because it accepts no pictures."""

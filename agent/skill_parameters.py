@@ -1,4 +1,4 @@
-"""Asks the reasoning model which values of a run may differ next time. Code checks its answer against what was done."""
+"""Asks the reasoning model which values of a run may differ next time, and checks its answer against the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agent.recorded_skills.step_record import RecordedAction
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 40.0
-"""Somebody waits for what would be saved; then it is what code has found."""
+"""Seconds to wait for the model while a person waits for the preview; afterwards, code's own findings are used."""
 
 
 class Proposed(BaseModel):
@@ -40,8 +40,8 @@ class Proposal(BaseModel):
 async def parameters_by(
     model: Model, task: str, steps: Sequence[RecordedAction], found: Sequence[Parameter]
 ) -> tuple[Parameter, ...]:
-    """The parameters that the model proposes, those that code has `found` where it proposes none that can be used, or
-    gives no answer in time. Raises nothing of the model's.
+    """Return the parameters that the model proposes, or those that code has `found` if it proposes no usable ones or
+    does not answer in time. Never raises an error of the model.
     """
     values = _values(steps)
     if model.name == PILOT or not values:
@@ -78,7 +78,7 @@ async def parameters_by(
 
 
 def _values(steps: Sequence[RecordedAction]) -> list[str]:
-    """What was typed, chosen and opened."""
+    """Return what was typed, chosen and opened."""
     said = [str(step.action[key]) for step in steps for key in ("text", "url") if key in step.action]
     said += [words for step in steps if step.anchor is not None for words in (step.anchor.words, step.anchor.beside)]
     return list(dict.fromkeys(each for each in said if each))

@@ -1,6 +1,6 @@
-"""A yes given in advance: sends to one recipient, for the rest of a task or with one exact text by a schedule.
+"""Approvals given in advance: messages to one recipient, for the rest of a task or with one exact text by a schedule.
 
-It is compared as facts, letter by letter. Whatever is not known equals nothing.
+Recipients and texts are compared exactly. Anything unknown never matches.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 MAX_NAME: Final = 60
-"""Letters of a recipient's name: a person sees all of what they allow."""
+"""The maximum letters of a recipient's name, so that a person sees all of what they approve."""
 
 
 class Recipient(BaseModel):
-    """To whom an app sends: the name at the head of the conversation that is on the screen."""
+    """The recipient of a message in an app: the name at the top of the conversation on the screen."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     app: str
-    """The app's package."""
+    """The package of the app."""
     app_name: str = ""
-    """What the phone calls the app."""
+    """The phone's name for the app."""
 
 
 class StandingYes(BaseModel):
-    """A person's yes to sends that are not asked about again. It is for sending alone, whatever else is asked."""
+    """A person's approval in advance of sending messages. It covers nothing but sending."""
 
     model_config = ConfigDict(frozen=True)
 
     to: str
     """The recipient's name, as the app writes it."""
     app: str = ""
-    """The app's package; of a schedule also what the phone calls the app, or "" for any."""
+    """The app's package; with a schedule also the phone's name for the app, or "" for any app."""
     text: str | None = None
-    """The whole text; None for any, which only a yes within a task may have."""
+    """The whole text; None for any text, which only an approval within a task may have."""
     by: str = ""
-    """Who gave it."""
+    """The person who gave the approval."""
     schedule: str = ""
-    """The schedule that it came with, which lets one message pass in each run; "" when given within the task."""
+    """The schedule it belongs to, which allows one message per run; "" if given within a task."""
 
     def covers(self, to: Recipient, text: str | None) -> bool:
-        """Whether a message to this recipient is meant, of which `text` is the whole text (None: not known)."""
+        """Whether it approves a message to this recipient with this whole text (None: unknown)."""
         if not self.to or same_words(self.to) != same_words(to.name):
             return False
         if self.text is None:
@@ -54,5 +54,5 @@ class StandingYes(BaseModel):
 
 
 def same_words(text: str) -> str:
-    """The text in one spelling: composed letters, no blanks around it. Look-alikes stay different."""
+    """Normalise a text: composed letters, no surrounding whitespace. Look-alike letters stay different."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()

@@ -1,4 +1,4 @@
-"""Numbers in the words of a screen, however digits are grouped. What may be read in two ways is no number."""
+"""Reads numbers in the words of a screen, however digits are grouped. An ambiguous number is not read."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Final
 
 _CLUSTER: Final = re.compile("\\d(?:[.,:/'\u2019\u00a0\u202f\u066b\u066c]?\\d)*")
 _MARKS: Final = re.compile("[\u200e\u200f\u061c\u2066-\u2069]")
-"""Signs without a shape that turn the direction of a text."""
+"""Invisible characters that change the direction of a text."""
 _SIGN: Final = re.compile("(?<![\\w%)\u066a])(?<!\\d )[-\u2212\u2013]\\Z")
 _PERCENT: Final = re.compile(r"\s*(?:[%٪％﹪]|(?:percent|per cent|prozent|por ciento|pour cent)\b)", re.IGNORECASE)
 _SCALED: Final = re.compile(
     r"\s?(?:[kKMB](?!\w)|[万萬亿億千만억]|(?:tsd|mio|mrd|thousand|million|billion|lakh|crore|тыс|млн)(?!\w))"
 )
-"""A number before these is only the first digits of what is meant."""
+"""Words after which a number is only the first digits of the real one, such as "million"."""
 _ONLY_GROUPS: Final = str.maketrans(dict.fromkeys("'\u2019\u00a0\u202f\u066c", "'") | {"\u066b": "."})
 _THREES: Final = r"\d{1,3}(?:[%s]\d{3})+"
 _INDIAN: Final = r"\d{1,2}(?:,\d{2})*,\d{3}"
 _DOTS: Final = frozenset(re.findall(r"\w+", "az bs ca da de el es eu gl hr id in is it mk nl pt ro sl sr tr vi"))
-"""Languages that write a dot between groups of digits, by CLDR, as all others here write a comma."""
+"""Languages that group digits with a dot (CLDR); others here use a comma."""
 _BLANKS: Final = frozenset(re.findall(r"\w+", "be bg cs et fi fr hu hy kk lt lv nb nn no pl ru sk sq sv uk uz"))
-"""Languages that write a blank there."""
+"""Languages that group digits with a space."""
 _OTHERWISE: Final = {"es-MX": ",", "es-US": ",", "de-CH": "", "de-LI": "", "it-CH": "", "en-ZA": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class ToldNumber:
-    """A number as it is told; `percent`: it is called a share of a hundred."""
+    """A number in a text; `percent` means that it is a percentage."""
 
     value: float
     percent: bool = False
@@ -39,8 +39,8 @@ class ToldNumber:
 
 
 def numbers_in(text: str, locale: str = "en") -> tuple[ToldNumber, ...]:
-    """The numbers of a text in their order. None of them where one may be read in two ways, or is a part of a date, a
-    time, a fraction or a number that is cut short ("2.5k"). `locale` is that of the phone, such as "de-CH".
+    """Return the numbers of a text in order. Returns none if any is ambiguous or part of a date, time, fraction or
+    shortened number ("2.5k"). `locale` is the phone's, such as "de-CH".
     """
     plain = _MARKS.sub("", "".join(_digit(sign) for sign in text))
     if _language(locale) in _BLANKS:
@@ -60,13 +60,13 @@ def numbers_in(text: str, locale: str = "en") -> tuple[ToldNumber, ...]:
 
 
 def number_in(text: str, locale: str = "en") -> ToldNumber | None:
-    """The only number of a text."""
+    """Return the only number of a text; None if there is not exactly one."""
     found = numbers_in(text, locale)
     return found[0] if len(found) == 1 else None
 
 
 def _value(cluster: str, group: str) -> float | None:
-    """What these digits are; None where that is not certain."""
+    """Return the value of these digits; None if it is not certain."""
     signs = re.sub(r"\d", "", cluster)
     if not signs:
         return float(cluster)
@@ -83,7 +83,7 @@ def _value(cluster: str, group: str) -> float | None:
             return float(f"{whole}.{rest}")
         return float(whole + rest) if last == group else None
     between = signs[0]
-    if set(signs) == {last}:  # no number has two points: all are between groups
+    if set(signs) == {last}:  # a number has only one decimal point, so these separate groups
         whole, rest = cluster, "0"
     threes = re.fullmatch(_THREES % re.escape(between), whole)
     if threes or (between == "," and re.fullmatch(_INDIAN, whole)):
@@ -92,7 +92,7 @@ def _value(cluster: str, group: str) -> float | None:
 
 
 def _group(locale: str) -> str:
-    """What stands between groups of digits in the language of a locale; "" where that is neither a dot nor a comma."""
+    """Return the sign between groups of digits in this locale; "" if neither a dot nor a comma."""
     if locale in _OTHERWISE:
         return _OTHERWISE[locale]
     language = _language(locale)

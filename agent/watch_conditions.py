@@ -1,5 +1,6 @@
-"""Asks the reasoning model which change of a result a person wants to be told of. Code checks its answer against the
-person's words, and the person sees it before anything is watched.
+"""Asks the reasoning model which change of a result a person wants to be notified of.
+
+Code checks the answer against the person's words, and the person confirms it before anything is watched.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from agent.result_value import MOST_NAME, MOST_TEXT, ResultSchema, Unreadable, V
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 40.0
-"""Somebody waits for what would be watched; then it is what code has understood."""
+"""Seconds to wait for the model while a person waits for the preview; afterwards, code's own reading is used."""
 COMPARED: Final = {
     "number": frozenset({"below", "at-most", "above", "at-least", "becomes", "changes"}),
     "text": frozenset({"becomes", "contains", "changes"}),
     "yes-no": frozenset({"becomes", "changes"}),
     "list": frozenset({"contains", "changes"}),
 }
-"""What a value of each form can be compared by."""
+"""The comparisons that each type of value supports."""
 
 
 class WatchForm(BaseModel):
@@ -43,8 +44,8 @@ class WatchForm(BaseModel):
 
 
 async def watch_form_by(model: Model, task: str, words: str, understood: dict[str, Any]) -> WatchForm | None:
-    """The form that the model finds for a person's words, None where it has no answer that can be used in time, and for
-    the pilot. `understood` is what code has found. Raises nothing of the model's.
+    """Return the model's reading of a person's words, or None if it gives no usable answer in time; always None for the
+    offline pilot. `understood` is code's own reading. Never raises an error of the model.
     """
     if model.name == PILOT:
         return None
@@ -65,7 +66,7 @@ async def watch_form_by(model: Model, task: str, words: str, understood: dict[st
 
 
 def _wrong(form: WatchForm, words: str) -> str:
-    """Why the form cannot be used, in words for the model; "" where it can."""
+    """Return why the form cannot be used, in words for the model; "" if it can."""
     if form.compare not in COMPARED[form.type]:
         return f"a {form.type} is compared by {', '.join(sorted(COMPARED[form.type]))}."
     if form.compare == "changes":

@@ -1,8 +1,8 @@
-"""What the agent itself says to people (not to a model): a kind of sentence and its values.
+"""The sentences that the agent says to people (not to a model), each a kind with its values.
 
-The English of each kind stands in `sentences.toml`. Whoever runs the agent may word them otherwise, in the language of
-the person whose task it is (`devices.wording.worded`); the agent knows no languages and no people. Exceptions and the
-log stay in English.
+`sentences.toml` has the English of each kind. The application that runs the agent can translate them for the owner of
+the task (`devices.wording.worded`); the agent knows neither languages nor people. Exceptions and the log stay in
+English.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from devices.wording import Words, said, sentences_of
 from devices.wording import words as phone_words
 
 SENTENCES: Final = sentences_of("agent")
-"""Kind → English, with named placeholders."""
+"""The agent's English sentences by kind, with named placeholders."""
 
 
 def words(kind: str, **values: object) -> Words:
-    """The sentence of this kind as a value. Raises KeyError for an unknown kind or a missing value."""
+    """Build the sentence of this kind. Raises KeyError if the kind is unknown or a value is missing."""
     return Words(SENTENCES[kind], kind, values)
 
 
 class Texts:
-    """The sentences that one action or tool brings with it: kind → English, and the same in other languages.
+    """The sentences that one action or tool defines for itself, by kind, in English and other languages.
 
-    Its words carry their forms with them, into checkpoints too: whoever words them needs no catalogue, and they are
-    still worded when the action is not registered any more.
+    Each sentence carries all its forms, also in checkpoints. So it can be translated without a catalogue, even after
+    the action is no longer registered.
     """
 
     def __init__(self, english: Mapping[str, str], /, **translations: Mapping[str, str]) -> None:
-        """`translations` have the name of their language ("zh"). Raises ValueError for one that lacks a kind."""
+        """Each keyword of `translations` is a language ("zh"). Raises ValueError if its kinds differ from the English
+        ones.
+        """
         for language, sentences in translations.items():
             if sentences.keys() != english.keys():
                 raise ValueError(f"The {language} texts differ in {', '.join(sentences.keys() ^ english.keys())}.")
@@ -41,46 +43,46 @@ class Texts:
         self._translations = translations
 
     def words(self, kind: str, **values: object) -> Words:
-        """The sentence of this kind as a value. Raises KeyError for an unknown kind or a missing value."""
+        """Build the sentence of this kind. Raises KeyError if the kind is unknown or a value is missing."""
         forms = {language: sentences[kind] for language, sentences in self._translations.items()}
         return Words(self._english[kind], kind, values, forms)
 
 
 def sentence(kind: str, **values: object) -> str:
-    """The sentence of this kind, as whoever runs the agent words it. Braces inside the values stay as they are."""
+    """Return the sentence of this kind in the reader's language. Braces inside the values are kept."""
     return said(words(kind, **values))
 
 
 def paragraph(*sentences: str) -> str:
-    """Sentences one after the other, as whoever runs the agent sets them; empty ones are left out."""
+    """Join sentences in the way of the reader's language; empty ones are left out."""
     kept = [one for one in sentences if one]
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
 LONG_TEXT: Final = 400
 _END: Final = 150
-"""Characters at either end of a long text of a field: it is told at every step."""
+"""Characters shown from each end of a long field text, which models read again at every step."""
 
 
 def both_ends(text: str) -> str:
-    """A text of a field in quotes; of a long one how it begins and ends, and how long it is."""
+    """Return the text of a field in quotes; a long text is shortened to its two ends and its length."""
     if len(text) <= LONG_TEXT:
         return repr(text)
     return f"{text[:_END]!r} … {text[-_END:]!r} ({len(text)} characters)"
 
 
 def has_words(text: str) -> bool:
-    """Whether it says anything: a letter or a digit of any script, not signs and emoji alone."""
+    """Whether the text has a letter or digit of any script, not only signs and emoji."""
     return any(sign.isalnum() for sign in text)
 
 
 def shortened(text: str, most: int) -> str:
-    """The text with at most `most` letters; what is cut off shows as "…"."""
+    """Cut the text to at most `most` characters; "…" marks the cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def kept(text: str) -> str | dict[str, Any]:
-    """A sentence of ours as plain data, ready for JSON; any other text as it stands."""
+    """Convert a sentence to plain JSON data; any other text is returned unchanged."""
     if not isinstance(text, Words):
         return text
     values = {name: kept(value) if isinstance(value, str) else value for name, value in text.values.items()}
@@ -89,7 +91,7 @@ def kept(text: str) -> str | dict[str, Any]:
 
 
 def restored(data: str | dict[str, Any]) -> str:
-    """The text that was `kept`. Raises KeyError for a sentence that there is not."""
+    """Rebuild the text that `kept` converted. Raises KeyError if its sentence does not exist."""
     if isinstance(data, str):
         return data
     values = {name: restored(value) if isinstance(value, dict) else value for name, value in data["values"].items()}
@@ -109,11 +111,11 @@ def _text(given: object) -> str:
 
 
 Text = Annotated[str, PlainValidator(_text), PlainSerializer(kept, when_used="json")]
-"""A field with a text that stays the sentence that it is, also through JSON."""
+"""A pydantic field type for text that remains a `Words` sentence when it passes through JSON."""
 
 
 class Spoken(Exception):
-    """Something went wrong that has a sentence of its own (`devices.wording.sentence_of`). In the log it is English."""
+    """An error with a sentence for people (`devices.wording.sentence_of`). It is in English in the log."""
 
     def __init__(self, kind: str, **values: object) -> None:
         super().__init__(words(kind, **values))

@@ -64,8 +64,11 @@ class ForeignTools:
 class ToolServers:
     """External servers with tools for the agent, listed in a file (`bot.config.places.MCP_NAME`)."""
 
-    connected: Callable[[Path], AbstractAsyncContextManager[ForeignTools]]
-    """Keeps the servers in this data directory connected until the block ends. Does nothing if the file is missing."""
+    connected: Callable[[Path, Callable[[], bool]], AbstractAsyncContextManager[ForeignTools]]
+    """Keeps the servers in this data directory connected until the block ends. Does nothing if the file is missing. The
+    second argument says right before each call whether the record is certainly this service's; otherwise nothing is
+    called.
+    """
     refused: Callable[[Path], Mapping[str, str]]
     """The rejected servers, each with the reason; the key "" is the file itself. Reads the disk."""
     listed: Callable[[Path], list[str]]

@@ -12,7 +12,7 @@ from bot.config.extras import lack_of
 from bot.config.settings import Settings
 from bot.config.settings_file import FILED
 from bot.domain.address import Address, Person, Place
-from bot.domain.chat import Connected, Intake
+from bot.domain.chat import Connected, Intake, Record
 from bot.domain.finding import Finding
 from bot.people.access import Lists
 from bot.people.subjects import Audience, Naming
@@ -70,6 +70,8 @@ class ChatContext:
     """Called when a chat has got a new id, with its old address and the new id."""
     lost: Callable[[Address], Awaitable[None]]
     """Called when nothing can be sent to a place any more."""
+    record: Record
+    """Checked before anything is sent to the platform, and before a message is confirmed to it."""
 
 
 def filed_by(platforms: Iterable[Platform[Any]]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What to call an app where its label is not known."""
+"""Derives a readable name for an app whose label is unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EMPTY: Final = frozenset(
 
 
 def readable(package: str) -> str:
-    """The last word of a package name that tells something: "Browser" for com.android.browser, "" for none."""
+    """Return the last meaningful word of a package name: "Browser" for com.android.browser, "" for none."""
     parts = [part for part in package.split(".") if part]
     told = [part for part in parts if part.casefold() not in _EMPTY]
     word = (told or parts or [""])[-1].replace("_", " ").rstrip("0123456789") or package

@@ -1,4 +1,4 @@
-"""Writing a file so that a crash leaves the old one or the new one, never half of one."""
+"""Writes files so that a crash leaves either the old or the new one, never half of one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replaces the file by one that this user alone may read, from its first byte on.
+    """Replace a file by one that only this user can read from its first byte on.
 
-    Blocks on the disk until the bytes are there. Raises OSError; the old file is then as it was.
+    Blocks until the bytes are on disk. Raises OSError; the old file is then unchanged.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -1,4 +1,4 @@
-"""A phone's own date and time, which need not be those of the computer that it is attached to."""
+"""A phone's own date and time, which may differ from those of the computer it is attached to."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 ASK: Final = "echo @@clock; date '+%s %z'; echo @@zone; getprop persist.sys.timezone; "
-"""What a shell is asked for the clock."""
+"""The shell commands that print the phone's clock and time zone."""
 _TOLD: Final = re.compile(r"^@@clock\r?\n(\d{1,11}) ([+-])(\d\d)(\d\d)\r?$", re.MULTILINE)
 _ZONE: Final = re.compile(r"^@@zone\r?\n([A-Za-z][A-Za-z0-9_+\-/]{1,40})\r?$", re.MULTILINE)
 
 _AS_GOOD_AS_EQUAL: Final = 5
-"""Seconds that the answer itself may take on its way."""
+"""Seconds of difference that are ignored, because the answer takes time to arrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhoneClock:
     """How a phone's clock differs from this computer's.
 
-    `zone` is its time zone's IANA name, such as "Asia/Tokyo", "" where it tells none. `offset` is its distance from
-    UTC in minutes when it was asked, `ahead` by how many seconds its clock was ahead of this computer's, 0 for a few.
+    `zone` is the IANA name of its time zone, such as "Asia/Tokyo", or "" if unknown. `offset` is its distance from UTC
+    in minutes when it was read. `ahead` is by how many seconds its clock was ahead of this computer's, 0 for small
+    differences.
     """
 
     zone: str
@@ -30,7 +31,7 @@ class PhoneClock:
     ahead: int = 0
 
     def at(self, moment: float) -> datetime:
-        """What the phone shows at this Unix time of the computer's, in the phone's zone."""
+        """Return what the phone shows at this Unix time of the computer, in the phone's zone."""
         try:
             zone = ZoneInfo(self.zone) if self.zone else None
         except (ZoneInfoNotFoundError, ValueError, OSError):  # this computer need not know the name
@@ -39,7 +40,7 @@ class PhoneClock:
 
 
 def clock_in(output: str, now: float) -> PhoneClock | None:
-    """The clock in the answer to `ASK` that came at this Unix time; None where the phone did not tell it."""
+    """Parse the answer to `ASK` that arrived at this Unix time; None if it contains no clock."""
     told = _TOLD.search(output)
     if told is None:
         return None

@@ -1,22 +1,22 @@
-"""Everything a phone can fail with.
+"""All errors that a phone can raise.
 
 PhoneError
-├── PhoneGone            cable out, adb server or daemon away, or the link offline: it may come back
-├── PhoneUnavailable     there, but not usable (unauthorized, no permission)
-│   └── PhoneTaken       another service works on it
-├── PhoneTimeout         did not answer within its limit
-├── CommandFailed        a program of the phone has told of a fault in place of an answer
-├── CaptureFailed        no usable picture came
-│   └── NoMemory         there is no memory here for one
-├── InputRejected        the input cannot be done; nothing was sent
+├── PhoneGone            unplugged, adb server or daemon away, or link offline; it may return
+├── PhoneUnavailable     attached but not usable (unauthorized, no permission)
+│   └── PhoneTaken       another service is using it
+├── PhoneTimeout         no answer within the time limit
+├── CommandFailed        a program on the phone reported an error instead of an answer
+├── CaptureFailed        no usable picture arrived
+│   └── NoMemory         the service has no memory left for a picture
+├── InputRejected        the input is impossible; nothing was sent
 │   ├── UnknownApp       no installed app has that name
-│   ├── AmbiguousApp     several have
-│   ├── ScreenChanged    another window came up, or the phone was turned, since it was looked at
-│   └── UntypableText    this phone has no way to type that text
-├── FileRejected         a file that could not be moved
-├── PairingFailed        a phone in the network that did not take the code, or does not answer
+│   ├── AmbiguousApp     several installed apps fit the name
+│   ├── ScreenChanged    the screen is no longer the one that was looked at
+│   └── UntypableText    this phone cannot type that text
+├── FileRejected         a file could not be transferred or moved
+├── PairingFailed        a network phone refused the code or did not answer
 ├── NameTaken            another phone has this name
-└── NameUnfit            no name for a phone
+└── NameUnfit            the text cannot be a phone name
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from __future__ import annotations
 class PhoneError(Exception):
     """A phone could not do what was asked.
 
-    `uncertain` tells that an input may have reached the phone all the same: look again, never repeat.
+    If `uncertain` is true, the input may have reached the phone anyway: look again, never repeat it.
     """
 
     uncertain = False
@@ -57,15 +57,15 @@ class PhoneTimeout(PhoneError):
 
 
 class CommandFailed(PhoneError):
-    """A program of the phone has failed, so what was asked is not known."""
+    """A program on the phone failed, so the answer is unknown."""
 
 
 class CaptureFailed(PhoneError):
-    """No picture, a broken one, or one of no size."""
+    """The phone sent no picture, a broken one, or one without a size."""
 
 
 class NoMemory(CaptureFailed):
-    """There is no memory on our side for a picture, which takes 10 MB and more; it may have some later."""
+    """The service has no memory for a picture, which takes 10 MB or more. It may have some later."""
 
 
 class InputRejected(PhoneError):
@@ -81,11 +81,11 @@ class AmbiguousApp(InputRejected):
 
 
 class ScreenChanged(InputRejected):
-    """The screen is not the one that the input was meant for."""
+    """The screen is no longer the one that the input was meant for."""
 
 
 class UntypableText(InputRejected):
-    """No way to type this text on this phone."""
+    """The phone has no way to type this text."""
 
 
 class FileRejected(PhoneError):
@@ -93,12 +93,12 @@ class FileRejected(PhoneError):
 
 
 class PairingFailed(PhoneError):
-    """A phone in the network could not be paired with or connected to."""
+    """Pairing with or connecting to a phone in the network failed."""
 
 
 class NameTaken(PhoneError):
-    """Another phone is called that already."""
+    """Another phone already has this name."""
 
 
 class NameUnfit(PhoneError):
-    """A text that cannot be the name of a phone."""
+    """The text cannot be used as the name of a phone."""

@@ -1,4 +1,4 @@
-"""Extras: libraries that one part of the program alone needs, and that an installation may come without."""
+"""The optional extras: libraries that only one part of the program needs and that need not be installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class Extra(StrEnum):
-    """An extra, by its name in pyproject.toml. What it brings is worded in the catalogue, under `extra.brings`."""
+    """An optional extra, by its name in pyproject.toml. The catalogue says under `extra.brings` what each adds."""
 
     COMPUTING = "computing"
     FEISHU = "feishu"
@@ -35,11 +35,11 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = {
     Extra.VIRTUAL_PHONE: ("fontpkg", "fonticon_mdi7", "noto_cjk_sans_jp_regular"),
     Extra.WEB: ("ddgs", "lxml_html_clean", "pypdf", "trafilatura"),
 }
-"""The modules that are there where an extra is installed. They are looked for, and not loaded."""
+"""The modules that each extra installs. They are searched for, not imported."""
 
 
 def is_installed(extra: Extra) -> bool:
-    """Whether all modules of the extra are there."""
+    """Whether all modules of the extra are installed."""
     return all(map(_is_there, MODULES[extra]))
 
 

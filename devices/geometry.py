@@ -1,4 +1,4 @@
-"""Sizes, points and rectangles in pixels. The origin is the top left corner of the picture they belong to."""
+"""Sizes, points and rectangles in pixels. The origin is the top left corner of their picture."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A pixel; which picture it belongs to is said where it is used."""
+    """A pixel position. The code that uses it says which picture it belongs to."""
 
     x: int
     y: int
 
     def mapped(self, source: Size, target: Size) -> Point:
-        """The place of the point on a picture of another size, never outside it."""
+        """Return the same position on a picture of another size; the result is never outside that picture."""
         return Point(
             min(target.width - 1, self.x * target.width // source.width),
             min(target.height - 1, self.y * target.height // source.height),
@@ -34,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A rectangle; `right` and `bottom` are just outside it, as Android writes them."""
+    """A rectangle. `right` and `bottom` are exclusive, as in Android."""
 
     left: int
     top: int
@@ -43,20 +43,20 @@ class Bounds:
 
     @property
     def centre(self) -> Point:
-        """The pixel in the middle."""
+        """The pixel in the middle of the rectangle."""
         return Point((self.left + self.right) // 2, (self.top + self.bottom) // 2)
 
     @property
     def area(self) -> int:
-        """Square pixels, 0 for an empty rectangle."""
+        """The area in square pixels; 0 if the rectangle is empty."""
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
     def holds(self, point: Point) -> bool:
-        """Whether the point lies inside."""
+        """Whether the point lies inside the rectangle."""
         return self.left <= point.x < self.right and self.top <= point.y < self.bottom
 
     def clipped(self, size: Size) -> Bounds:
-        """The part that lies on a picture of this size (possibly empty)."""
+        """Return the part of the rectangle that lies on a picture of this size, which may be empty."""
         return Bounds(
             max(0, min(self.left, size.width)),
             max(0, min(self.top, size.height)),
@@ -65,7 +65,7 @@ class Bounds:
         )
 
     def mapped(self, source: Size, target: Size) -> Bounds:
-        """The rectangle on a picture of another size."""
+        """Return the same rectangle on a picture of another size, rounded outwards."""
         return Bounds(
             self.left * target.width // source.width,
             self.top * target.height // source.height,

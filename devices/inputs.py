@@ -1,4 +1,4 @@
-"""What a phone can be made to do: the closed set of inputs, in native pixels of the phone's current rotation."""
+"""The closed set of inputs that a phone accepts, in native pixels of its current rotation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SWIPE_MS = 2000
 
 
 class Key(StrEnum):
-    """Keys by the names people use; the driver knows Android's key codes."""
+    """The keys of a phone by their common names; the driver maps them to Android key codes."""
 
     HOME = "home"
     BACK = "back"
@@ -37,30 +37,30 @@ class Key(StrEnum):
     NOTIFICATIONS = "notifications"
     SELECT_ALL = "select_all"
     END = "end"
-    """To the end of all the text in a field."""
+    """Moves the cursor to the end of the field's whole text."""
 
 
 KEYS_IN_TEXT: Final[Mapping[str, Key]] = {"\n": Key.ENTER, "\t": Key.TAB}
-"""What of a text is typed as a key. Android's own keyboard layout has keys for these two and for no other control
-character (AOSP `Virtual.kcm`); Chromium makes the Enter key of a line end that a keyboard commits (`ImeAdapterImpl`).
+"""Characters of a text that are typed as keys. Android's own keyboard layout has keys for these two control characters
+only (AOSP `Virtual.kcm`); Chromium turns a line end committed by a keyboard into Enter (`ImeAdapterImpl`).
 """
 _LINE_ENDS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-"""All that Unicode counts as the end of a line or paragraph (Unicode 16, 5.8 "Newline Guidelines")."""
+"""Everything that Unicode treats as the end of a line or paragraph (Unicode 16, 5.8 "Newline Guidelines")."""
 
 
 def as_typed(text: str) -> str:
-    """The text as it is typed: every end of a line as Android writes it. A driver types nothing that this changes."""
+    r"""Normalise all line ends to Android's "\\n". Drivers only type text that is already in this form."""
     return _LINE_ENDS.sub("\n", text)
 
 
 def keys_in(text: str) -> frozenset[Key]:
-    """The keys that typing this text presses."""
+    """Return the keys that are pressed when this text is typed."""
     return frozenset(KEYS_IN_TEXT[sign] for sign in as_typed(text) if sign in KEYS_IN_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """One short touch, or two when `times` is 2."""
+    """A short touch, or two if `times` is 2."""
 
     at: Point
     times: int = 1
@@ -76,7 +76,7 @@ class LongPress:
 
 @dataclass(frozen=True, slots=True)
 class Swipe:
-    """A finger moved from `start` to `end`; with `hold` the start is pressed long first (a drag)."""
+    """A finger movement from `start` to `end`. With `hold`, it first presses long at the start (a drag)."""
 
     start: Point
     end: Point
@@ -86,10 +86,11 @@ class Swipe:
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """Text for the focused field, or for the field at `at`, which is touched first; as `as_typed` makes it.
+    """Text for the focused field, or for the field at `at`, which is tapped first. The text must be as `as_typed`
+    returns it.
 
-    `clear` empties the field before, `submit` presses Enter after. A `secret` text never shows in a repr, and
-    its read-back compares the length only.
+    `clear` empties the field first; `submit` presses Enter afterwards. A `secret` text never appears in a repr, and
+    only its length is compared when the field is read back.
     """
 
     text: str = field(repr=False)
@@ -101,21 +102,21 @@ class TypeText:
 
 @dataclass(frozen=True, slots=True)
 class PressKey:
-    """One key press."""
+    """A single key press."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
 class OpenApp:
-    """Brings an app to the front, by launcher label in the phone's language or by package name."""
+    """Bring an app to the front, by its launcher label in the phone's language or by its package name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OpenUrl:
-    """Opens an address with the app that the phone has for it."""
+    """Open an address in the app that the phone uses for it."""
 
     url: str
 

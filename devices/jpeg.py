@@ -1,4 +1,4 @@
-"""A screen as JPEG: a hundredth of the memory of the whole picture, and what a model is sent."""
+"""Screenshots as JPEG, which take a hundredth of the memory of the full picture and are sent to models."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from devices.opening import opened
 from devices.resizing import resized, resized_bytes
 
 QUALITY = 80
-"""Text stays sharp. WebP takes eight times as long for half the bytes."""
+"""JPEG quality at which text stays sharp. WebP takes eight times as long for half the bytes."""
 LIGHT_QUALITY = 7
-"""Words can still be read, colours are in steps: a third of the bytes, for what is shown once more."""
+"""JPEG quality for repeated pictures: words stay readable, colours are coarse, a third of the bytes."""
 
 Fit = Callable[[Size], Size]
-"""How large the picture of a screen of this size shall be; never larger than the screen. Asked in another thread."""
+"""A function from the screen's size to that of its picture, never larger. It is called in another thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jpeg:
-    """A picture of a screen, encoded; `size` in pixels."""
+    """A screenshot encoded as JPEG; `size` is in pixels."""
 
     data: bytes = field(repr=False)
     size: Size
 
     @classmethod
     def of(cls, image: Image.Image, size: Size) -> Jpeg:
-        """The RGB picture at exactly this size. Blocks for about 10 ms: call it off the loop."""
+        """Encode an RGB picture at exactly this size. Blocks for about 10 ms, so do not call it on the event loop."""
         return cls._written(image if image.size == _sides(size) else resized(image, _sides(size)), size)
 
     @classmethod
     def of_bytes(cls, pixels: memoryview, screen: Size, size: Size) -> Jpeg:
-        """The picture at exactly this size, from the bytes of the screen (see `resized_bytes`).
+        """Encode a screenshot at exactly this size, from raw screen bytes (see `resized_bytes`).
 
-        Blocks for about 10 ms: call it off the loop.
+        Blocks for about 10 ms, so do not call it on the event loop.
         """
         return cls._written(resized_bytes(pixels, _sides(screen), _sides(size)), size)
 
@@ -48,13 +48,13 @@ class Jpeg:
         return cls(buffer.getvalue(), size)
 
     def image(self) -> Image.Image:
-        """The RGB picture. Blocks for about 6 ms. Raises OSError."""
+        """Decode the picture as RGB. Blocks for about 6 ms. Raises OSError."""
         with opened(self.data, ("JPEG",)) as picture:
             return picture.convert("RGB")
 
 
 def lightened(data: bytes) -> bytes:
-    """A JPEG made to a third of its bytes, at the size that it has; the result is the same whenever it is asked for.
+    """Compress a JPEG to a third of its bytes at the same size; equal input gives equal output.
 
     Blocks for about 20 ms.
     """

@@ -1,4 +1,4 @@
-"""How long the parts of the work take: told to whoever listens in this process, and to nobody by default."""
+"""Measures how long parts of the work take, for listeners in this process; by default there are none."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
 Part = Literal["frame", "tree", "settle", "act", "model", "store"]
-"""frame, tree: a picture, the elements. settle: until the screen stands still, with the looks that this takes. act: an
-input on its way. model: a call with its retries. store: a transaction, or a file. Parts overlap.
+"""A measured part of the work; parts overlap. "frame" takes a picture, "tree" reads the elements, "settle" waits until
+the screen stops moving, including its looks, "act" sends an input, "model" is a call with its retries, and "store" is a
+transaction or file.
 """
 Listener = Callable[[Part], AbstractContextManager[object]]
-"""Is entered when a part begins and left when it ends, with its exception when it fails. It must be quick."""
+"""Returns a context that is entered when a part begins and left, with any exception, when it ends. Must be quick."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,7 +23,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """The listener hears of everything in this process until the block ends."""
+    """Report all measured parts in this process to the listener until the block ends."""
     _listeners.append(listener)
     try:
         yield
@@ -33,7 +34,7 @@ def listening(listener: Listener) -> Iterator[None]:
 def measured(
     part: Part,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """A coroutine function whose calls are such a part."""
+    """A decorator that measures each call of a coroutine function as this part."""
 
     def around(work: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         @wraps(work)

@@ -1,4 +1,4 @@
-"""A notification of a phone, as it was read."""
+"""A notification that was read from a phone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PhoneNotification:
-    """A notification that a phone shows. Its words are those of whoever caused it, and may read like anything.
+    """A notification shown on a phone. Its text was written by others and may contain anything.
 
-    `posted` is when it came, in milliseconds by the phone's own clock, and `age` how many seconds ago it came or last
-    changed. One that is `lasting` tells of something under way (a call, a download, music) or sums up others. One that
-    is `reposted` tells of something older, or came while the phone was starting.
+    `posted` is its time in milliseconds by the phone's own clock, and `age` is how many seconds ago it was posted or
+    last changed. `lasting` means that it reports something in progress (a call, a download, music) or summarises
+    others. `reposted` means that it reports something older, or was posted while the phone was starting.
     """
 
     key: str

@@ -1,5 +1,5 @@
-"""Opening encoded pictures that others have made: phones, hosts, people, models. A look at the declared size comes
-first, as a few kilobytes can say that they are gigabytes.
+"""Opens encoded pictures from outside sources: phones, machines, people, models. The declared size is checked first,
+because a few kilobytes can claim to be gigabytes.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Final
 from PIL import Image
 
 MAX_SIDE: Final = 16384
-"""No phone's screen is larger; a header that says so is not a header."""
+"""The maximum side of a picture in pixels; no phone's screen is larger."""
 MAX_PIXELS: Final = 40_000_000
-"""Of one picture: screens of 8K have 33 million."""
+"""The maximum pixels of a picture; an 8K screen has 33 million."""
 MAX_RATIO: Final = 16
-"""The long side by the short one: a picture of one row is small, and gigabytes once it is made as high as a screen."""
+"""The maximum ratio of the sides: a one-row picture is small, but takes gigabytes once scaled to a screen's height."""
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
 
 
 class NoPicture(OSError):
-    """These bytes are no picture that could be one of a screen, or only a part of one."""
+    """The bytes are not a complete picture that could be a screenshot."""
 
 
 def is_picture(width: int, height: int) -> bool:
@@ -32,8 +32,8 @@ def is_picture(width: int, height: int) -> bool:
 
 @contextmanager
 def opened(data: bytes, formats: tuple[str, ...] = FORMATS) -> Iterator[Image.Image]:
-    """The picture while the block lasts, of which only the header was read. Raises NoPicture, also for what Pillow
-    finds in it later in the block.
+    """Open a picture for the duration of the block; only its header has been read. Raises NoPicture, also for errors
+    that Pillow finds later in the block.
     """
     try:
         with Image.open(io.BytesIO(data), formats=formats) as picture:

@@ -1,4 +1,4 @@
-"""Parts that a program may come without: one folder each, which the rest loads here, by its name."""
+"""Loads optional parts of the program, each in a folder of its own, by name."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def load_part(module: str) -> Any:  # noqa: ANN401 - a module, whose border the caller knows
-    """The module through which a part is reached, None where the folder of the part is not there.
+    """Import the module of an optional part; None if the part's folder is missing.
 
-    Raises ImportError where it is there and something that it imports is not.
+    Raises ImportError if the folder exists but something that it imports does not.
     """
     try:
         return import_module(module)

@@ -1,4 +1,4 @@
-"""The border to a phone: observe it, act on it. The adb driver implements it."""
+"""The interface of a phone: what can be seen on it and done to it. The adb driver implements it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from devices.wording import Words
 
 
 class Health(StrEnum):
-    """Whether a phone can be used now. `busy` is no health: the bot's leases know that."""
+    """Whether a phone can be used now. Being leased to a task is not part of it: the bot's leases record that."""
 
     READY = "ready"
     LOCKED = "locked"
@@ -29,38 +29,38 @@ class Health(StrEnum):
     UNAUTHORIZED = "unauthorized"
     OFFLINE = "offline"
     SILENT = "silent"
-    """It is attached and does not answer now, as while it starts or where the machine is very busy."""
+    """The phone is attached but does not answer, for example because it is starting or its host is overloaded."""
     NO_PERMISSION = "no permission"
     BUSY_ELSEWHERE = "busy elsewhere"
-    """Another service works on it, which ends: a run waits."""
+    """Another service is using the phone. That ends, so a run waits for it."""
 
     @property
     def usable(self) -> bool:
-        """Whether a run may start: an asleep phone is woken, a locked one is asked about."""
+        """Whether a run may start: a sleeping phone is woken, and a person is asked to unlock a locked one."""
         return self in {Health.READY, Health.LOCKED, Health.ASLEEP, Health.LOW_BATTERY}
 
     @property
     def takes_tasks(self) -> bool:
-        """Whether a task may be given to it: one waits for a phone that is silent or that another service uses."""
+        """Whether the phone may be given a task, which may wait while it is silent or used by another service."""
         return self.usable or self in {Health.SILENT, Health.BUSY_ELSEWHERE}
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a phone can do beside being seen and touched."""
+    """What a phone can do besides showing its screen and taking input."""
 
     files: bool = True
-    """Whether its shared storage can be read."""
+    """Whether the phone's shared storage can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhoneInfo:
-    """What is known of a phone without asking it again.
+    """The last known facts about a phone, available without asking it again.
 
-    `id` is stable (android_id when the phone could be asked, else the adb serial); `serial` is how adb names it
-    today. `reason` and `fix` are sentences for people, empty while the phone is ready.
-    `lane` is the way that elements and text take now, "fast" or "adb"; `lane_reason` why the fast one was given up;
-    `pictures` is the way of the next picture.
+    `id` is stable: the android_id once the phone has reported it, otherwise the adb serial. `serial` is adb's current
+    name for it. `reason` and `fix` are sentences for people, empty while the phone is ready. `lane` is how elements and
+    text are transferred now, "fast" or "adb"; `lane_reason` is why the fast lane was given up; `pictures` is how the
+    next screenshot will be taken.
     """
 
     id: str
@@ -74,27 +74,27 @@ class PhoneInfo:
     size: Size | None = None
     battery: int | None = None
     temperature: float | None = None
-    """Of the battery, in °C; None when it is not told."""
+    """The battery temperature in °C; None if the phone does not report it."""
     app: str = ""
     """The package of the app in front."""
     app_name: str = ""
-    """What people call it."""
+    """The name that people know the app in front by."""
     virtual: bool = False
     lane: str = ""
     lane_reason: str = ""
     pictures: str = ""
     clock: PhoneClock | None = None
-    """Its own date, time and zone; None while it has not told them."""
+    """The phone's own date, time and zone; None until it has reported them."""
     locale: str = ""
-    """The language that it is set to, such as "zh-Hans-CN", as of when it was last asked how it is; "" if untold."""
+    """The phone's language setting, such as "zh-Hans-CN", at the last health check; "" if unknown."""
     capabilities: Capabilities = Capabilities()
     host: str = ""
-    """The machine that it is attached to; "" for the one that runs the service."""
+    """The machine that the phone is attached to; "" for the machine that runs the service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One node of the accessibility tree; bounds in native pixels of the frame seen with it."""
+    """One node of the accessibility tree. Bounds are native pixels of the screenshot taken with it."""
 
     bounds: Bounds
     text: str = ""
@@ -116,29 +116,29 @@ class Element:
 
     @property
     def label(self) -> str:
-        """What a person would call it: text, else description, else hint."""
+        """The name a person would use for the element: its text, otherwise its description, otherwise its hint."""
         return self.text or self.description or self.hint
 
 
 def is_slider(element: Element) -> bool:
-    """Whether it holds a value that is set by sliding, by what Android calls it. Few are called clickable."""
+    """Whether the element is set by sliding, judged by its Android class: few sliders are marked as clickable."""
     return element.class_name.endswith(("SeekBar", "Slider", "RatingBar"))
 
 
 def is_wheel(element: Element) -> bool:
-    """Whether it is a wheel of values."""
+    """Whether the element is a wheel of values, such as a number picker, judged by its Android class."""
     return element.class_name.endswith(("NumberPicker", "WheelView", "WheelPicker", "PickerView"))
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One look at a phone. Picture and elements were taken together.
+    """One look at a phone: a picture and the elements taken at the same moment.
 
-    A look with a size for its picture has `jpeg`, any other one `image`, RGB at native size. There is neither when the
-    screen is secure or black (`secure`), or when it was let go of; `elements` is None when the phone could not tell
-    them in time. `settled` says that the screen had stopped moving. One that is not `complete` is an early look whose
-    elements are still being read, and whose lock nobody has asked for: what it has of elements is what the phone told
-    when it showed the same before, or None. `Phone.confirmed` completes it.
+    A look that was asked for a picture size has `jpeg`; any other look has `image`, RGB at native size. It has neither
+    if the screen is secure or black (`secure`) or if the picture was released. `elements` is None if the phone could
+    not report them in time. `settled` means that the screen had stopped moving. A look that is not `complete` was
+    returned early: its elements are still being read and the lock screen was not checked. It then has the elements the
+    phone reported when it last showed the same screen, or None. `Phone.confirmed` completes it.
     """
 
     size: Size
@@ -146,9 +146,9 @@ class Observation:
     elements: tuple[Element, ...] | None = field(repr=False)
     package: str = ""
     app_name: str = ""
-    """What people call that app: its label where it is known already, else a readable name."""
+    """The name of the app in front: its launcher label if known, otherwise a readable form of its package."""
     app_version: str = ""
-    """The number of the version of that app, where this run has asked for it already."""
+    """The version number of the app in front, if this run has already asked for it."""
     activity: str = ""
     keyboard_shown: bool = False
     rotation: int = 0
@@ -158,11 +158,11 @@ class Observation:
     settled: bool = True
     complete: bool = True
     done: Done | None = None
-    """What only this look could tell of the input before it (see `Phone.act`)."""
+    """The part of the last input's result that only this look could show (see `Phone.act`)."""
     focused_text: str | None = None
     jpeg: Jpeg | None = None
     thumbnail: Image.Image | None = field(default=None, repr=False, compare=False)
-    """Of the picture (see `thumbnail_of`), made from it unless given. It tells whether something has changed."""
+    """A thumbnail of the picture (see `thumbnail_of`) for detecting changes; made from `image` unless given."""
 
     def __post_init__(self) -> None:
         if self.thumbnail is None and self.image is not None:
@@ -170,26 +170,25 @@ class Observation:
 
     @property
     def other_window(self) -> str:
-        """The package of the window that the elements are of, where it is another one than that of the app in front:
-        Android's own, such as the notification shade or the mark of a fingerprint reader. "" where it is the same, or
-        not told.
+        """The package that owns the listed elements if it differs from the app in front, such as Android's notification
+        shade or fingerprint prompt. "" if they are the same or it is unknown.
         """
         of = {e.package for e in self.elements or () if e.package}
         return of.pop() if self.package and len(of) == 1 and self.package not in of else ""
 
     def without_picture(self) -> Observation:
-        """The observation with the thumbnail only: the whole one holds ten megabytes."""
+        """Return the observation with only its thumbnail: the full picture takes 10 MB."""
         return replace(self, image=None, jpeg=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What is known right after an input was sent. `field_text` is what the field now reads, when it was typed into
-    (None: could not be read; bullets for a password), `notes` what else there is to say of it.
+    """What is known right after an input was sent.
 
-    `sent` is when its first command went to the phone, in seconds of the loop's clock; None where nobody noted it.
-    `elsewhere` is the window that got a watched input in place of the one of the last look, as the phone itself has
-    written it down; "" when it was that one, or when nobody can tell.
+    `field_text` is the content of the field that was typed into (None if it could not be read, bullets for a password).
+    `notes` are further remarks for people. `sent` is when the first command went to the phone, in seconds of the event
+    loop's clock; None if it was not recorded. `elsewhere` is the window that received a watched input instead of the
+    one last seen, according to the phone's own log; "" if it was the expected window or is unknown.
     """
 
     field_text: str | None = None
@@ -199,31 +198,36 @@ class Done:
 
 
 class Judged(Protocol):
-    """What an input was judged by, so that it is sent only while the screen still says the same."""
+    """The evidence an input was approved on. The driver sends the input only while the screen still matches it."""
 
     @property
     def pictured(self) -> bool:
-        """Whether it is worth a picture where elements come slowly; else only those that come at once are asked."""
+        """Whether to compare a screenshot if elements are slow; otherwise only fast elements are compared."""
         ...
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
-        """Whether this thumbnail shows what was seen."""
+        """Whether the thumbnail shows the screen that was judged."""
         ...
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """Whether these elements are what it was judged by."""
+        """Whether these elements match those that were judged."""
         ...
 
 
 class Phone(Protocol):
-    """One phone. Every call has a time limit of its own and may be cancelled: the link is then closed.
+    """One phone: look at it, send it input, and exchange files with it.
 
-    All methods raise `PhoneError` and nothing else of their own.
+    Every method has its own time limit. Cancelling a call closes the link. Methods raise only `PhoneError` and its
+    subclasses:
+
+        before = await phone.observe()
+        await phone.act(Tap(Point(540, 1200)), receipt="7-1.3")
+        now = await phone.observe(after=before)
     """
 
     @property
     def info(self) -> PhoneInfo:
-        """The latest knowledge of this phone, from memory."""
+        """The last known facts about this phone, from memory."""
         ...
 
     async def observe(
@@ -235,30 +239,29 @@ class Phone(Protocol):
         elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        """Look at the phone. With `fit` the picture is made into a JPEG of that size where it was received: the whole
-        one holds ten megabytes.
+        """Look at the phone. With `fit`, the picture is reduced to a JPEG of that size where it is received: the
+        original takes 10 MB.
 
-        With `after` (the look before the last input) it first waits for the first change and then until the
-        screen stops moving, at most `patience` seconds; the settled frame is the one returned.
-        Without `settle` a screen that has changed already is returned at once, `settled` false: nothing may be done
-        on it before `confirmed` was asked about it. Without `elements` as well, such a look does not wait for elements
-        that come slowly (`complete`), and neither does one without `after`.
-        Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
+        With `after`, the look before the last input, it waits first for a change and then until the screen stops
+        moving, at most `patience` seconds in total, and returns the settled picture. Without `settle`, a screen that
+        has changed is returned at once with `settled` false; call `confirmed` before acting on it. If `elements` is
+        false too, or without `after`, such a look does not wait for slow elements (`complete` is false). Raises
+        CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
         ...
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """Look once more: the look of then with all that belongs to it, when the phone shows the same as then, but for
-        the status bar and a blinking caret. None when it does not, or when it shows that something is being loaded.
+        """Look again and return the completed look if the phone still shows what it showed in `since`, apart from the
+        status bar and a blinking caret.
 
-        Raises as `observe` does.
+        Returns None if the screen differs or shows that something is loading. Raises as `observe` does.
         """
         ...
 
     async def glance(self) -> Image.Image | None:
-        """The screen for a person who watches, and nothing else: elements are not asked.
+        """Return a screenshot for a person who is watching, without reading any elements.
 
-        None when the screen is secure (black), locked or off. Raises as `observe` does.
+        Returns None if the screen is secure (black), locked or off. Raises as `observe` does.
         """
         ...
 
@@ -271,39 +274,40 @@ class Phone(Protocol):
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Send one input, once. It is never repeated here, whatever happens.
+        """Send one input exactly once; it is never repeated here.
 
-        A `watched` one is followed: the phone is asked afterwards which window got it (`Done.elsewhere`).
+        After a `watched` input, the phone is asked which window received it (`Done.elsewhere`). `receipt` (letters,
+        digits, `.`, `-`, `_`) is sent with every command, so that the phone's own log can be matched to the journal.
+        With `later`, it does not wait for what a look can also show, such as the new content of a field: the next
+        complete look carries that as its `done`.
 
-        `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
-        record can be tied to the journal. With `later` nothing is waited for that a look can tell as well, such as
-        what a field holds now: the next complete look has that as its `done`.
-        A touch or a text for a screen that is not the one of the last look any more raises ScreenChanged, and so does
-        one that was `judged` by what the screen does not say any more. Raises
-        InputRejected (nothing was sent) or another PhoneError whose `uncertain` tells whether the input may have
+        Raises ScreenChanged if the screen is no longer the one of the last look or no longer matches `judged`,
+        InputRejected if nothing was sent, or another PhoneError whose `uncertain` says whether the input may have
         arrived.
         """
         ...
 
     async def prepare(self) -> None:
-        """Before a run: wake, unlock without a PIN, keep awake, choose the input method."""
+        """Prepare for a run: wake the phone, unlock it if it has no PIN, keep it awake and select the input method."""
         ...
 
     async def restore(self) -> None:
-        """After a run: input method and keep-awake as they were. Safe to call twice, and after a crash."""
+        """Undo `prepare` after a run: restore the input method and keep-awake setting. Safe to repeat, even after a
+        crash.
+        """
         ...
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone.
+        """Write a file to the phone's shared storage, add it to the gallery and return its path on the phone.
 
-        The same name in the same `folder` is replaced. Raises FileRejected when the phone does not take it.
+        A file of the same name in the same `folder` is replaced. Raises FileRejected if the phone refuses it.
         """
         ...
 
     async def find_files(self, name: str) -> FoundFiles:
-        """The files of shared storage that this name, part of a name, pattern or path means, newest first.
+        """Find files in shared storage by name, part of a name, pattern or path, newest first.
 
-        Raises FileRejected for a path outside of shared storage.
+        Raises FileRejected for a path outside shared storage.
         """
         ...
 
@@ -313,36 +317,38 @@ class Phone(Protocol):
 
 
 class Phones(Protocol):
-    """All phones that are attached, and news of them."""
+    """All attached phones, and notification of changes to them."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """Every known phone, from memory, in a stable order."""
+        """Return every known phone, from memory, in a stable order."""
         ...
 
     def get(self, phone_id: str) -> Phone:
-        """The phone with this stable id. Raises PhoneGone or PhoneUnavailable, which say why it cannot be used."""
+        """Return the phone with this stable id. Raises PhoneGone or PhoneUnavailable, which say why it is unusable."""
         ...
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Ask every phone again (bounded in time) and return the new list."""
+        """Check every phone again within a time limit and return the new list."""
         ...
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """Call this phone so from now on, also after a restart. Raises NameTaken, NameUnfit, PhoneGone (unknown)."""
+        """Give this phone a new name that survives a restart. Raises NameTaken, NameUnfit, or PhoneGone if unknown."""
         ...
 
     async def wait_for_change(self) -> None:
-        """Returns at the next change of presence or health of any phone."""
+        """Wait until any phone appears, disappears or changes its health."""
         ...
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """The phone as soon as it answers, waiting up to `timeout` seconds. Raises PhoneGone, with the reason, then."""
+        """Wait up to `timeout` seconds until the phone answers and return it. Raises PhoneGone with the reason
+        otherwise.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledApp:
-    """An app that has an icon on the launcher. `label` is its name in the phone's language, as far as it is known."""
+    """An app with a launcher icon. `label` is its name in the phone's language, if known."""
 
     package: str
     label: str
@@ -350,10 +356,10 @@ class InstalledApp:
 
 @runtime_checkable
 class WarmUp(Protocol):
-    """A phone that takes a moment to get ready to be looked at."""
+    """A phone that needs a moment of preparation before its first look."""
 
     async def warm_up(self) -> None:
-        """Begin with that, without changing anything that a person could notice; `Phone.restore` ends it.
+        """Start preparing without changing anything that a person could notice; `Phone.restore` ends it.
 
         Raises PhoneTaken, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
@@ -362,63 +368,64 @@ class WarmUp(Protocol):
 
 @runtime_checkable
 class AppSource(Protocol):
-    """A phone that can say which apps it has."""
+    """A phone that can list its apps."""
 
     async def apps(self) -> tuple[InstalledApp, ...]:
-        """The apps on its launcher, by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
+        """Return the apps on the launcher, sorted by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
         ...
 
 
 @runtime_checkable
 class NotificationSource(Protocol):
-    """A phone whose notifications can be read. Reading changes nothing on it, and takes no lease.
+    """A phone whose notifications can be read. Reading changes nothing on the phone and needs no lease.
 
     All methods raise PhoneGone, PhoneTimeout, PhoneUnavailable.
     """
 
     async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
-        """What this app shows now."""
+        """Return the notifications that the app `package` shows now."""
         ...
 
     async def sms_app(self) -> str:
-        """The package of the app that SMS come to, "" where there is none."""
+        """Return the package of the app that receives SMS; "" if there is none."""
         ...
 
 
 @runtime_checkable
 class FileManager(Protocol):
-    """A phone whose shared storage can be put in order.
+    """A phone on which files and folders in shared storage can be listed, moved and created.
 
-    All methods raise FileRejected for a path outside of it, through a link, or in the folder of a single app, and where
-    the phone does not do it; and the other PhoneErrors.
+    All methods raise FileRejected if the phone refuses or if the path is outside shared storage, goes through a link or
+    is in an app's private folder; they also raise other PhoneErrors.
     """
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
-        """What lies in this folder: folders first, by name; hidden files are left out."""
+        """List a folder: folders first, then by name. Hidden files are left out."""
         ...
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:
-        """Move or rename a file or folder, and return its path then: inside `to` where that is a folder. With `replace`
-        the file at `to` is gone, and a folder there is refused.
+        """Move or rename a file or folder and return its new path, which is inside `to` if that is a folder. With
+        `replace`, a file at `to` is overwritten; a folder there is refused.
         """
         ...
 
     async def make_folder(self, path: str) -> str:
-        """Make a folder, with those above it that are missing, and return its path."""
+        """Create a folder and any missing parents, and return its path."""
         ...
 
 
 @runtime_checkable
 class VideoSource(Protocol):
-    """A phone that encodes its own screen."""
+    """A phone that can encode its screen as video."""
 
     def film(self, size: Size) -> AsyncGenerator[bytes]:
-        """The screen as H.264: one access unit at a time (ITU-T H.264, 7.4.1.2.3), in the form of its Annex B, the
-        first with its parameter sets. Units come when something on the screen moves, and end when the phone ends the
-        recording, which Android does after three minutes.
+        """Stream the screen as H.264 in Annex B format, one access unit at a time (ITU-T H.264, 7.4.1.2.3); the first
+        unit includes the parameter sets.
 
-        `size` is that of the screen as it is turned now; the video has the same shape and fits into 720×1600. A screen
-        that is turned later is shown smaller inside of it. Closing the generator ends the recording. Nothing is written
-        to the phone's storage. Raises PhoneGone, CaptureFailed when the phone records nothing.
+        Units arrive when something moves on the screen, until the phone stops recording, which Android does after three
+        minutes. `size` is the current screen size in its current rotation; the video has the same aspect ratio and fits
+        into 720×1600. If the screen is rotated later, it is shown smaller inside the video. Closing the generator stops
+        the recording. Nothing is written to the phone's storage. Raises PhoneGone, or CaptureFailed if the phone
+        records nothing.
         """
         ...

@@ -1,4 +1,4 @@
-"""The border to a kind of phones: what lists and attaches them, and what the pool puts together."""
+"""The interface of a device provider, which lists and attaches one kind of phone; the pool combines several."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from devices.phone import PhoneInfo, Phones
 
 
 class DeviceProvider(Phones, Protocol):
-    """Lists and attaches the phones of one kind, such as those of adb servers. What a phone cannot do stands in the
-    `capabilities` of its `PhoneInfo`.
+    """Lists and attaches the phones of one kind, such as those of adb servers.
 
-    `wait_for` also waits for a phone that has not been seen yet, or raises PhoneGone at once if it never will be.
+    `PhoneInfo.capabilities` says what a phone cannot do. `wait_for` also waits for a phone that has not been seen yet,
+    or raises PhoneGone at once if it can never appear. An example:
+
+        await provider.start()
+        phone = provider.get(provider.list()[0].id)
+        await provider.stop()
     """
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Attaches phones from now on; returns when those are known that are there already. Called once.
+        """Attach phones from now on; returns once those already present are known. Called once.
 
-        `others` tells the phones of other providers at any time: their names are taken.
+        `others` returns the phones of other providers at any time, so that their names are not reused.
         """
         ...
 
     async def stop(self) -> None:
-        """Ends what `start` began. It is also called after a `start` that failed."""
+        """End what `start` began. Also called after a `start` that failed."""
         ...
 
     @property
     def away(self) -> int:
-        """How many of the servers behind which there may be phones do not answer at the moment."""
+        """How many servers with possible phones do not answer at the moment."""
         ...

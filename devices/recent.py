@@ -1,4 +1,4 @@
-"""A dict of limited size, for what is remembered only so that it need not be asked or made again."""
+"""A dictionary of limited size, for caches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ V = TypeVar("V")
 
 
 class Recent(dict[K, V]):
-    """Keeps the `most` newest: a key that is set becomes the newest, and the oldest goes. Reading changes nothing."""
+    """A dictionary that keeps its `most` newest keys. Setting a key makes it the newest and drops the oldest; reading
+    changes nothing.
+    """
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Making pictures smaller: most of the processor time that a step takes."""
+"""Makes pictures smaller, which takes most of a step's processor time."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ except ImportError:  # not for Linux on ARM, where it would have to be compiled
     quick = None
 
 _FOUR_SAMPLES = "CMYK"
-"""The one mode with four samples for a pixel of which the resizer takes none for opacity. The colours are others."""
+"""The only mode with four samples per pixel in which the resizer does not treat one as opacity."""
 _SAMPLES = 4
-"""Bytes of a pixel in Pillow's memory, whether it has three samples or four."""
+"""Bytes per pixel in Pillow's memory, for three samples as well as for four."""
 _BESIDE = 2 * 1024 * 1024
-"""Bytes that the resizer takes for all else."""
+"""Bytes that the resizer needs for everything else."""
 AS_IT_CAME = "RGBX"
-"""Red, green, blue and a byte that counts for nothing: how most phones send a picture."""
+"""The pixel format of most phones' screenshots: red, green, blue and an unused byte."""
 
 CELL = 8
-"""Pixels of the screen, each way, for one pixel of the thumbnail."""
+"""Screen pixels per thumbnail pixel, in each direction."""
 
 
 def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The RGB picture at this size, as Pillow's BILINEAR makes it.
+    """Return the RGB picture at this size, like Pillow's BILINEAR.
 
-    With the processor's vector instructions this takes a fifth of Pillow's time (4 ms for a phone's screen), and no
-    pixel differs by more than a level.
+    Vector instructions make this five times as fast as Pillow (4 ms for a phone's screen), and no pixel differs by more
+    than one level.
     """
     if quick is None:
         return by_pillow(image, size)
@@ -36,9 +36,9 @@ def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, int]) -> Image.Image:
-    """The RGBX picture of another size, from rows of red, green, blue and a byte that counts for nothing.
+    """Return the RGBX picture at another size, from rows of red, green, blue and an unused byte.
 
-    The rows are not copied: where the size stays, the picture stands upon the bytes themselves.
+    The rows are not copied: if the size stays, the picture uses the given bytes directly.
     """
     if target == size:
         return _upon(pixels, size)
@@ -50,14 +50,14 @@ def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, 
 
 
 def by_pillow(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The picture resized by Pillow, for where nothing else is installed."""
+    """Resize the picture with Pillow, for installations without the faster library."""
     return image.resize(size, Image.Resampling.BILINEAR)
 
 
 def averaged(image: Image.Image, cell: int) -> Image.Image:
-    """The RGB or RGBX picture with one pixel, the mean, for each cell of so many pixels a side.
+    """Return the RGB or RGBX picture with one average pixel for each square of `cell` pixels a side.
 
-    What is left over at the right and at the bottom is a cell as well.
+    Incomplete squares at the right and bottom count as squares too.
     """
     width, height = image.width // cell, image.height // cell
     if quick is None or image.mode != "RGB" or image.size != (width * cell, height * cell):
@@ -68,7 +68,7 @@ def averaged(image: Image.Image, cell: int) -> Image.Image:
 
 
 def averaged_bytes(pixels: memoryview, size: tuple[int, int], cell: int) -> Image.Image:
-    """The RGBX picture with one pixel, the mean, for each cell, from rows as `resized_bytes` takes them."""
+    """Return the averaged RGBX picture (see `averaged`) from rows as in `resized_bytes`."""
     width, height = size[0] // cell, size[1] // cell
     if quick is None or size != (width * cell, height * cell):
         return averaged(_upon(pixels, size), cell)
@@ -78,34 +78,34 @@ def averaged_bytes(pixels: memoryview, size: tuple[int, int], cell: int) -> Imag
 
 
 def _upon(pixels: memoryview, size: tuple[int, int], mode: str = AS_IT_CAME) -> Image.Image:
-    """The picture whose memory these bytes are."""
-    # Pillow takes every buffer, and says so of arrays only.
+    """Return a picture that uses these bytes as its memory."""
+    # Pillow accepts any buffer but only documents arrays.
     return Image.frombuffer(mode, size, pixels, "raw", mode, 0, 1)  # type: ignore[arg-type]
 
 
 def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -> None:
-    """Raises MemoryError where there is no room for it."""
-    # What the resizer needs between the two directions: where it finds no room itself, it ends the whole process.
+    """Resize `image` into `smaller`. Raises MemoryError if there is not enough memory."""
+    # Test for the memory that the resizer needs between its two passes: if it finds none, it aborts the process.
     bytearray(image.width * smaller.height * _SAMPLES + _BESIDE)
     options = quick.ResizeOptions(resize_alg=quick.ResizeAlg.convolution(how))
-    # One for each call: it keeps memory between the two directions and belongs to one thread.
+    # One resizer per call: it keeps memory between the two passes and belongs to one thread.
     quick.Resizer().resize_pil(image, smaller, options)
 
 
 def thumbnail_of(image: Image.Image) -> Image.Image:
-    """The brightness of the RGB picture, a pixel for each cell.
+    """Return the brightness of the RGB picture, one pixel for each cell.
 
-    Blocks for half a millisecond with a phone's screen; for two where the sides are no whole numbers of cells, or
-    nothing but Pillow is installed. Both agree within a level.
+    Blocks for half a millisecond on a phone's screen; for two if the sides are not multiples of a cell or only Pillow
+    is installed. Both methods agree within one level.
     """
     return averaged(image, CELL).convert("L")
 
 
 def thumbnail_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
-    """The brightness of a picture, a pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
+    """Return the brightness of a picture, one pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
     return averaged_bytes(pixels, size, CELL).convert("L")
 
 
 def black_thumbnail(width: int, height: int) -> Image.Image:
-    """The thumbnail of a black screen of so many pixels."""
+    """Return the thumbnail of a black screen of this size in pixels."""
     return Image.new("L", (-(-width // CELL), -(-height // CELL)))

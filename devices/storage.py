@@ -1,4 +1,4 @@
-"""A phone's shared storage: what people call their files. Everything else on a phone belongs to its apps."""
+"""A phone's shared storage, where people's files are. Everything else on a phone belongs to its apps."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from devices.wording import words
 
 SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
 PRIVATE = (("android", "data"), ("android", "obb"))
-"""Folders of shared storage that belong to single apps; Android itself closes them to other apps since version 11."""
+"""Folders of shared storage that belong to single apps; Android closes them to other apps since version 11."""
 DOWNLOADS = "/sdcard/Download/OpenGUI"
 GALLERY = "/sdcard/Pictures/OpenGUI"
-"""Where files go that are put on a phone, each run's in a folder; apps that pick a picture look into the gallery."""
+"""Where files are put on a phone, in one folder per run; apps that pick a picture look in the gallery."""
 MAX_NAME_BYTES = 120
-"""Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
+"""The maximum bytes of a name. Android's file systems allow 255; the rest is left for what apps add."""
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Signs without a look of their own: Unicode's Default_Ignorable_Code_Point."""
+"""Invisible characters: Unicode's Default_Ignorable_Code_Point."""
 _TURNING = {"RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
-"""Classes of signs that turn the direction of writing: a name with them reads as another one."""
+"""Bidirectional classes of characters that change the text direction and so make a name look like another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """What lies in a folder: its name, whether it is a folder itself, and size and time of change as of StoredFile."""
+    """A file or folder inside a folder; `size` and `modified` are as in StoredFile."""
 
     name: str
     is_folder: bool
@@ -53,8 +53,8 @@ class FolderEntry:
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """What a search found, newest first; `stopped_at` is how many names it looked at when it ended before it had seen
-    all of them, 0 when it saw all.
+    """The files that a search found, newest first. `stopped_at` is the number of names after which it stopped early; 0
+    if it saw all of them.
     """
 
     files: tuple[StoredFile, ...]
@@ -62,7 +62,7 @@ class FoundFiles:
 
 
 def safe_name(name: str) -> str:
-    """The name without folders, control characters and signs that a file system or a shell minds."""
+    """Return the name without folders, control characters and characters special to a file system or shell."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     kept = "".join(each if each.isalnum() or each in "._- ()" else "_" for each in last).strip(" .")
     stem, dot, suffix = kept.rpartition(".")
@@ -75,7 +75,7 @@ def safe_name(name: str) -> str:
 
 
 def run_of(path: str) -> str:
-    """The folder's name of whatever put this file on the phone, empty for a file that is the phone's own."""
+    """Return the folder name of the run that put this file on the phone; "" if it is the phone's own file."""
     inside = _inside(posixpath.normpath(path))
     for root in (DOWNLOADS, GALLERY):
         folder = f"{_inside(root)}/"
@@ -85,16 +85,16 @@ def run_of(path: str) -> str:
 
 
 def _inside(path: str) -> str:
-    """The path within shared storage, folded: it has several names, and does not tell upper from lower case."""
+    """Return the path relative to shared storage, casefolded, as storage has several names and ignores case."""
     root = next((root for root in SHARED if path.startswith(root)), "")
     return path.removeprefix(root).casefold()
 
 
 def checked_path(path: str) -> str:
-    """The path without detours, when it lies in shared storage and stays there. Raises FileRejected.
+    """Return the normalised path if it is inside shared storage. Raises FileRejected.
 
-    Shared storage is no file system that keeps links, so a path that is plain in words is plain on the phone; a last
-    part that is a link all the same is refused by `pull`. It does not tell upper from lower case.
+    Shared storage cannot hold links, so the normalised path is the real one; `pull` refuses a last part that is a link
+    anyway. Case is ignored.
     """
     if any(_is_hidden(sign) for sign in path):
         raise FileRejected(words("phone.error.hidden_signs"))
@@ -108,14 +108,14 @@ def checked_path(path: str) -> str:
 
 
 def checked_folder(path: str) -> str:
-    """The same for a folder, which may be all of shared storage. Raises FileRejected."""
+    """Like `checked_path` for a folder, which may be all of shared storage. Raises FileRejected."""
     normal = posixpath.normpath(path)
     return normal if f"{normal}/" in SHARED else checked_path(path)
 
 
 def checked_movable(path: str) -> str:
-    """The same for what is moved, or its new place: not the folder in which those of the apps lie. Raises
-    FileRejected.
+    """Like `checked_path` for something to be moved, or its new place. The folder above the apps' folders is not
+    allowed. Raises FileRejected.
     """
     normal = checked_path(path)
     names = _names(normal)
@@ -125,16 +125,16 @@ def checked_movable(path: str) -> str:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether this is the same file or folder, or lies in it, by whatever name of shared storage and in any case."""
+    """Whether the path is this file or folder or inside it, under any name of shared storage, ignoring case."""
     names, outer = _names(path), _names(folder)
     return names[: len(outer)] == outer
 
 
 def _names(path: str) -> list[str]:
-    """The folders and the name within shared storage, as a file system compares them.
+    """Return the folders and name within shared storage in the form in which a file system compares them.
 
-    One that does not tell upper from lower case drops signs without a look as well (Unicode's NFDICF, in ext4 and
-    f2fs), and FAT drops blanks and dots at the end of a name.
+    A file system that ignores case also drops invisible characters (Unicode's NFDICF, in ext4 and f2fs), and FAT drops
+    trailing spaces and dots.
     """
     inside = path.removeprefix(next((root for root in SHARED if path.startswith(root)), ""))
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", inside) if not _UNSEEN.match(sign))
@@ -142,7 +142,7 @@ def _names(path: str) -> list[str]:
 
 
 def _is_private(path: str) -> bool:
-    """Whether a path of shared storage leads into the folder of an app, or reads as if it did."""
+    """Whether a path of shared storage leads into an app's folder, or looks as if it did."""
     names = _names(path)
     return any(len(names) >= len(folder) and _begins(names, folder) for folder in PRIVATE)
 
@@ -152,7 +152,7 @@ def _begins(names: list[str], folder: tuple[str, ...]) -> bool:
 
 
 def _reads_as(name: str, word: str) -> bool:
-    """Whether a name is this word, or has letters of another script in place of some of its own."""
+    """Whether a name is this word, or has letters of another script in place of some of its letters."""
     if name == word:
         return True
     if len(name) != len(word) or not any(map(str.isascii, name)):

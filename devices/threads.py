@@ -1,4 +1,4 @@
-"""Thread pools whose threads can all be started ahead, so that they still work when memory is short."""
+"""Thread pools whose threads can be started in advance, so that they still work when memory is short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _POOLS: Final[WeakSet[ThreadPool]] = WeakSet()
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """A pool that starts each of its threads when it is needed first, or all of them with `start_threads`."""
+    """A thread pool that starts threads when they are first needed, or all of them in `start_threads`."""
 
     def __init__(self, threads: int, name: str) -> None:
         super().__init__(threads, name)
@@ -21,24 +21,24 @@ class ThreadPool(ThreadPoolExecutor):
         _POOLS.add(self)
 
     def start(self) -> None:
-        """Start all threads now. Blocks until they run: some milliseconds."""
+        """Start all threads now. Blocks for some milliseconds until they run."""
         together = threading.Barrier(self._count + 1)
         for _ in range(self._count):
             self.submit(together.wait)
         together.wait()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads: they are not started again."""
+        """End the threads; they are not started again."""
         _POOLS.discard(self)
         super().shutdown(wait, cancel_futures=cancel_futures)
 
 
 def start_threads() -> None:
-    """Start the threads of every pool, and those of the running loop, which then has a `ThreadPool` too.
+    """Start the threads of every pool and those of the running event loop, which gets a `ThreadPool` too.
 
-    What runs for long calls this at its start. In CPython, `Thread.start` waits until the thread has said that it runs;
-    one that finds no memory for its first call ends without a word, and the one who started it, which is the loop,
-    stands still for ever.
+    Long-running programs call this at their start. In CPython, `Thread.start` waits until the new thread reports that
+    it runs. A thread without memory for its first call ends silently, and the caller, which is the event loop, then
+    hangs forever.
     """
     # as many as asyncio would have
     asyncio.get_running_loop().set_default_executor(ThreadPool(min(32, (os.cpu_count() or 1) + 4), "loop"))

@@ -1,4 +1,4 @@
-"""The border to the virtual phones, a part that a program may come without. Nothing heavy is loaded here."""
+"""The interface of the virtual phones, an optional part. Importing this module loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devices.parts import load_part
 
 PACKAGE: Final = "devices.virtual_phone"
 ABSENT: Final = f"this installation lacks {PACKAGE.replace('.', '/')}. Install all of opengui-bot."
-"""Why there are none without the part."""
+"""The sentence that explains why there are no virtual phones."""
 
 
 class PhoneProcessFailed(Exception):
@@ -22,49 +22,49 @@ class StartedPhone(Protocol):
 
     @property
     def address(self) -> str:
-        """Where adb connects to, as `host:port`."""
+        """The address that adb connects to, as `host:port`."""
         ...
 
     @property
     def control(self) -> str:
-        """The URL of its control interface."""
+        """The URL of the phone's control interface."""
         ...
 
 
 class PhoneProcess(Protocol):
-    """A process with virtual phones, which ends with this one."""
+    """A process with virtual phones that ends together with this process."""
 
     @property
     def phones(self) -> tuple[StartedPhone, ...]:
-        """Those that run."""
+        """The running phones."""
         ...
 
     async def start(self) -> tuple[StartedPhone, ...]:
-        """Start them and wait until all listen. Raises PhoneProcessFailed."""
+        """Start the phones and wait until all of them listen. Raises PhoneProcessFailed."""
         ...
 
     async def stop(self) -> None:
-        """End them; they save their state."""
+        """End the phones, which save their state."""
         ...
 
 
 class VirtualPhones(Protocol):
-    """What the part offers: the functions of `devices/virtual_phone/part.py`."""
+    """The functions that the part offers in `devices/virtual_phone/part.py`."""
 
     def process(self, *, count: int, state: Path | None) -> PhoneProcess:
-        """A process with `count` phones, not started yet. They remember what was done on them in the folder `state`."""
+        """Return a process for `count` phones, not started yet. The folder `state` keeps their state."""
         ...
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of `opengui phone`."""
+        """Add the command-line options of `opengui phone`."""
         ...
 
     async def run(self, options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
-        """Serve the phones of these options until a signal. Raises OSError."""
+        """Serve the phones configured by these options until a signal arrives. Raises OSError."""
         ...
 
 
 def virtual_phones() -> VirtualPhones | None:
-    """The part, None where it is not installed."""
+    """Return the part, or None if it is not installed."""
     found: VirtualPhones | None = load_part(f"{PACKAGE}.part")
     return found

@@ -1,7 +1,7 @@
-"""Sentences for people as values: in English wherever they are kept, in a person's own language where they read them.
+"""Sentences for people as values: stored in English, shown in the reader's language.
 
-A package holds the English of each kind of sentence, in a file of its own. Whoever runs the program may word them in
-the language of the person who reads; devices and agent know no languages and no people.
+Each package keeps the English of its sentences in its own `sentences.toml`. The application that runs the program can
+translate them for the reader; `devices` and `agent` know neither languages nor people.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from types import MappingProxyType
 from typing import Final, Self
 
 Worder = Callable[[str, Mapping[str, object]], str]
-"""From a kind and its values to the sentence."""
+"""A function that turns the kind of a sentence and its values into the finished sentence."""
 _PARTS: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def filled(form: str, values: Mapping[str, object]) -> str:
-    """The form with its placeholders, which are plain names in braces, filled in. Raises KeyError for a missing value.
+    """Fill in the placeholders of a form, which are plain names in braces. Raises KeyError if a value is missing.
 
-    Python's own formats also read attributes and pad to any width, and forms may come from others: from another
-    machine, or from a tool.
+    `str.format` is too powerful here: it also reads attributes and pads to any width, and a form may come from another
+    machine or from a tool.
     """
     return _PARTS.sub(lambda part: str(values[part[1]]) if part[1] else part[0][0], form)
 
 
 def placeholders(form: str) -> frozenset[str]:
-    """The names of the values that a form has room for."""
+    """Return the names of the placeholders in a form."""
     return frozenset(part[1] for part in _PARTS.finditer(form) if part[1])
 
 
 class Words(str):
-    """A sentence of a known kind. As a text, for the log and for machines, it reads in English.
+    """A sentence of a known kind with its values. As a `str`, for the log and for machines, it reads in English.
 
-    Values that are such sentences themselves are worded with it. `translations` are the forms in other languages, by
-    the name of the language, of a sentence that no catalogue has; None for one that is looked up by its kind.
+    Values that are `Words` are translated together with it. `translations` maps a language name to a form for sentences
+    that are in no catalogue; it is None for sentences that are looked up by kind.
     """
 
     __slots__ = ("form", "kind", "translations", "values")
@@ -51,7 +51,7 @@ class Words(str):
     def __new__(
         cls, english: str, kind: str, values: Mapping[str, object], translations: Mapping[str, str] | None = None
     ) -> Self:
-        """`english` is a form (see `filled`). Raises KeyError for a missing value."""
+        """Build the sentence from `english`, a form (see `filled`). Raises KeyError if a value is missing."""
         made = super().__new__(cls, filled(english, values))
         made.form = english
         made.kind = kind
@@ -60,22 +60,22 @@ class Words(str):
         return made
 
     def with_texts(self, change: Callable[[str], str]) -> Words:
-        """The sentence with other words for its values; `change` is given those that are texts."""
+        """Return the same sentence with `change` applied to each value that is a text."""
         values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
         return Words(self.form, self.kind, values, self.translations)
 
 
 def sentence_of(error: BaseException) -> str:
-    """What an error says, still to be worded if it is a sentence of ours."""
+    """Return the message of an error: its first `Words` argument if it has one, otherwise `str(error)`."""
     return next((part for part in error.args if isinstance(part, Words)), str(error))
 
 
 _worder: ContextVar[tuple[Worder, str] | None] = ContextVar("worder", default=None)
-"""Who words the sentences here, and the name of the language."""
+"""The function that words sentences in this context, and the name of its language."""
 
 
 def said(text: str) -> str:
-    """What a person reads: the sentence as it is worded here. A text that is no sentence of ours stays as it is."""
+    """Return the sentence in the reader's language. Plain text that is not `Words` is returned unchanged."""
     here = _worder.get()
     if here is None or not isinstance(text, Words):
         return str(text)
@@ -87,16 +87,16 @@ def said(text: str) -> str:
 
 
 def language_here() -> str:
-    """The name of the language in which sentences are worded here; "" where nobody words them otherwise."""
+    """Return the language in which this context words sentences; "" if none was set."""
     here = _worder.get()
     return "" if here is None else here[1]
 
 
 @contextmanager
 def worded(by: Worder, language: str = "") -> Iterator[None]:
-    """Let `by` word every sentence until the block ends, in tasks that begin there too.
+    """Word every sentence with `by` until the block ends, including in tasks that are started inside it.
 
-    A sentence with translations of its own is said in this language, or in English where it has none for it.
+    A sentence with its own translations uses `language`, or English if it has no translation for it.
     """
     before = _worder.set((by, language))
     try:
@@ -106,7 +106,7 @@ def worded(by: Worder, language: str = "") -> Iterator[None]:
 
 
 def flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
-    """Nested tables as dotted keys."""
+    """Yield the entries of nested tables as pairs of a dotted key and a stripped text."""
     for name, value in table.items():
         key = f"{above}{name}"
         if isinstance(value, Mapping):
@@ -116,14 +116,14 @@ def flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, st
 
 
 def sentences_of(package: str) -> Mapping[str, str]:
-    """Kind → English, with named placeholders, as a package's `sentences.toml` has it."""
+    """Read a package's `sentences.toml`: a mapping from kind to an English form with named placeholders."""
     return dict(flat(tomllib.loads(files(package).joinpath("sentences.toml").read_text(encoding="utf-8"))))
 
 
 SENTENCES: Final = sentences_of("devices")
-"""What phones are said to do or to lack."""
+"""The English sentences about what a phone did or cannot do, by kind."""
 
 
 def words(kind: str, **values: object) -> Words:
-    """A sentence about a phone. Raises KeyError for an unknown kind or a missing value."""
+    """Build a sentence about a phone. Raises KeyError if the kind is unknown or a value is missing."""
     return Words(SENTENCES[kind], kind, values)

@@ -255,7 +255,7 @@ def troubles() -> set[str]:
 
 def test_whatever_stops_a_start_is_explained() -> None:
     """Sentences of the settings and of the store; the rest are parts of others."""
-    parts = {"settings.lines", "store.no_rights", "store.shared"}
+    parts = {"settings.lines", "store.no_rights", "store.shared", "store.silent"}
     said = {key for key in catalogue() if re.fullmatch(r"(settings|store)\.\w+", key)}
     assert said - parts - troubles() == set()
 

@@ -1,1 +1,1 @@
-"""How models speak actions: one module each, chosen by `VLM_DIALECT` or by the model's name."""
+"""The dialects (action formats) of models, one module each, chosen by `VLM_DIALECT` or the model's name."""

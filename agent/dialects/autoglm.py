@@ -1,4 +1,4 @@
-"""The dialect of AutoGLM: `<think>…</think><answer>do(action="Tap", element=[x,y])</answer>`, one call an answer."""
+"""The dialect of AutoGLM, one call per answer: `<think>…</think><answer>do(action="Tap", element=[x,y])</answer>`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from devices.geometry import Size
 from devices.inputs import Key
 
 MAX_READS = 16
-"""Calls that are looked at, those in thoughts included: more than any real answer has, and a bound on odd ones."""
+"""The maximum number of calls examined, including those in thoughts; no real answer has as many."""
 
 _NAMES = "action|element|start|end|text|app|message|duration|instruction|choices|options"
 _CALL = rf"do\s*[(（]\s*(?:(?:{_NAMES})\s*[=＝]|[\"'“‘])|finish\s*[(（]\s*(?:[a-z]+\s*[=＝]|[\"'“‘)）])"
@@ -41,8 +41,8 @@ _TAG = re.compile(r"</?(?:think|answer)>|<\|[a-z_]+\|>|```\w*")
 
 @dataclass(frozen=True, slots=True)
 class ReplyParts:
-    """An answer, taken apart. `told` is what of it was left out, in words for the model; `alone` unless words stand
-    beside the call.
+    """A parsed answer. `told` is what was ignored, in words for the model. `alone` is false if there are words next to
+    the call.
     """
 
     call: Call
@@ -53,7 +53,7 @@ class ReplyParts:
 
 
 def read_reply(text: str) -> ReplyParts:
-    """The parts of an answer. Raises BadReply when there is not exactly one call that can be read."""
+    """Parse an answer. Raises BadReply unless there is exactly one readable call."""
     at = 0
     if _BEGINS_WITH_THOUGHT.match(text):
         ends = _THOUGHT_ENDS.search(text)
@@ -100,8 +100,8 @@ def read_reply(text: str) -> ReplyParts:
 
 
 def _meant(calls: Sequence[tuple[int, Call]]) -> tuple[int, Call]:
-    """The call that counts, and where it begins. Where one of several is `finish`, its makers take that and count what
-    is before it as thought (Open-AutoGLM, `ModelClient._parse_response`). They cannot read several others
+    """Return the call that counts, and its position. If one of several is `finish`, AutoGLM's makers take it and treat
+    what precedes it as thought (Open-AutoGLM, `ModelClient._parse_response`). They cannot parse several others
     (`parse_action`). Raises BadReply.
     """
     ends = [found for found in calls if found[1].name == "finish"] if len(calls) > 1 else calls
@@ -111,7 +111,7 @@ def _meant(calls: Sequence[tuple[int, Call]]) -> tuple[int, Call]:
 
 
 def _between(text: str, start: int, end: int, calls: Sequence[tuple[int, Call]]) -> str:
-    """What stands from `start` to `end`, without the calls there."""
+    """Return the text between `start` and `end`, without the calls."""
     parts = []
     for begins, call in calls:
         if start <= begins < end:
@@ -129,17 +129,17 @@ WORDS = frozenset(
         *("press", "note", "callapi", "interact", "takeover"),
     }
 )
-"""Its own actions, as `plain` makes them."""
+"""The dialect's own actions, in the form that `plain` returns."""
 _FORMS = Forms(
     text='"…"',
     places={"target": ("[x,y]", "element"), "start": ("[x1,y1]", "start"), "end": ("[x2,y2]", "end")},
 )
 _PLACEHOLDERS = frozenset({"", "true"})
-"""What these models put into Note when they mean the screen as it is."""
+"""What these models put into Note when they mean the whole screen."""
 
 
 class AutoGlmDialect(OneScreenDialect):
-    """How AutoGLM speaks."""
+    """The dialect of AutoGLM."""
 
     name = "autoglm"
     words = WORDS
@@ -153,7 +153,7 @@ class AutoGlmDialect(OneScreenDialect):
         return Grid(space, thousandths=True, last=_LAST)
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """The actions in a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
         try:
             parts = read_reply(reply.text)
             thought = parts.thought or reply.reasoning.strip()
@@ -167,7 +167,7 @@ class AutoGlmDialect(OneScreenDialect):
 
 
 def _finish(given: Arguments, called: Call) -> act.Action:
-    """The end; with an empty message, too: its makers' client takes that as one without words."""
+    """Return the end, also with an empty message, as the makers' client does."""
     how = given.take_named("status", "success")
     message = given.optional_text("message", "content")
     if not (how or message or called.named):
@@ -190,7 +190,7 @@ def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, Offe
             return act.LongPress(target=grid.target(given.take("element", "coordinate"), name))
         case "swipe":
             path = given.take("coordinate", by_place=False)
-            if isinstance(path, tuple) and len(path) == 4:  # both ends in one, and a time: what some clients ask for
+            if isinstance(path, tuple) and len(path) == 4:  # some clients ask for both ends in one list, and a time
                 given.take_named("duration")
                 return act.Swipe(start=grid.target(path[:2], name), end=grid.target(path[2:], name))
             start, end = grid.target(given.take("start"), name), grid.target(given.take("end"), name)
@@ -217,7 +217,7 @@ def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, Offe
 
 
 def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
-    """The actions that do not touch the phone. A thought is kept for the model, and is no word to a person."""
+    """Return an action that does not touch the phone. A thought is only for the model, never shown to a person."""
     match key:
         case "note":
             message = given.take("message")
@@ -227,7 +227,7 @@ def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
         case "callapi":
             return made(act.SumUp, name, instruction=given.text("instruction", "message"))
         case "interact":
-            # Its makers give it no arguments: it means that several things on the screen fit (prompts_zh.py).
+            # The makers give it no arguments: it means that several things on the screen match (prompts_zh.py).
             question = given.optional_text("message") or sentence("ask.which")
             choices = _choices(given.take("choices", "options"))
             return made(act.AskUser, name, question=question, choices=choices, among_shown=not choices)

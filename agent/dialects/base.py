@@ -1,4 +1,4 @@
-"""A dialect is how a model speaks actions: it renders a scene into messages and reads the answer."""
+"""The interface of a dialect, the action format of a model: it renders a scene into messages and parses the reply."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from agent.wording import shortened
 from devices.geometry import Size
 
 LONGEST_ECHO = 60
-"""Characters of a model's own words that a reason names: more tell it nothing, and they are told to people as well."""
+"""The maximum number of characters of a model's own words that an error quotes; people read them too."""
 
 
 def echo(written: object) -> str:
-    """What a model wrote, as a reason names it: one short line."""
+    """Shorten what a model wrote to one line that an error can quote."""
     return shortened(" ".join(whole_signs(str(written)[: 2 * LONGEST_ECHO]).split()), LONGEST_ECHO)
 
 
 class BadReply(Exception):
-    """An answer that cannot be acted on. The message is written for the model: what was wrong, what is expected."""
+    """A reply that cannot be acted on. The message tells the model what was wrong and what is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A reply, understood. `summary` is the caption that the model gave the step, empty when it gave none that is whole
-    and short; its thought is none.
-    `told` is what the model must know of its answer: what of it was left out. `named` has for each action the words
-    that the model reads where it points, "" where it told none; it is empty where the dialect has no such words.
+    """A parsed reply. `summary` is the model's caption for the step; empty if it gave none that is complete and short,
+    and its thought is never used instead.
 
-    Points of the actions are pixels of the sent image; every one of them lies inside it.
+    `told` is what the model must be told about its answer, such as parts that were ignored. `named` has, for each
+    action, the words that the model read at its target, "" if it gave none; it is empty in dialects without such words.
+    Points of the actions are pixels of the sent image and always inside it.
     """
 
     actions: tuple[Action, ...]
@@ -43,42 +43,49 @@ class Decision:
 
 
 class Dialect(Protocol):
-    """One way of speaking actions. Stateless."""
+    """One action format, without state. `parse` raises BadReply, whose message is shown to the model at the next step.
+
+    An example of one step:
+
+        messages, tools = dialect.render(scene)
+        reply = await model.complete(ModelRequest(Purpose.ACT, messages, tools))
+        decision = dialect.parse(reply, scene.screen.space)
+    """
 
     @property
     def name(self) -> str:
-        """As in VLM_DIALECT."""
+        """The dialect's name, as in the setting VLM_DIALECT."""
         ...
 
     @property
     def image_window(self) -> int:
-        """How many screenshots, the current one included, the model is best shown."""
+        """How many screenshots the model should be shown, including the current one."""
         ...
 
     @property
     def lightens_past(self) -> bool:
-        """Whether the pictures of past steps are sent with fewer bytes, at the same size: places stay what they are."""
+        """Whether pictures of past steps are compressed more, at the same size, so that places stay the same."""
         ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
-        """A dialect for the given actions.
+        """Return the dialect extended with the given actions.
 
-        Of those beyond DIALECT_ACTIONS a model is told in its own form of a call, with the words of the action itself,
-        and such calls are read (agent.dialects.offered). A word that the dialect has anyhow keeps its meaning.
+        Actions beyond DIALECT_ACTIONS are described in the model's own call format with the action's own words, and
+        such calls are parsed (agent.dialects.offered). A word that the dialect already uses keeps its meaning.
         """
         ...
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Messages and tools for this scene; the stable part first, the current screen last.
+        """Return the messages and tools for this scene, the stable part first and the current screen last.
 
-        The last text of the last message is all that is about the current screen; a later scene has it as the step's
-        `shown` as long as its picture is in the window, and everything before it is said again as it was.
+        The last text of the last message is all about the current screen. Later scenes repeat it as the step's `shown`
+        while its picture is in the window; everything before it is repeated unchanged.
         """
         ...
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """The actions in a reply, in order, never empty. `space` is the size of the sent image.
+        """Return the actions of a reply, in order and never empty. `space` is the size of the sent image.
 
-        Raises BadReply, and nothing else, on anything that is not clearly an action.
+        Raises BadReply, and nothing else, for anything that is not clearly an action.
         """
         ...

@@ -1,4 +1,4 @@
-"""Reads `name(argument='value', …)` as models print it, without ever executing text, and takes its arguments one by
+"""Parses `name(argument='value', …)` as printed by models, without ever executing text, and takes its arguments one by
 one.
 """
 
@@ -14,13 +14,13 @@ from agent.models.json_text import whole_signs
 Value = str | int | float | bool | None | tuple["Value", ...]
 
 _MAX_DEPTH = 3
-"""Lists in lists; no call of these models nests deeper than two."""
+"""The maximum nesting of lists; calls of these models use at most two levels."""
 
 _OPEN, _CLOSE, _COMMA, _EQUALS = "(（", ")）", ",，", "=＝"
 _LIST_ENDS = {"[": "]", "［": "］", "(": ")）", "（": ")）"}
 _QUOTES = {"'": "'", '"': '"', "“": "”", "‘": "’"}
 _MISTAKEN = {"'": "’‘", '"': "”“", "”": '"“', "’": "'‘"}
-"""Quotes that models write at the end of a text instead of the right one."""
+"""Quotation marks that models put at the end of a text instead of the right one."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 _CONSTANTS: dict[str, Value] = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 
@@ -34,12 +34,12 @@ _AFTER_CALL = re.compile(r"\Z|[\s.。;；,，<`'\"|)）]")
 
 
 class BadCall(ValueError):
-    """Text that is no call; the message says where and why."""
+    """The text is not a call; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as it was written; `end` is the offset just behind its closing parenthesis."""
+    """A parsed call; `end` is the offset just after its closing parenthesis."""
 
     name: str
     positional: tuple[Value, ...]
@@ -48,7 +48,7 @@ class Call:
 
 
 def read_call(text: str, start: int) -> Call:
-    """The call that begins at `start`. Raises BadCall."""
+    """Parse the call that begins at `start`. Raises BadCall."""
     return _Reader(text, start).call()
 
 
@@ -81,7 +81,7 @@ class _Reader:
         return Call(name, tuple(positional), named, self.at)
 
     def _argument_name(self) -> str:
-        """The name before an equals sign, "" when the value stands alone."""
+        """Return the name before an equals sign; "" if there is only a value."""
         self._skip()
         before = self.at
         name = self._match(_NAME)
@@ -125,7 +125,7 @@ class _Reader:
         return tuple(values)
 
     def _braces(self, depth: int) -> Value:
-        """A place in braces: x and y by name, in any order, or bare values."""
+        """Parse a place in braces: x and y by name, in any order, or bare values."""
         if depth > _MAX_DEPTH:
             raise BadCall("lists are nested too deeply")
         self.at += 1
@@ -149,9 +149,9 @@ class _Reader:
         return (named["x"], named["y"])
 
     def _quoted(self, quote: str, depth: int) -> str:
-        """A text up to the first quote that can end it; a second best end is taken when there is none.
+        """Parse a text up to the first quote that can end it, or the second best if there is none.
 
-        A mistaken quote ends it where another text clearly begins after it, or where no right one follows.
+        A mistaken quote ends it if another text clearly begins after it, or if no right quote follows.
         """
         opening = self.text[self.at]
         self.at += 1
@@ -182,7 +182,7 @@ class _Reader:
         return whole_signs(re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), raw, flags=re.DOTALL))
 
     def _ends_text(self, after: int, depth: int) -> int:
-        """2 when the call clearly goes on or ends at `after`, 1 when it may, 0 when it cannot."""
+        """Return 2 if the call clearly continues or ends at `after`, 1 if it may, 0 if it cannot."""
         position = self._blank_end(after)
         following = self.text[position : position + 1]
         if not following:
@@ -218,11 +218,11 @@ class _Reader:
 
 
 _NAMED = 3
-"""Arguments that a reason names."""
+"""The maximum number of arguments that an error names."""
 
 
 class Arguments:
-    """Arguments of one call. Each is taken once, by one of its names or by its place."""
+    """The arguments of one call. Each is taken once, by one of its names or by position."""
 
     def __init__(self, call: Call) -> None:
         self._action = echo(call.name)
@@ -230,34 +230,34 @@ class Arguments:
         self._positional = list(call.positional)
 
     def named_action(self, name: str) -> None:
-        """Call the action by the name that the model knows, in every reason given later."""
+        """Set the action's name, as the model knows it, for later errors."""
         self._action = echo(name)
 
     def take_named(self, *names: str) -> dict[str, Value]:
-        """All that is given under these names, None too."""
+        """Take all values given under these names, including None."""
         return {name: self._named.pop(name) for name in names if name in self._named}
 
     def take(self, *names: str, by_place: bool = True) -> Value:
-        """The value under the first of the names that is there, else the next one without a name, else None."""
+        """Take the value under the first name present, otherwise the next one without a name, otherwise None."""
         for name in names:
             if name in self._named:
                 return self._named.pop(name)
         return self._positional.pop(0) if by_place and self._positional else None
 
     def rest_by_place(self) -> tuple[Value, ...]:
-        """Take all values that have no name."""
+        """Take all values without a name."""
         rest, self._positional = tuple(self._positional), []
         return rest
 
     def text(self, *names: str) -> str:
-        """A text that must be there and must not be empty. Raises BadReply."""
+        """Take a text that must exist and not be empty. Raises BadReply."""
         text = self.optional_text(*names)
         if not text:
             raise BadReply(f"{self._action} needs a text in {names[0]}, and it must not be empty.")
         return text
 
     def optional_text(self, *names: str, by_place: bool = True) -> str:
-        """A text, "" when it is not there. Raises BadReply for a value that is no text."""
+        """Take a text, "" if it is missing. Raises BadReply if the value is not a text."""
         value = self.take(*names, by_place=by_place)
         if value is None:
             return ""
@@ -266,7 +266,7 @@ class Arguments:
         return value
 
     def end(self) -> None:
-        """Nothing may be left. Raises BadReply: a leftover often means that a quote in a text was not escaped."""
+        """Raise BadReply if anything is left over, which often means that a quote in a text was not escaped."""
         if self._named:
             names = ", ".join(echo(name) for name in list(self._named)[:_NAMED])
             raise BadReply(f"{self._action} does not take {names}. Escape quotes inside a text with a backslash.")

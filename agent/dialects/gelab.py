@@ -1,5 +1,5 @@
-"""The dialect of GELab-Zero and Step-GUI: `<THINK>…</THINK>`, then fields parted by tabs, such as
-`explain:…	action:CLICK	point:x,y	summary:…`, one action an answer, places 0 to 1000.
+"""The dialect of GELab-Zero and Step-GUI, one action per answer: `<THINK>…</THINK>`, then fields separated by tabs,
+such as `explain:… action:CLICK point:x,y summary:…`, with places from 0 to 1000.
 
 Sources: stepfun-ai/gelab-zero 19465cf, copilot_tools/parser_0920_summary.py (`str2action`) and action_tools.py (further
 actions), copilot_front_end/pu_frontend_executor.py.
@@ -30,9 +30,9 @@ WORDS: Final = frozenset(
         *("info", "calluser", "note", "secret", "complete", "abort"),
     }
 )
-"""Its own actions, as `plain` makes them, and those of ours that its instructions add."""
+"""The dialect's own actions, as `plain` returns them, and those of ours that its instructions add."""
 _ABOUT: Final = frozenset({"explain", "summary", "key_process", "verify", "note", "cot"})
-"""Fields that tell of a step; none of them is an argument of an action."""
+"""Fields that describe a step; none of them is an argument of an action."""
 _POINTS: Final = ("point", "coordinate", "point1")
 _FORMS: Final = Forms(
     text="…",
@@ -65,7 +65,7 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
 class GelabDialect(OneScreenDialect):
-    """How GELab-Zero speaks."""
+    """The dialect of GELab-Zero and Step-GUI."""
 
     name = "gelab"
     words = WORDS
@@ -79,7 +79,7 @@ class GelabDialect(OneScreenDialect):
         return Grid(space, thousandths=True)
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """The actions in a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
         try:
             thought, fields, told = _read(reply.text)
             action = self._action(fields, self._grid(space))
@@ -105,7 +105,7 @@ class GelabDialect(OneScreenDialect):
 
 
 def _read(text: str) -> tuple[str, dict[str, str], tuple[str, ...]]:
-    """The thought, the fields of the one action, and what the model must be told. Raises BadReply."""
+    """Return the thought, the fields of the only action, and what the model must be told. Raises BadReply."""
     found = _THOUGHT.match(text)
     rest = text[found.end() :] if found else text
     thought = (found and found["thought"]) or ""
@@ -115,7 +115,7 @@ def _read(text: str) -> tuple[str, dict[str, str], tuple[str, ...]]:
     if begins is None:
         raise BadReply("There is no action in your answer.")
     thought, rest = thought or rest[: begins.start()], _TAIL.sub("", rest)
-    # A value may hold what looks like the mark of a turn. Only another action tells that it was one.
+    # A value may contain something like a turn mark. Only a further action shows that it was one.
     end, action = len(rest), _ACTION.search(rest, begins.start())
     if action is None or turn_end(rest, 0, acted=False) < action.start():
         end = turn_end(rest, 0, acted=False)
@@ -125,15 +125,15 @@ def _read(text: str) -> tuple[str, dict[str, str], tuple[str, ...]]:
     for key, value in _fields(rest[begins.start() : end]):
         if key == "action" and key in fields:
             raise BadReply("There are several actions in your answer, and only one can be done. Nothing was done.")
-        fields.setdefault(key, value)  # an argument called like a field about the step stands before that
+        fields.setdefault(key, value)  # an argument with the same name as a field about the step comes first
     if not fields.get("action"):
         raise imagined_first() if end < len(rest) else BadReply("There is no action in your answer.")
     return thought.strip(), fields, went_on(rest, end)
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
-    """Names and values, in order; a place alone is a `point`. Raises BadReply for any other text without a name: it
-    may be the rest of a value with a tab in it.
+    """Yield names and values in order; a bare place is a `point`. Raises BadReply for any other text without a name,
+    which may be the rest of a value with a tab in it.
     """
     for part in (_TABS if "\t" in text else _LINES).split(text.strip(" \n\t")):
         if not part.strip(" \n"):
@@ -144,7 +144,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         elif field is None or (field["sign"] not in ":：" and field["key"] not in _PLACES):
             raise BadReply(f"{echo(part)} is no field. Write a tab inside a value as \\t.")
         else:
-            # What an argument holds may begin and end with blanks; the fields about the step do not.
+            # Arguments may begin and end with spaces; fields about the step do not.
             told = field["value"] if not _OWN.fullmatch(field["key"]) else field["value"].strip()
             value = _ESCAPE.sub(lambda found: _ESCAPES[found[1]], told)
             yield field["key"], value.rstrip("}") if field["key"] in _PLACES else value
@@ -179,7 +179,7 @@ def _typed(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _spoken(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
-    """The actions that do not touch the phone, or only through a person."""
+    """Return an action that does not touch the phone, or only through a person."""
     match word:
         case "note":
             return made(act.Note, name, text=given.text("value"))
@@ -199,7 +199,7 @@ def _spoken(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _slide(name: str, given: Arguments, grid: Grid) -> act.Action:
-    """A finger's way; by a direction it is the way of the finger, too."""
+    """Return a finger movement; a direction is also that of the finger."""
     if (direction := given.optional_text("direction")) != "":
         reveals = REVEALED_BY_FINGER.get(direction.strip().lower())
         return made(act.Scroll, name, direction=reveals, target=_place(name, given, grid))
@@ -208,6 +208,6 @@ def _slide(name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _place(name: str, given: Arguments, grid: Grid) -> act.PointTarget | None:
-    """The place of an action that may do without."""
+    """Return the optional place of an action."""
     place = given.take(*_POINTS)
     return None if place in {None, ""} else grid.target(place, name)

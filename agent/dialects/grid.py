@@ -1,7 +1,7 @@
-"""The numbers in which a model writes places, and their pixels on the sent image.
+"""Converts the coordinates that a model writes to pixels of the sent image.
 
-Fractions of the screen such as (0.5, 0.42) are refused: no dialect asks for them, and (0, 1) or (1, 1) could be
-either. Other decimals are taken: they are a place between two pixels, and the lower one is meant.
+Fractions of the screen such as (0.5, 0.42) are refused: no dialect asks for them, and (0, 1) or (1, 1) would be
+ambiguous. Other decimals are accepted and rounded down.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _BY_NAME = re.compile(r"\{?\s*+['\"]?x['\"]?\s*+[:=]([^:=]*?)[\s,]['\"]?y['\"]?\
 _NUMBERS = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[\s,]+[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?)*")
 _POINT, _BOX = 2, 4
 _ENDLESS = 1e9
-"""No number of a model is meant to be this large; arithmetic with it could overflow."""
+"""Numbers this large are never meant, and arithmetic with them could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Places as pixels of `space`, or in thousandths of its width and height.
+    """A coordinate system: pixels of `space`, or thousandths of its width and height.
 
-    `last` is the highest thousandth that the model was told of; 1000 itself is always taken, since these models
-    write it for the far edge. `whole` is the number that the model's makers divide by: v of a side of n pixels is pixel
-    min(n - 1, floor(v * n / whole)).
+    `last` is the highest thousandth that the model was told; 1000 is always accepted, because these models write it for
+    the far edge. `whole` is the number that the model's makers divide by: value v on a side of n pixels is pixel min(n
+    - 1, floor(v * n / whole)).
     """
 
     space: Size
@@ -41,9 +41,9 @@ class Grid:
     whole: int = PER_MILLE
 
     def target(self, value: object, what: str) -> PointTarget:
-        """The point in a text, a list or a list of lists: two numbers, or four for a box, whose centre is meant.
+        """Parse a point from a text, a list or a list of lists: two numbers, or four for a box, whose centre is used.
 
-        Raises BadReply when it is no point or lies outside.
+        Raises BadReply if it is not a point or lies outside.
         """
         numbers = tuple(_numbers(value))
         if len(numbers) not in {_POINT, _BOX}:
@@ -62,7 +62,7 @@ class Grid:
         return target
 
     def written(self, point: Point) -> str:
-        """A pixel as the model would write it."""
+        """Return a pixel position as the model would write it."""
         if not self.thousandths:
             return f"({point.x},{point.y})"
         x = (2 * point.x + 1) * self.whole // (2 * self.space.width)
@@ -71,7 +71,7 @@ class Grid:
 
     @property
     def _limits(self) -> tuple[int, int]:
-        """The highest numbers of a box; its far edge may lie just outside."""
+        """The highest numbers of a box; its far edge may be just outside."""
         return (PER_MILLE, PER_MILLE) if self.thousandths else (self.space.width, self.space.height)
 
     @property
@@ -86,7 +86,7 @@ class Grid:
 
 
 def number(value: object) -> int | float | None:
-    """A finite number, also one written as text; None for anything else, True and False included."""
+    """Return a finite number, also if written as text; None for anything else, including True and False."""
     if isinstance(value, str):
         found = _NUMBERS.fullmatch(value.strip())
         read = tuple(_numbers(value)) if found else ()
@@ -97,7 +97,7 @@ def number(value: object) -> int | float | None:
 
 
 def _numbers(value: object, depth: int = 0) -> Iterator[int | float]:
-    """All numbers of a place; none, or too many, when there is something else in it."""
+    """Yield all numbers of a place; none, or too many, if it contains anything else."""
     if isinstance(value, Mapping):
         value = (value["x"], value["y"]) if value.keys() == {"x", "y"} else ()
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The function `mobile_use` of the Qwen, GUI-Owl and MAI-UI families, in thousandths of the screen."""
+"""The function `mobile_use` of the Qwen, GUI-Owl and MAI-UI models, with places in thousandths of the screen."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ACTIONS = _KEYS | frozenset(
         *("answer", "interact", "call_user", "calluser", "terminate", "note", "take_over"),
     }
 )
-"""Its own actions, in small letters, those that its makers read as `interact`, and two of ours that its instructions
-add.
+"""The function's own actions in lower case, those that its makers treat as `interact`, and two of ours that its
+instructions add.
 """
 
 _DRAG_MS = 400
-"""How long MAI-UI's makers let a drag take, a finger that sets off at once (Tongyi-MAI/MobileWorld 34e6a58,
+"""How long a drag takes in MAI-UI's own client, with a finger that moves at once (Tongyi-MAI/MobileWorld 34e6a58,
 runtime/controller.py `drag`).
 """
 
@@ -49,9 +49,9 @@ def _as_json(action: OfferedAction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How a family of models calls the function: the dialect's name, its instructions, how many pictures it is best
-    shown, and the number for the far edge of the screen. With `thought_ends_in_caption` the last line of its thought
-    tells the step.
+    """How a family of models calls the function: the dialect's name, its instructions, how many pictures it should be
+    shown, and the number of the screen's far edge. With `thought_ends_in_caption`, the last line of a thought describes
+    the step.
     """
 
     dialect: str
@@ -60,10 +60,10 @@ class Family:
     edge: int = PER_MILLE
     thought_ends_in_caption: bool = False
     told: Callable[[OfferedAction], str] = _in_a_list
-    """The line of a further action in the instructions."""
+    """Returns the line of an additional action in the instructions."""
 
     def grid(self, space: Size) -> Grid:
-        """Its places on a picture of this size."""
+        """Return its coordinate system for a picture of this size."""
         return Grid(space, thousandths=True, last=self.edge, whole=self.edge)
 
 
@@ -82,7 +82,7 @@ FORMS = Forms(
 
 
 def action_of(given: dict[str, Any], grid: Grid, said: str, further: Mapping[str, OfferedAction]) -> act.Action:
-    """The action in the arguments of one call; `said` is what the model wrote before it. Raises BadReply."""
+    """Parse the arguments of one call; `said` is what the model wrote before it. Raises BadReply."""
     name = given.get("action")
     if isinstance(name, str):
         name = name.strip().lower()

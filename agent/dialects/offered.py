@@ -1,7 +1,7 @@
-"""Actions that the dialects have no words for: how a model is told of them, and how its calls become these actions.
+"""Offers actions that a dialect has no words for: describes them to the model, and parses its calls.
 
-All of it comes from the action itself: its kind is the name of the call, its docstring says what it does, and its
-fields are the arguments. A dialect says only how it writes places and texts (`Forms`) and how it puts a call together.
+Everything comes from the action itself: its kind is the name of the call, its docstring says what it does, and its
+fields are the arguments. A dialect only defines how it writes places and texts (`Forms`) and how it composes a call.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from agent.dialects.replies import made
 from agent.dialects.tool_schemas import plain_field
 
 _ABOUT_PLACES = {"target": "The place.", "start": "Where it begins.", "end": "Where it ends."}
-"""The fields that are places, and what a model is told of them where the action itself says nothing."""
+"""The fields that are places, with descriptions for models if the action has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """How a dialect writes arguments: a text, and places by their fields. For each of these it is its form, the name by
-    which a model is told of it, and other names under which it is taken as well.
+    """How a dialect writes arguments: texts, and places by field. Each place has its form, the name shown to the model,
+    and other names that are accepted.
     """
 
     text: str
@@ -34,11 +34,11 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: the field that it fills, the names under which it is taken, its form, and what is told of it. One
-    that may be left out is marked with a question mark.
+    """One argument: the field that it fills, the accepted names, its form and its description. An optional argument is
+    marked with a question mark.
 
-    `limits` is what may be given, "" where there is nothing to say. With `json` it is no
-    text, but may be written as JSON in one: models quote numbers, and not every dialect has a form for objects.
+    `limits` says what values are allowed, "" if there is nothing to say. With `json`, it is not a text but may be
+    written as JSON in one: models quote numbers, and not every dialect has a form for objects.
     """
 
     field: str
@@ -51,17 +51,17 @@ class Argument:
 
     @property
     def name(self) -> str:
-        """As a model is told of it."""
+        """The name that is shown to the model."""
         return self.names[0]
 
     @property
     def sentence(self) -> str:
-        """What is told of it, beginning with its name."""
+        """The description, beginning with the name."""
         return f"{self._marked} ({self.limits}): {self.about}" if self.limits else f"{self._marked}: {self.about}"
 
     @property
     def in_brackets(self) -> str:
-        """The same, as a part of a list."""
+        """The description as part of a list."""
         told = self.about.removesuffix(".")
         return f"{self._marked} ({self.limits}: {told})" if self.limits else f"{self._marked} ({told})"
 
@@ -81,16 +81,16 @@ class OfferedAction:
 
     @property
     def forms(self) -> list[str]:
-        """The arguments as they stand in a call."""
+        """The arguments as they appear in a call."""
         return [f"{argument.name}={argument.form}" for argument in self.arguments]
 
     @property
     def words(self) -> str:
-        """What it does, and what each argument is, in one line."""
+        """The description of the action and its arguments, in one line."""
         return " ".join([self.about, *(argument.sentence for argument in self.arguments)])
 
     def read(self, name: str, given: Arguments, grid: Grid) -> Action:
-        """The action that these arguments ask for; null counts as left out. Raises BadReply for what does not fit."""
+        """Build the action from these arguments; null counts as missing. Raises BadReply if they do not fit."""
         fields: dict[str, object] = {}
         for argument in self.arguments:
             value: object = given.take(*argument.names)
@@ -112,11 +112,11 @@ def offered(
     *,
     lacking: Collection[type[Action]] = (),
 ) -> dict[str, OfferedAction]:
-    """The actions among these beyond DIALECT_ACTIONS, by their names as the dialect compares them (`plain`), and those
-    of DIALECT_ACTIONS that its makers have no word for (`lacking`).
+    """Return the actions that the dialect lacks: those not in DIALECT_ACTIONS, and those that its makers have no word
+    for (`lacking`), by their names in the dialect's compared form (`plain`).
 
-    One that is called like a `native` word of the dialect is left out: that word keeps its meaning. Raises KeyError
-    for a field that is no place and has no description.
+    An action named like a `native` word of the dialect is left out, so that word keeps its meaning. Raises KeyError for
+    a field that is not a place and has no description.
     """
     further = {
         plain(model.model_fields["kind"].default): model
@@ -127,7 +127,7 @@ def offered(
 
 
 def further_lines(actions: Mapping[str, OfferedAction], line: Callable[[OfferedAction], str]) -> str:
-    """What follows the last action in a prompt: a line for each of these, "" where there are none."""
+    """Return the lines for these actions at the end of a prompt's list; "" if there are none."""
     return "".join(f"\n{line(action)}" for action in actions.values())
 
 
@@ -151,12 +151,12 @@ def _argument(name: str, field: dict[str, Any], schema: dict[str, Any], forms: F
 
 
 def _limits(field: dict[str, Any], about: str) -> str:
-    """What may be given, in words; "" where anything may, or where what is said about it names every choice."""
+    """Return the allowed values in words; "" if any is allowed or the description names every choice."""
     least, most = field.get("minimum"), field.get("maximum")
     if "enum" in field and all(f" {choice}" in f" {about}" for choice in field["enum"]):
         return ""
     if "enum" in field:
-        # In quotes: where a server of somebody else names them, they end where they end.
+        # In quotes, so that names from another program's server cannot run into the surrounding text.
         return f"one of {json.dumps(field['enum'], ensure_ascii=False)[1:-1]}"
     if least is not None and most is not None:
         return f"{least} to {most}"

@@ -1,4 +1,4 @@
-"""What dialects have in common that are shown one screen at a time, and that point at places instead of elements."""
+"""The common base of dialects that show one screen at a time and point at places instead of elements."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from devices.geometry import Size
 
 
 class OneScreenDialect(ABC):
-    """The part of a dialect that writes: instructions, and one message with the way so far and the screen.
+    """The writing half of a dialect: its instructions, and one message with the past steps and the screen.
 
-    `name` is that of VLM_DIALECT and of the file with the instructions, `words` are the model's own actions as `plain`
-    makes them, and `forms` how it writes the arguments of ours. A subclass says how it writes the line of an action and
-    places, and reads (`parse`, see Dialect).
+    `name` is that of VLM_DIALECT and of the instructions file. `words` are the model's own actions as `plain` returns
+    them. `forms` says how arguments of our actions are written. A subclass defines the line of an action, the
+    coordinates, and `parse` (see Dialect).
     """
 
     name: str
     words: ClassVar[frozenset[str]]
     forms: ClassVar[Forms]
     image_window = 1
-    lightens_past = False  # a prompt that only grows is read but once by an endpoint that keeps it
+    lightens_past = False  # a prompt that only grows can stay in an endpoint's cache
 
     def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
         self._offered = offered(models, self.forms, self.words, plain, lacking=(act.Drag,))
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect."""
+        """Implements `Dialect.offering`."""
         return type(self)(models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """See Dialect."""
+        """Implements `Dialect.render`."""
         space = scene.screen.space
         instructions = prompt(
             f"dialects/{self.name}",
@@ -51,13 +51,13 @@ class OneScreenDialect(ABC):
 
     @abstractmethod
     def _line(self, action: OfferedAction, /) -> str:
-        """The line of an action in the instructions."""
+        """Return the line of an action in the instructions."""
 
     @abstractmethod
     def _grid(self, space: Size, /) -> Grid:
-        """How places are counted on a picture of this size."""
+        """Return the coordinate system for a picture of this size."""
 
 
 def plain(name: str) -> str:
-    """A name as names are compared here: in any case, with or without what joins its words."""
+    """Return a name in its compared form: lower case, without word separators."""
     return re.sub(r"[\s_-]", "", name.lower())

@@ -1,6 +1,7 @@
-"""Calls that a model prints into its text: `<tool_call>{…}</tool_call>`, a fenced block, bare JSON, or markup:
-`<function=NAME><parameter=KEY>value</parameter></function>` (Qwen since 3.5, Seed) and `<invoke name="NAME"><parameter
-name="KEY">value</parameter></invoke>` (Claude, DeepSeek, MiniMax, clients such as mobilerun).
+"""Parses calls that a model prints into its text: `<tool_call>{…}</tool_call>`, a fenced block, bare JSON, or markup.
+
+Markup is `<function=NAME><parameter=KEY>value</parameter></function>` (Qwen since 3.5, Seed) or `<invoke
+name="NAME"><parameter name="KEY">value</parameter></invoke>` (Claude, DeepSeek, MiniMax, clients such as mobilerun).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from agent.models.json_text import whole
 
 MAX_CALLS = 32
 MAX_STARTS = 64
-"""Braces at which a call is looked for: enough for any real answer, and a bound on odd ones."""
+"""The maximum number of braces at which a call is searched; more than any real answer has."""
 
 _MARKUP = r"<(?:｜DSML｜)?(?:function=|function name=|invoke name=)['\"]?(?P<name>[\w.-]{1,80})['\"]?\s*>"
 _START = re.compile(rf"(?P<markup>{_MARKUP})|(?P<tag><(?:seed:)?tool_calls?>\s*(?:```\w*\s*)?)(?!\s*<)|\{{")
@@ -36,14 +37,13 @@ WORDS_BETWEEN = (
     "calls with nothing between them."
 )
 _DECODER = json.JSONDecoder(strict=False)
-"""Takes raw line ends in texts, as models print them."""
+"""Accepts raw newlines in texts, as models print them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCall:
-    """A call by name; "" when only an action was printed, without the function it belongs to.
-
-    `texts`: the arguments stood in markup, which has nothing but texts.
+    """A call by name; "" if only an action was printed, without its function. `texts` means that the arguments came
+    from markup, where every value is text.
     """
 
     name: str
@@ -53,9 +53,9 @@ class NamedCall:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What was printed: the calls in order, the words before them, and what the model must be told of the rest.
+    """What was printed: the calls in order, the words before them, and what the model must be told about the rest.
 
-    `alone`: nothing else stands on the line of the first call, nor after it.
+    `alone` means that nothing else is on the line of the first call or after it.
     """
 
     calls: tuple[NamedCall, ...]
@@ -66,7 +66,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A call, and where its JSON begins and ends."""
+    """A call, and the start and end of its JSON."""
 
     start: int
     end: int
@@ -74,7 +74,7 @@ class _Found:
 
 
 def loaded(text: str) -> object:
-    """JSON, or None when it is none (or nested or long beyond reason)."""
+    """Parse JSON; None if it is invalid, too deeply nested or too long."""
     try:
         return whole(json.loads(text, strict=False))
     except (ValueError, RecursionError):
@@ -82,7 +82,7 @@ def loaded(text: str) -> object:
 
 
 def arguments_of(raw: object, name: str) -> dict[str, Any]:
-    """Arguments as an object, also when they were printed as a text. Raises BadReply."""
+    """Return arguments as an object, also if they were printed as a text. Raises BadReply."""
     for _ in range(2):
         if isinstance(raw, str):
             raw = loaded(raw) if raw.strip() else {}
@@ -92,11 +92,11 @@ def arguments_of(raw: object, name: str) -> dict[str, Any]:
 
 
 def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
-    """The calls in a text; where some stand in tags, only those count. Nothing after an imagined turn is read, and no
-    call behind words that follow another one.
+    """Return the calls in a text. If some are in tags, only those count; nothing after an imagined turn is read, and no
+    call after words that follow another call.
 
-    JSON is read as it comes, so that tags and braces inside typed text stay text. `without` are the calls that may
-    stand there by their name alone. Raises BadReply for a call that is broken JSON.
+    JSON is parsed as it comes, so tags and braces inside typed text stay text. `without` are calls that may be printed
+    by name alone. Raises BadReply for a call with broken JSON.
     """
     tagged: list[_Found] = []
     bare: list[_Found] = []
@@ -140,7 +140,7 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
 
 
 def _marked_up(text: str, start: re.Match[str]) -> tuple[NamedCall, int]:
-    """The call in markup that begins here, and where it ends. Raises BadReply for one that is not closed."""
+    """Parse the call in markup that begins here, and return its end. Raises BadReply if it is not closed."""
     given: dict[str, Any] = {}
     at = start.end()
     while found := _PARAMETER.match(text, at):
@@ -153,7 +153,7 @@ def _marked_up(text: str, start: re.Match[str]) -> tuple[NamedCall, int]:
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value at `start` and where it ends; None, and one further, when there is none."""
+    """Parse the JSON value at `start` and return its end; None and the next position if there is none."""
     try:
         value, end = _DECODER.raw_decode(text, start)
         return whole(value), end
@@ -162,7 +162,7 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
 
 
 def _calls_in(value: object, without: Collection[str], *, tagged: bool) -> Iterator[NamedCall]:
-    """The calls that a JSON value stands for; none for any other JSON."""
+    """Yield the calls in a JSON value; none for any other JSON."""
     if isinstance(value, list):
         for item in value[: MAX_CALLS + 1]:
             if isinstance(item, dict):

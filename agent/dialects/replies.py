@@ -1,4 +1,6 @@
-"""What all dialects do with an answer: check an action and how it ends, read times and keys, part thoughts from it."""
+"""What all dialects share for parsing replies: validating actions and endings, reading times and keys, splitting off
+thoughts.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _UNITS = {
 }  # fmt: skip
 
 REVEALED_BY_FINGER: Mapping[str, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
-"""What a finger that moves in a direction brings into view, for models that name the way of the finger, as MAI-UI and
+"""The direction that a finger movement brings into view, for models that name the finger's direction, as MAI-UI and
 GELab-Zero do (Tongyi-MAI/MobileWorld 34e6a58, runtime/controller.py `swipe`).
 """
 
@@ -42,7 +44,7 @@ AnyAction = TypeVar("AnyAction", bound=BaseModel)
 
 
 def made(model: type[AnyAction], name: str, /, **fields: object) -> AnyAction:
-    """The action with these fields. Raises BadReply with the reasons, in words for the model."""
+    """Build the action from these fields. Raises BadReply with the reasons, in words for the model."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -56,9 +58,9 @@ def made(model: type[AnyAction], name: str, /, **fields: object) -> AnyAction:
 def decided(
     actions: Sequence[Action], thought: str, summary: str, told: tuple[str, ...] = (), *, alone: bool = True
 ) -> Decision:
-    """The decision to do these; `alone` unless words stand beside the calls.
+    """Return the decision to do these actions; `alone` is false if there are words next to the calls.
 
-    Raises BadReply for an end that is only spoken of.
+    Raises BadReply if an end is only mentioned.
     """
     if isinstance(actions[-1], Finish) and not alone:
         raise BadReply(
@@ -69,9 +71,9 @@ def decided(
 
 
 def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "failure"] | None:
-    """How a task ended, by `status` or `success` among these arguments; None when neither is there.
+    """Return how a task ended, by `status` or `success` among these arguments; None if both are missing.
 
-    Raises BadReply for what cannot be read: it never counts as success.
+    Raises BadReply if it cannot be read: it never counts as success.
     """
     said: list[Literal["success", "failure"]] = []
     if "status" in given:
@@ -96,9 +98,9 @@ def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "fai
 
 
 def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
-    """The end in a written call, of a dialect in which an end without a status is a success. Raises BadReply.
+    """Return the end from a written call, in a dialect in which an end without a status is a success. Raises BadReply.
 
-    A summary that is or holds a status was not closed with its quote, or stands in the wrong place.
+    If a summary is or contains a status, a quote was not closed or the status is in the wrong place.
     """
     status = status_of(name, given)
     if _STATUS_INSIDE.search(summary) or (status is None and _ONLY_STATUS.fullmatch(summary.strip())):
@@ -107,7 +109,7 @@ def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
 
 
 def waiting(name: str, value: object) -> Wait:
-    """A wait of 2, "2 seconds", "2秒" or "500 ms", cut to the longest there is. Raises BadReply for another time."""
+    """Return a wait for 2, "2 seconds", "2秒" or "500 ms", limited to the maximum. Raises BadReply for another time."""
     if value is None or value == "":
         return Wait()
     seconds = number(value)
@@ -121,7 +123,7 @@ def waiting(name: str, value: object) -> Wait:
 
 
 def key_named(written: str) -> PressKey | None:
-    """The key of a phone that is called so, in any case and with Android's prefix; None when there is none."""
+    """Return the phone key of this name, in any case and with Android's prefix, or None."""
     name = written.strip().lower().removeprefix("keycode_")
     name = {"recent": "recents"}.get(name, name)
     return PressKey(key=Key(name)) if name in {known.value for known in Key} else None
@@ -132,10 +134,11 @@ _UNOPENED = re.compile(r"([^<{]*)</think(?:ing)?>")
 
 
 def split_thinking(text: str, *, unopened: bool = False) -> tuple[str, str]:
-    """The block of thoughts that an answer begins with, and the rest. Thoughts that never end leave no rest.
+    """Split an answer into the block of thoughts that it begins with, and the rest. If the thoughts never end, there is
+    no rest.
 
-    With `unopened` a block counts that is only closed: a chat template has opened it. Not for dialects whose calls may
-    stand before a text without a bracket or a tag.
+    With `unopened`, a block that is only closed counts too, because a chat template may have opened it. Not for
+    dialects in which a call may precede a text without a bracket or tag.
     """
     if found := _THINKING.match(text):
         return found[2].strip(), text[found.end() :]

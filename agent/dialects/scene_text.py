@@ -1,8 +1,7 @@
-"""The scene in words, in the order that lets prompt caches work: what stays first, the current screen last.
+"""Writes the scene as text, in an order that suits prompt caches: constant parts first, the current screen last.
 
-From one step to the next, everything before the current screen stays as it was and only grows at its end.
-
-What was read from the phone or the web stands in marked blocks, and cannot close them: it is data, and no instruction.
+From one step to the next, everything before the current screen stays the same and only grows at its end. Text read from
+the phone or the web is in marked blocks that it cannot close, so it is data and never an instruction.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ _BLOCK_MARK = re.compile(
 
 
 def numbered(element: ScreenElement) -> str:
-    """The line of an element for dialects that touch elements by number."""
+    """Return the line of an element for dialects that touch elements by number."""
     return element.line
 
 
 def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
-    """Lines without numbers, with the centre as this dialect writes places."""
+    """Return a function for lines without numbers, with the centre in the dialect's coordinates."""
 
     def line(element: ScreenElement) -> str:
         return f"- {element.described} {place(element.bounds.centre)}"
@@ -38,7 +37,7 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
 
 
 def goal_text(scene: Scene) -> str:
-    """Task, goal, plan and files: what stays the same for a whole sub-task."""
+    """Return task, goal, plan and files, which stay the same for a whole sub-task."""
     parts = [f"Task, in the person's words:\n{scene.task}"]
     if scene.goal and scene.goal != scene.task:
         parts.append(f"Your goal now, a part of the task:\n{scene.goal}")
@@ -59,13 +58,15 @@ def goal_text(scene: Scene) -> str:
 
 
 def now_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
-    """All that changes with every step: notes, what was read, what the model is told, and the current screen."""
+    """Return everything that changes with each step: notes, texts read, notices, and the current screen."""
     parts = (_notes_text(scene), _read_text(scene), _told_text(scene), _screen_text(scene, line))
     return "\n\n".join(part for part in parts if part)
 
 
 def done_text(past: PastStep, space: Size, place: Callable[[Point], str]) -> str:
-    """What was done in a step, in one line, with the places on the picture of now and as this dialect writes them."""
+    """Return what a step did in one line, with places converted to the current picture and the dialect's
+    coordinates.
+    """
 
     def written(text: str) -> str:
         if not isinstance(text, Words):
@@ -79,7 +80,7 @@ def done_text(past: PastStep, space: Size, place: Callable[[Point], str]) -> str
 
 
 def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], str]) -> str:
-    """One line for each step, what was done and what it changed; "" when there was none."""
+    """Return one line for each step with its action and effect; "" if there are none."""
 
     def line(past: PastStep) -> str:
         app = f" [{past.app}]" if past.app else ""
@@ -90,17 +91,17 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
 
 
 def retold(scene: Scene) -> int:
-    """How many of the past steps, from the first on, are given in words alone."""
+    """Return how many of the first past steps are shown in words only."""
     return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 
 def earlier_text(scene: Scene) -> str:
-    """What the steps before those that are shown have come to, "" when all are shown."""
+    """Return the summary of the steps before those shown; "" if all are shown."""
     return f"Earlier steps, summed up, as data:\n{_block('earlier', scene.past_summary)}" if scene.past_summary else ""
 
 
 def effect_text(past: PastStep) -> str:
-    """What one step changed, for dialects that show the steps as a conversation."""
+    """Return what one step changed, for dialects that show the steps as a conversation."""
     return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effects)) or 'unknown')}"
 
 
@@ -112,7 +113,7 @@ def _notes_text(scene: Scene) -> str:
 
 
 def _read_text(scene: Scene) -> str:
-    """What tools have read for the model, "" when there is nothing."""
+    """Return what tools have read for the model; "" if nothing."""
     if not scene.texts_read:
         return ""
     return "\n".join(
@@ -121,7 +122,7 @@ def _read_text(scene: Scene) -> str:
 
 
 def _told_text(scene: Scene) -> str:
-    """What the model is told since its last step, "" when there is nothing."""
+    """Return what the model is told since its last step; "" if nothing."""
     if not scene.notices:
         return ""
     notices = (f"- {_BLOCK_MARK.sub('‹', notice)}" for notice in scene.notices)
@@ -129,7 +130,7 @@ def _told_text(scene: Scene) -> str:
 
 
 def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
-    """The current screen: state, and one line for each element."""
+    """Return the current screen: its state, and one line for each element."""
     screen = scene.screen
     lines = [f"Step {scene.step} of at most {scene.max_steps}. The screen now, as data:"]
     body = [f"phone's time: {scene.local_time}"] if scene.local_time else []
@@ -149,10 +150,10 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 def conversation(
     instructions: str, scene: Scene, place: Callable[[Point], str], line: Callable[[ScreenElement], str] | None = None
 ) -> tuple[Message, ...]:
-    """Instructions, goal, one line for each past step, and the current screen. `place` is how the dialect writes
-    places, `line` an element, None without a number.
+    """Return instructions, goal, one line for each past step, and the current screen. `place` writes a position in the
+    dialect's coordinates; `line` writes an element, None for lines without numbers.
 
-    Past steps inside the image window are a conversation instead of lines: screen, answer, screen, answer.
+    Past steps inside the image window are shown as a conversation instead: screen, answer, screen, answer.
     """
     space = scene.screen.space
     first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
@@ -166,7 +167,7 @@ def conversation(
 
 
 def then(past: PastStep) -> tuple[str | ImagePart, ...]:
-    """The screen of a past step, as it was shown."""
+    """Return the screen of a past step, as it was shown."""
     text = past.shown or f"The screen at step {past.number}, before it was done:"
     if past.image is None:
         return (text, IMAGE_REMOVED) if past.image_removed else (text,)
@@ -174,13 +175,13 @@ def then(past: PastStep) -> tuple[str | ImagePart, ...]:
 
 
 def now(scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[str | ImagePart, ...]:
-    """The current screen: its words, and its picture where there is one."""
+    """Return the current screen: its words, and its picture if there is one."""
     text = now_text(scene, line)
     return (text,) if scene.screen.image is None else (text, scene.screen.image)
 
 
 def user(parts: Iterable[str | ImagePart]) -> Message:
-    """What the model is told, without empty parts."""
+    """Return a user message without empty parts."""
     return Message("user", tuple(part for part in parts if part))
 
 

@@ -1,4 +1,4 @@
-"""Which dialect a model speaks, and at which size it keeps a screenshot: one table each, by the model's name."""
+"""Chooses by a model's name its dialect and the size of its pictures, with one table for each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIALECTS: dict[str, Dialect] = {
     )
 }
 NAMES: tuple[str, ...] = (AUTO, *_DIALECTS)
-"""What VLM_DIALECT may be."""
+"""The allowed values of VLM_DIALECT."""
 
 _BY_MODEL: tuple[tuple[str, str], ...] = (
     (r"autoglm", "autoglm"),
@@ -45,10 +45,10 @@ _BY_MODEL: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ImageBudget:
-    """What a model keeps of a picture before it scales it down by itself.
+    """The largest picture that a model keeps without scaling it down.
 
-    `longest` is a side in pixels, `pixels` an area. Sides are made multiples of `step` for models whose places are
-    pixels of a picture that they round to their patch size.
+    `longest` is a side in pixels, `pixels` an area. Sides are made multiples of `step` for models that write pixel
+    positions and round pictures to their patch size.
     """
 
     longest: int
@@ -57,7 +57,7 @@ class ImageBudget:
 
 
 _DEFAULT_BUDGET = ImageBudget(longest=2048)
-"""922×2048 for a 1080×2400 screen: kept whole by current large models, and the text of a phone stays readable."""
+"""922×2048 for a 1080×2400 screen: current large models keep it unscaled, and phone text stays readable."""
 
 _BUDGETS: tuple[tuple[str, ImageBudget], ...] = (
     # 1568 pixels a side and about 1568 tokens of 750 pixels each: 706×1568 for a 1080×2400 screen.
@@ -67,9 +67,10 @@ _BUDGETS: tuple[tuple[str, ImageBudget], ...] = (
 
 
 def dialect_for(setting: str, model: str) -> Dialect:
-    """The dialect for VLM_DIALECT and a model's name. A family's name leaves its variant to the model's name.
+    """Return the dialect for VLM_DIALECT and a model's name. If only a family is set, the model's name decides the
+    variant.
 
-    Raises ValueError for a setting that is none of NAMES.
+    Raises ValueError if the setting is not in NAMES.
     """
     wish = setting.strip().lower() or AUTO
     if wish not in NAMES:
@@ -82,7 +83,7 @@ def dialect_for(setting: str, model: str) -> Dialect:
 
 
 def image_size_for(model: str, screen: Size) -> Size:
-    """The size at which the model keeps a picture of this screen, in either rotation; never larger than the screen."""
+    """Return the size at which a model keeps a picture of this screen, in either rotation; never larger."""
     plain = _plain(model)
     budget = next((budget for pattern, budget in _BUDGETS if re.search(pattern, plain)), _DEFAULT_BUDGET)
     scale = min(1.0, budget.longest / max(screen.width, screen.height))
@@ -94,7 +95,7 @@ def image_size_for(model: str, screen: Size) -> Size:
 
 
 def _scaled(screen: Size, scale: float, step: int) -> Size:
-    """The screen at a scale, each side the nearest multiple of `step` that is not longer than the screen's."""
+    """Return the scaled screen size, each side rounded to a multiple of `step` not above the screen's."""
 
     def side(length: int) -> int:
         nearest = round(length * scale / step) * step

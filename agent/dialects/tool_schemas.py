@@ -1,11 +1,9 @@
-"""The tools of the default dialect, generated from the typed actions.
+"""Generates the tools of the default dialect from the typed actions.
 
-How an action of agent.actions is described stands in the prompts; any other brings its description with it, as its
-docstring and the descriptions of its fields.
-
-A target becomes `element`, or `x` and `y` with the words that stand there; a start or an end two numbers each. The
-schemas allow nothing else than what is listed. What may be left out is left out of `required` (instead of being
-nullable, as the strict mode of one vendor wants it), because endpoints of other vendors stumble over nullable types.
+The prompts describe the actions of agent.actions; any other action describes itself in its docstring and fields. A
+target becomes `element`, or `x` and `y` with the words there; a start or end becomes two numbers. The schemas allow
+only what is listed. Optional arguments are left out of `required`, rather than nullable as one vendor's strict mode
+requires, because other vendors' endpoints fail on nullable types.
 """
 
 from __future__ import annotations
@@ -19,26 +17,26 @@ from agent.prompts import prompt
 from devices.geometry import Size
 
 SAY = "say"
-"""The argument of every tool in which the model tells the person what the step does."""
+"""The argument of every tool with which the model tells the person what the step does."""
 ON = "on"
-"""The argument beside a point: the words that the model reads there."""
+"""The argument next to a point with the words that the model reads there."""
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
 _NO_SCREEN = Size(1, 1)
 _ROTATIONS = 8
-"""Screens whose tools are kept: the two rotations of a few phones."""
+"""How many screen sizes' tools are cached: the two rotations of a few phones."""
 
 
 @lru_cache(maxsize=_ROTATIONS)
 def tool_specs(space: Size, models: tuple[type[Action], ...]) -> tuple[ToolSpec, ...]:
-    """One tool for each of these actions, for points on a picture of this size. Raises KeyError where neither the
-    prompts nor the action itself describe something.
+    """Return one tool for each of these actions, for points on a picture of this size. Raises KeyError if neither the
+    prompts nor the action describe something.
     """
     return tuple(_tool(model, space, _descriptions()) for model in models)
 
 
 def plain_tool_spec(model: type[Action]) -> ToolSpec:
-    """The tool for an action that points at nothing on a screen, for a model that talks to no person while it works."""
+    """Return the tool for an action without screen targets, for a model that does not report its steps to a person."""
     spec = _tool(model, _NO_SCREEN, {SAY: ""})
     del spec.parameters["properties"][SAY]
     return spec
@@ -89,7 +87,7 @@ def _axes(prefix: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
 
 
 def plain_field(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """A field without references, titles and null."""
+    """Return a field's schema without references, titles and null."""
     if "$ref" in field:
         field = definitions[field["$ref"].rsplit("/", 1)[-1]]
     if "anyOf" in field:

@@ -1,7 +1,7 @@
-"""The default dialect: native tool calls in pixels of the sent image; printed calls are read as well.
+"""The default dialect: native tool calls in pixels of the sent image; printed calls are parsed too.
 
-Other ways of it ask for the function `mobile_use`, printed, for the families that were trained on it. Whichever was
-asked for, both are read: a call to `mobile_use` is in thousandths, a call to one of our tools in pixels.
+For model families trained on it, variants ask for printed calls of the function `mobile_use`. Both forms are always
+accepted: a call to `mobile_use` is in thousandths, a call to one of our tools in pixels.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _FINISH_ALONE = (
     "Finish alone, when you have seen that all is done: another action stands beside it, and it is not said which of "
     "the two counts. Nothing was done."
 )
-"""No maker of models that call tools says what an end beside other calls means: the ending is a tool of ours."""
+"""No maker of tool-calling models defines what an end next to other calls means, as the ending is our own tool."""
 _FIRST_ONLY = "Only the first call of your answer was done, the others were not read. Write one call at a time."
 _OWN_PLACES = frozenset({"element", "x", "y", "target", "start_x", "start", "seconds"})
 _WORDS = frozenset({"direction", "what"})
 """Arguments that are one of a few words, in any case."""
 Models = Mapping[str, type[act.Action]]
-"""The actions that can be called, by their names."""
+"""The callable actions, by name."""
 _LINE_LABELS = ("Action:", "Summary:")
 
 
 class ToolsDialect:
-    """Tool calls; with a family they are calls to `mobile_use` in the text instead of native ones."""
+    """Native tool calls or, with a family, printed calls to `mobile_use`."""
 
     def __init__(
         self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, family: mobile_use.Family | None = None
@@ -57,25 +57,25 @@ class ToolsDialect:
 
     @property
     def name(self) -> str:
-        """As in VLM_DIALECT."""
+        """The dialect's name, as in the setting VLM_DIALECT."""
         return self._family.dialect if self._family else "tools"
 
     @property
     def image_window(self) -> int:
-        """The current screen only, unless the family is trained on more."""
+        """One, the current screen, unless the family is trained on more."""
         return self._family.image_window if self._family else 1
 
     @property
     def lightens_past(self) -> bool:
-        """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
+        """False: past pictures stay the same, because a prompt that only grows can stay in a cache."""
         return False
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect."""
+        """Implements `Dialect.offering`."""
         return type(self)(models, family=self._family)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Instructions and the tools (none when calls are printed), and one message up to the current screen."""
+        """Return the instructions and tools (none if calls are printed), and one message up to the current screen."""
         space, rules = scene.screen.space, prompt("dialects/rules")
         if self._family:
             further = further_lines(self._offered, self._family.told)
@@ -93,7 +93,7 @@ class ToolsDialect:
         return messages, tool_specs(space, tuple(self._models.values()))
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """The actions in a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
         try:
             thinking, text = split_thinking(reply.text, unopened=True)
             printed = self._first_of_mobile_use(_calls(reply, text, self._models))
@@ -102,7 +102,7 @@ class ToolsDialect:
                 line = thinking.splitlines()[-1].removeprefix("Thought:").strip()
             actions = self._actions(printed, space, line)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
-            # What is too long to be told to the person is a thought, and no other model is asked for a caption.
+            # Text too long for the person counts as a thought, and no other model is asked for a caption.
             thought = said or thinking or reply.reasoning or ("" if phrase(spoken) else spoken)
             decision = decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
             return replace(decision, named=tuple(map(_named, printed.calls)))
@@ -122,8 +122,8 @@ class ToolsDialect:
         return actions
 
     def _first_of_mobile_use(self, printed: Printed) -> Printed:
-        """What is done of several calls to `mobile_use`: its makers read the first and no other, on phones (MobileAgent
-        v3.5, run_gui_owl_1_5_for_mobile.py), and ask for a single one.
+        """Keep only the first of several calls to `mobile_use`: on phones its makers read just that one (MobileAgent
+        v3.5, run_gui_owl_1_5_for_mobile.py), and they ask for a single call.
         """
         if len(printed.calls) == 1 or not any(_is_mobile_use(call, self._offered) for call in printed.calls):
             return printed
@@ -131,7 +131,7 @@ class ToolsDialect:
 
 
 def _calls(reply: ModelReply, text: str, models: Models) -> Printed:
-    """The native calls if there are any, else the printed ones. Never without a call."""
+    """Return the native calls if there are any, otherwise the printed ones; never none."""
     native = tuple(NamedCall(call.name, arguments_of(call.arguments, call.name)) for call in reply.tool_calls)
     found = Printed(native, text.strip()) if native else printed_calls(text, models.keys())
     if not found.calls:
@@ -140,14 +140,14 @@ def _calls(reply: ModelReply, text: str, models: Models) -> Printed:
 
 
 def _named(call: NamedCall) -> str:
-    """The words that the model reads where it points."""
+    """Return the words that the model reads at its target."""
     named = call.arguments.get(ON)
     return named if isinstance(named, str) else ""
 
 
 def _unlabelled(said: str) -> str:
-    """The last line that the model wrote before its calls, without a label: the one that tells the step. "" where the
-    label says that it is a thought.
+    """Return the last line before the calls, without its label, as the description of the step; "" if the label marks a
+    thought.
     """
     line = said.splitlines()[-1].strip() if said else ""
     for label in _LINE_LABELS:
@@ -156,7 +156,7 @@ def _unlabelled(said: str) -> str:
 
 
 def _is_mobile_use(call: NamedCall, further: Mapping[str, OfferedAction]) -> bool:
-    """Whether it calls that function, by its name or by the name of one of its actions alone."""
+    """Whether the call is to that function, by its name or by only the name of one of its actions."""
     name, action = call.name.strip().lower(), call.arguments.get("action")
     if name or not isinstance(action, str):
         return name == mobile_use.NAME
@@ -175,7 +175,7 @@ def _action(call: NamedCall, space: Size, models: Models) -> act.Action:
 
 
 def _typed(model: type[act.Action], given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments that were written as texts, as JSON where the action wants something else than a text."""
+    """Parse arguments that were written as text as JSON, if the action requires another type."""
     schema = model.model_json_schema()
     others = {
         name
@@ -187,7 +187,7 @@ def _typed(model: type[act.Action], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_action(model: type[act.Action], name: str, given: dict[str, Any], space: Size) -> act.Action:
-    """One of our tools with the arguments that its schema allows; null counts as left out."""
+    """Build one of our actions from arguments allowed by its schema; null counts as missing."""
     fields = {key: value for key, value in given.items() if value is not None and key != SAY}
     if fields.get("kind") == name:
         fields.pop("kind")
@@ -220,7 +220,7 @@ def _own_action(model: type[act.Action], name: str, given: dict[str, Any], space
 
 
 def _target(name: str, fields: dict[str, Any], grid: Grid) -> act.Target | None:
-    """The element or the point that a call touches, taken out of its arguments; the element counts when both are."""
+    """Take the touched element or point out of the arguments; the element wins if both are given."""
     given = fields.pop("target", None)
     places = dict(given) if isinstance(given, Mapping) else {}
     places |= {key: fields.pop(key) for key in ("element", "x", "y") if key in fields}

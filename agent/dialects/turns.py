@@ -1,7 +1,7 @@
-"""What of an answer is the model's own turn, and what in it is only spoken of.
+"""Separates a model's own turn in an answer from imagined turns, and real calls from quoted ones.
 
-Models that are not stopped in time go on by themselves: they imagine what the phone or the person says, and answer
-that. Nothing after the first imagined turn is about a screen that was seen.
+Models that are not stopped in time continue on their own: they imagine what the phone or the person says and answer
+that. Nothing after the first imagined turn concerns a screen that was seen.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MARK = (
     r"<\|(?:END_OF_TURN|USER|SYSTEM)_TOKEN\|>|\[EOS\]|</s>|</?(?:tool|function)_(?:response|result|output)s?>"
 )
 _SOMEBODY = r"^[ \t*#>_-]*(?:user|human|tool[ _](?:response|result|output)|用户|人类)[*_ \t]*[:：]"
-# Harmony and Phi end a thought with <|end|>, too, so that it tells nothing before a call.
+# Harmony and Phi also end a thought with <|end|>, so it means nothing before a call.
 _OWN_TURN = (
     r"<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<｜Assistant｜>|<\|(?:assistant|start|end|return|call)\|>"
 )
@@ -44,39 +44,40 @@ WENT_ON = (
 
 
 def turn_end(text: str, at: int, *, acted: bool) -> int:
-    """Where the model's own turn ends, looked for from `at` on; the end of the text when nothing was imagined.
+    """Return where the model's own turn ends, searching from `at`; the end of the text if nothing was imagined.
 
-    `acted`: a call came before. Only then can an observation, a second thought, or a role alone be of another turn.
+    `acted` means that a call came before. Only then do an observation, a second thought, or a bare role mark another
+    turn.
     """
     found = (_AFTER if acted else _BEFORE).search(text, at)
     return found.start() if found else len(text)
 
 
 def went_on(text: str, end: int) -> tuple[str, ...]:
-    """What the model is told when something follows the end of its turn."""
+    """Return what the model is told if text follows the end of its turn."""
     return (WENT_ON,) if has_words(text[end:]) else ()
 
 
 def imagined_first() -> BadReply:
-    """The refusal of an answer that imagines another turn before it acts."""
+    """Return the error for an answer that imagines another turn before it acts."""
     return BadReply("Before any action your answer goes on with an imagined turn. Nothing after that was read or done.")
 
 
 def has_words(text: str) -> bool:
-    """Whether there is more than signs, tags, fences and the number of a list."""
+    """Whether there is more than punctuation, tags, fences and list numbers."""
     return any(sign.isalnum() for sign in _NO_WORDS.sub(" ", text))
 
 
 def joins(between: str) -> bool:
-    """Whether what stands between two calls only joins them: blanks, tags, fences, list marks, and no sign besides."""
+    """Whether the text between two calls only joins them: spaces, tags, fences and list marks."""
     return not _NO_WORDS.sub("", between).strip(" \t\r\n,;[]*->")
 
 
 def line_before(text: str, start: int, since: int = 0) -> str:
-    """What stands before `start` on its line, from `since` on."""
+    """Return the text before `start` on its line, from `since` on."""
     return text[max(since, text.rfind("\n", 0, start) + 1) : start]
 
 
 def is_quoted(before: str) -> bool:
-    """Whether a call is only quoted, by what stands before it on its line: words, and at last a quote."""
+    """Whether a call is only quoted, because words and then a quotation mark precede it on its line."""
     return before.endswith(tuple(_QUOTES)) and not before.endswith("```") and has_words(before)

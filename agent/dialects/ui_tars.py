@@ -1,6 +1,6 @@
 """The dialect of the UI-TARS family: `Thought: … Action: click(point='<point>x y</point>')`.
 
-Its actions as function calls, native, in markup or as JSON, and `<answer>…</answer>` as the end are read as well: what
+It also parses its actions as function calls (native, in markup or as JSON) and `<answer>…</answer>` as the end, which
 later models of the family print (bytedance/UI-TARS-desktop 239b654, multimodal/gui-agent/action-parser).
 """
 
@@ -40,7 +40,7 @@ from devices.geometry import Size
 from devices.inputs import Key
 
 _BARE = frozenset({"press_home", "press_back", "wait"})
-"""Taken without parentheses too."""
+"""Actions that are also accepted without parentheses."""
 KNOWN = _BARE | frozenset(
     {
         *("click", "tap", "left_single", "double_tap", "left_double", "double_click", "long_press"),
@@ -48,10 +48,10 @@ KNOWN = _BARE | frozenset(
         *("note", "call_user", "take_over", "enter_secret", "finished"),
     }
 )
-"""In small letters; they are written in any case."""
+"""The known actions in lower case; any case is accepted."""
 
 MAX_CALLS = 32
-"""More than any real answer has, and a bound on odd ones."""
+"""The maximum number of calls; no real answer has as many."""
 
 _NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*[(（]"
 _LEAD = r"(?:```\w*\s|[ \t\r\n`*>-]|</?[a-z_]+>|[0-9]{1,2}[.)])*+"
@@ -61,7 +61,7 @@ _LINE_CALL = re.compile(rf"(?m)^[ \t`*>-]*(?:[0-9]{{1,2}}[.)][ \t]*)?{_NAME}")
 _JOINED = re.compile(
     rf"(?i)(?:```\w*|[\s;,，.。、|&`*>+-]|</?[a-z_]+>|[0-9]{{1,2}}[.)](?=\s)|(?:and|then|action[*_ \t]*[:：]))*+{_NAME}"
 )
-"""A call after another one, with nothing between them but signs, labels and a joining word."""
+"""A call that follows another one with only punctuation, labels and a joining word in between."""
 _ANY_CALL = re.compile(rf"(?<![A-Za-z0-9_]){_NAME}")
 _LABEL = re.compile(
     r"(?im)^[ \t*#>_]*(?P<label>thought|reflection|action[_ ]summary|summary)[*_ \t]*[:：][*]*", re.IGNORECASE
@@ -77,8 +77,8 @@ _ANSWER = re.compile(r"\s*<answer>(.*?)</answer>\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ReplyParts:
-    """An answer, taken apart; `calls` is never empty. `told` is what of it was left out, in words for the model;
-    `alone` unless words follow the calls.
+    """A parsed answer; `calls` is never empty. `told` is what was ignored, in words for the model. `alone` is false if
+    words follow the calls.
     """
 
     calls: tuple[Call, ...]
@@ -97,9 +97,9 @@ class _Block:
 
 
 def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
-    """The parts of an answer; `known` are the names that are calls wherever they stand.
+    """Parse an answer; `known` are names that are always calls, wherever they appear.
 
-    Raises BadReply when there is no call, or one that cannot be read, or none is meant.
+    Raises BadReply if there is no call, or none that can be read or is meant.
     """
     thinking, rest = split_thinking(text)
     limit = turn_end(rest, 0, acted=False)
@@ -131,7 +131,7 @@ def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
 
 
 def _functions(printed: Printed, thought: str) -> ReplyParts:
-    """The parts of an answer with function calls. Raises BadReply when there is none."""
+    """Parse an answer with function calls. Raises BadReply if there are none."""
     if not printed.calls:
         raise BadReply("There is no action in your answer.")
     calls = tuple(
@@ -147,7 +147,7 @@ def _functions(printed: Printed, thought: str) -> ReplyParts:
 
 
 def _without_parentheses(text: str, limit: int, known: Collection[str]) -> _Block:
-    """An action that takes nothing, written by its name alone. Raises BadReply when there is none."""
+    """Parse an action without arguments that is written by name alone. Raises BadReply if there is none."""
     found = _WITHOUT_PARENTHESES.search(text, 0, limit)
     name = found["name"].lower() if found else ""
     if found and name in _BARE:
@@ -162,7 +162,7 @@ def _without_parentheses(text: str, limit: int, known: Collection[str]) -> _Bloc
 
 
 def _blocks(text: str, begins: int, start: int, known: Collection[str]) -> tuple[list[_Block], str | None]:
-    """The calls in blocks, and the name of a call that stands among words behind the last of them."""
+    """Return the calls in blocks, and the name of a call among words after the last block."""
     blocks = [_Block(begins)]
     number = 0
     while True:
@@ -193,7 +193,7 @@ def _call(text: str, start: int) -> Call:
 
 
 def _first_call(text: str, limit: int, known: Collection[str]) -> tuple[int, int] | None:
-    """Where the words before the first call end, and where the call begins: before `limit`."""
+    """Return where the words before the first call end, and where the call begins, before `limit`."""
     labelled = _LABELLED.search(text, 0, limit) or _WITHIN_LINE.search(text, 0, limit)
     lines = (found for found in _LINE_CALL.finditer(text, 0, limit) if found["name"].lower() in known)
     line = next((found.start("name") for found in lines), None)
@@ -209,7 +209,7 @@ def _first_call(text: str, limit: int, known: Collection[str]) -> tuple[int, int
 
 
 def _labels(text: str) -> dict[str, str]:
-    """The text under each label; what stands before all of them is under ""."""
+    """Return the text under each label; text before the first label is under ""."""
     found = list(_LABEL.finditer(text))
     parts = {"": text[: found[0].start() if found else len(text)].strip()}
     for index, label in enumerate(found):
@@ -237,7 +237,7 @@ _FORMS = Forms(
 
 
 class UiTarsDialect:
-    """One of the two UI-TARS dialects; `pixels` says which."""
+    """One of the two UI-TARS dialects: with `pixels` for version 1.5, otherwise with thousandths."""
 
     def __init__(self, *, pixels: bool, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
         self._pixels = pixels
@@ -246,30 +246,30 @@ class UiTarsDialect:
 
     @property
     def name(self) -> str:
-        """As in VLM_DIALECT."""
+        """The dialect's name, as in the setting VLM_DIALECT."""
         return "ui-tars-1.5" if self._pixels else "ui-tars"
 
     @property
     def image_window(self) -> int:
-        """Five screenshots: the models are trained on conversations with so many."""
+        """Five screenshots, because the models are trained on such conversations."""
         return _IMAGE_WINDOW
 
     @property
     def lightens_past(self) -> bool:
-        """Five pictures a step are much to send, and of the earlier ones counts what happened.
+        """True, because five pictures per step are much to send, and for earlier ones only what happened matters.
 
-        Measured over 16 steps with the window of 5: 196 kB a step instead of 327. An endpoint that keeps prompts has
-        to read one picture more a step, of 178 thousand tokens 78 instead of 105 come from its cache.
+        Measured over 16 steps with a window of 5: 196 kB per step instead of 327. An endpoint with a prompt cache must
+        read one more picture per step: of 178 thousand tokens, 78 instead of 105 come from its cache.
         """
         return True
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect."""
+        """Implements `Dialect.offering`."""
         return type(self)(pixels=self._pixels, models=models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """A conversation: every past step of the model's own is a screenshot (or a note that it was removed) and its
-        reply.
+        """Return a conversation in which each past step of the same model is a screenshot (or a note that it was
+        removed) and its reply.
         """
         space, own = scene.screen.space, retold(scene)
         place = self._grid(space).written
@@ -283,11 +283,11 @@ class UiTarsDialect:
         return (*messages, user([*parts, *now(scene, unnumbered(place))])), ()
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """The actions in a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
         try:
             parts = _native(reply) if reply.tool_calls else read_reply(reply.text, self._known)
             actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]
-            # Its makers do what is written in order, and nothing after `finished` (UI-TARS-desktop, GUIAgent.ts).
+            # The makers' client runs calls in order and nothing after `finished` (UI-TARS-desktop, GUIAgent.ts).
             until = next((n for n, action in enumerate(actions, 1) if isinstance(action, act.Finish)), len(actions))
             told = parts.told if until == len(actions) else (*parts.told, _AFTER_END)
             thought = parts.thought or reply.reasoning
@@ -315,7 +315,7 @@ class UiTarsDialect:
 
 
 def _native(reply: ModelReply) -> ReplyParts:
-    """The parts of an answer whose function calls the endpoint has read."""
+    """Parse an answer whose function calls were parsed by the endpoint."""
     thinking, said = split_thinking(reply.text)
     calls = tuple(NamedCall(call.name, arguments_of(call.arguments, call.name)) for call in reply.tool_calls)
     return _functions(Printed(calls, said.strip()), thinking)
@@ -360,7 +360,7 @@ def _typed(name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
-    """The actions that do not touch the phone, or only through a person."""
+    """Return an action that does not touch the phone, or only through a person."""
     match name:
         case "note":
             return made(act.Note, name, text=given.text("content", "text"))
@@ -381,7 +381,7 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _type(given: Arguments, grid: Grid) -> act.Action:
-    """Typing; a line end alone is the Enter key."""
+    """Return a typing action; a newline alone is the Enter key."""
     content = given.text("content", "text")
     place = given.take(*_START)
     target = None if place in {None, ""} else grid.target(place, "type")
@@ -420,7 +420,7 @@ def _point(given: Arguments, grid: Grid, name: str) -> act.PointTarget:
 
 
 def _way(name: str, given: Arguments, grid: Grid) -> tuple[act.PointTarget, act.PointTarget]:
-    """Where a finger starts and ends; four bare numbers are two points here, not a box."""
+    """Return where a finger starts and ends; four bare numbers are two points here, not a box."""
     start, end = given.take(*_START, by_place=False), given.take(*_END, by_place=False)
     rest = given.rest_by_place()
     if start is None and end is None and len(rest) == len(("x1", "y1", "x2", "y2")):

@@ -1,4 +1,4 @@
-"""The two LangGraph graphs: the main graph of a task and the executor graph of a run."""
+"""The LangGraph graphs: the main graph of a task, the executor graph of a run, and the graph of a team member."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""GraphAgent: the Agent on LangGraph, one thread of the main graph for each task."""
+"""GraphAgent implements the Agent interface with LangGraph, one thread of the main graph for each task."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from agent.skills.library import Skills
 logger = logging.getLogger(__name__)
 
 MAX_ROUNDS = 200
-"""Nodes of one task beyond those that its limits allow: notes written while the end is being decided add some."""
+"""Additional graph steps per task beyond its limits, for notes that arrive while the end is being decided."""
 
 
 class GraphAgent:
-    """Implements agent.ports.agent.Agent with the main graph and a runner.
+    """Implements `agent.ports.agent.Agent` with the main graph and a runner.
 
-    A task keeps the configuration of the moment in which it begins, or is continued after a restart. `knowledge` is
-    searched before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members`
-    do what needs no phone, None where there is nobody; `memory` has what people want to be remembered, `skills` are
-    ways of doing things, `local_times` the date and time that requests say.
+    A task keeps the configuration from when it begins or is continued after a restart. `knowledge` is searched before
+    planning (None: no search). `allowance` is a quota beyond each task's limits. `members` do work without a phone
+    (None: no team). `memory` has remembered facts, `skills` are instructions that can be followed, and `local_times`
+    provides the date and time for requests.
     """
 
     def __init__(
@@ -76,34 +76,34 @@ class GraphAgent:
         self._sessions: dict[str, Session] = {}
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:
-        """See Agent."""
+        """Implements `Agent.work`."""
         return stream_events(partial(self._work, order))
 
     async def answer(self, task: str, answer: Answer) -> None:
-        """See Agent."""
+        """Implements `Agent.answer`."""
         session = self._session(task)
-        # Whoever has not asked this question ignores its answer: members here, the run there.
+        # Both get the answer, members and the run; the one that did not ask ignores it.
         session.answers.give(answer)
         await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:
-        """See Agent. Both read it: who plans, and who works on the phone."""
+        """Implements `Agent.steer`. Both the planner and the run on the phone read the note."""
         await self._session(task).signal(Steer(note=note))
 
     async def pause(self, task: str) -> None:
-        """See Agent. Raises TimeoutError when the work does not stand still in time."""
+        """Implements `Agent.pause`. Raises TimeoutError if the work does not stop in time."""
         await self._session(task).signal(Pause())
 
     async def resume(self, task: str, note: str = "") -> None:
-        """See Agent."""
+        """Implements `Agent.resume`."""
         await self._session(task).signal(Resume(note=note))
 
     async def cancel(self, task: str) -> None:
-        """See Agent."""
+        """Implements `Agent.cancel`."""
         await self._session(task).signal(Cancel())
 
     async def shutdown(self) -> None:
-        """See Agent."""
+        """Implements `Agent.shutdown`."""
         for session in self._sessions.values():
             session.control.drain()
         await self._runner.shutdown()
@@ -130,18 +130,18 @@ class GraphAgent:
     async def _run(
         self, order: TaskOrder, session: Session, config: RunConfig, emit: Callable[[TaskEvent], None]
     ) -> MainState:
-        """The state with which the main graph has ended, now or in a former process."""
+        """Return the state with which the main graph ended, now or in an earlier process."""
         limits = config.limits
         thread: RunnableConfig = {
             "configurable": {"thread_id": f"task:{order.task}"},
             "recursion_limit": 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS,
         }
         state = await self._graph.aget_state(thread)
-        # Before the input is taken in, some savers have a state of empty subjects, and others none.
+        # Before the input is processed, some savers return a state with empty subjects, others none.
         has_begun = bool(state.values.get("order"))
         known = cast("MainState", state.values) if has_begun else begun(order)
         session.begin(limits.seconds, known["progress"]["seconds"], known["progress"]["phone"])
-        # `next` is empty between a node's end and the next checkpoint as well, `tasks` only at the end of all.
+        # `next` is also empty between a node's end and the next checkpoint; `tasks` only at the very end.
         if has_begun and not state.tasks:
             return known
         context = TaskContext(
@@ -169,7 +169,7 @@ class GraphAgent:
 
 
 def _todos_of(state: StateSnapshot) -> tuple[Todo, ...]:
-    """The parts of a task that is continued, with what has come of those that ended before it stopped."""
+    """Return the sub-tasks of a continued task, with the results of those that ended before it stopped."""
     if not state.values.get("plan", {}).get("todos"):
         return ()
     ended = [task.result["reports"] for task in state.tasks if task.result and task.result.get("reports")]

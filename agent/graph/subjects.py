@@ -1,4 +1,4 @@
-"""States that are trees: how an update of some keys of a subject gets into the state, and what all states keep."""
+"""Helpers for graph states that are trees of subjects: merging partial updates and reading what all states share."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from agent.models.base import Usage
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The reducer of a subject: both, the new one winning; None empties it. What several nodes write at once adds up in
-    any order.
+    """The reducer of a subject: the old keys overwritten by the new ones; None empties it. Updates from nodes that run
+    at the same time combine in any order.
     """
     return {} if new is None else {**old, **new}
 
 
 def joined_subjects(updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Several updates of a state as one, subject by subject; of what two of them have, the later counts."""
+    """Combine several state updates subject by subject; for a key in two of them, the later one wins."""
     whole: dict[str, Any] = {}
     for update in updates:
         for subject, new in update.items():
@@ -26,5 +26,5 @@ def joined_subjects(updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def spent(progress: Mapping[str, Any]) -> Usage:
-    """The tokens spent so far, by the branch of a state that has its `usage`."""
+    """Return the tokens spent so far, from the branch of a state that holds `usage`."""
     return Usage.of(progress.get("usage", {}))

@@ -1,1 +1,1 @@
-"""Rules in code, outside the model: what needs approval, what is refused, what must not be seen."""
+"""Safety rules in code, outside the model: what needs approval, what is refused, and what must stay hidden."""

@@ -1,4 +1,4 @@
-"""What is an amount of money: a number beside any currency's sign, code or word."""
+"""Recognises amounts of money: a number next to the sign, code or word of a currency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIGNS: Final = [sign for sign in map(chr, range(0x20000)) if unicodedata.catego
 _FREE: Final = "|".join(map(re.escape, sorted([*_SIGNS, *_TABLE["joined"]], key=len, reverse=True)))
 _SIGN_ENDS: Final = frozenset(sign[-1] for sign in (*_SIGNS, *_TABLE["joined"]))
 _LAST_PARTS: Final = frozenset(word.rpartition(".")[2].casefold() for word in (*_WRITTEN, *_LOCAL, *_ENGLISH))
-"""What stands behind the last dot of a currency's name."""
+"""What follows the last dot of a currency's name."""
 
 _NUMBER: Final = re.compile(r"\d(?:[\d.,\u066b\u066c\u00a0\u202f'’ ]*\d)?")
 _CENTS: Final = re.compile(r"[.,]\d\d\Z")
@@ -28,26 +28,26 @@ _WORD: Final = r"[^\W\d_]{1,12}(?:\.[^\W\d_]{1,3})*"
 _BEHIND: Final = re.compile(rf"[\s.,\-]{{0,8}}(?:(?P<free>{_FREE})|(?P<word>{_WORD}))")
 _AHEAD: Final = re.compile(rf"(?:(?P<free>{_FREE})|(?<![^\W\d_])(?P<word>{_WORD}))[\s.,\-]{{0,8}}\Z")
 KEPT = 2048
-"""Labels of which it is remembered whether they tell money."""
+"""How many labels' results are cached."""
 _REACH: Final = 24
-"""Signs before a number that are looked at: the longest word for a currency, and blanks."""
+"""Characters before a number that are examined: the longest currency word and spaces."""
 
 
 @lru_cache(KEPT)
 def has_amount(label: str) -> bool:
-    """Whether money is told in this label."""
+    """Whether the label contains an amount of money."""
     return bool(_spans(label))
 
 
 def amounts_in(label: str) -> tuple[str, ...]:
-    """The amounts that a label tells, in their order."""
+    """Return the amounts in a label, in order."""
     seen = _seen(label)
     return tuple(seen[start:end].strip() for start, end in _spans(label))
 
 
 @lru_cache(KEPT)
 def is_amount(label: str, *, bare: bool = False) -> bool:
-    """Whether the label is an amount and nothing else; with `bare` also a number with two decimals, which is one where
+    """Whether the label is only an amount. With `bare`, a number with two decimals counts too, which is an amount where
     something is paid.
     """
     if _NUMBER.search(label) is None:
@@ -58,7 +58,7 @@ def is_amount(label: str, *, bare: bool = False) -> bool:
 
 
 def without_amounts(label: str) -> str:
-    """What is left of a label without its amounts."""
+    """Return the label without its amounts."""
     seen = _seen(label)
     for start, end in reversed(_spans(label)):
         seen = f"{seen[:start]} {seen[end:]}"
@@ -67,12 +67,12 @@ def without_amounts(label: str) -> str:
 
 @lru_cache(KEPT)  # most labels are asked about in more than one way
 def _spans(label: str) -> tuple[tuple[int, int], ...]:
-    """Where the amounts of a label begin and end, by the signs that are seen."""
+    """Return the start and end of each amount, in the visible characters of the label."""
     return tuple(_amounts(_seen(label))) if _NUMBER.search(label) is not None else ()
 
 
 def _amounts(seen: str) -> Iterator[tuple[int, int]]:
-    """Where amounts begin and end. Each number is looked at once, so that a long label takes no longer than it is."""
+    """Yield the start and end of each amount. Each number is examined once, so the time is linear."""
     for number in _NUMBER.finditer(seen):
         start, end = number.span()
         behind, reach = _BEHIND.match(seen, end), max(0, start - _REACH)
@@ -88,7 +88,7 @@ def _amounts(seen: str) -> Iterator[tuple[int, int]]:
 
 
 def _may_end_with_currency(before: str) -> bool:
-    """Whether a look is worth its time: the last sign, or the letters up to it, end some currency's name."""
+    """Whether the last sign or letters end some currency's name, so that a search is worthwhile."""
     at = len(before)
     while at and (before[at - 1].isspace() or before[at - 1] in ".,-"):
         at -= 1
@@ -103,7 +103,7 @@ def _is_currency(word: str) -> bool:
 
 
 def _seen(label: str) -> str:
-    """The label without signs that have no look: right-to-left amounts carry them, and so do disguised ones."""
+    """Return the label without invisible characters, which right-to-left and disguised amounts contain."""
     if label.isascii():
         return label
     return "".join(sign for sign in unicodedata.normalize("NFC", label) if unicodedata.category(sign) != "Cf")

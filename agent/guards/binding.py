@@ -1,7 +1,9 @@
-"""What an approval holds to: the words of the dialog or row that is touched, of the window around it, or its picture.
+"""Binds an approval to what the person saw: the words of the touched dialog or row, of the window around it, or its
+picture.
 
-What was seen changing by itself before anybody was asked does not count later either, unless the person is told of it
-or it has numbers in it. The rest does, to the letter: it may be asked once more in vain, but nothing else is done.
+Parts that were already changing before the question do not count afterwards, unless the person was shown them or they
+contain numbers. Everything else must match exactly: at worst a question is repeated, but nothing else is done than was
+approved.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ from devices.phone import Element, Observation
 from devices.resizing import CELL
 
 MAX_TOLD = 8
-"""Labels of a dialog or row that a person is told: the first, and those next to the control."""
+"""How many labels of a dialog or row a person is shown: the first, and those next to the control."""
 MAX_TOLD_OF_PAGE = 4
 MAX_LETTERS = 160
-"""Of one of them."""
+"""The maximum length of one label, in letters."""
 MAX_RESTLESS = 20
-"""Places that change by themselves; a window with more of them has become another one."""
+"""How many places may change on their own; a window with more of them counts as a different one."""
 DIALOG_TOP = 0.3
-"""A window without a word in this part of the screen lies over another one: pages have their title there."""
+"""A window without words in this top share of the screen is an overlay: pages have their title there."""
 _DIALOG_IDS = {"alertTitle", "parentPanel", "permission_message", "grant_dialog", "permission_allow_button"}
 _STATUS_BAR = 0.04
 _TIME = re.compile(
@@ -48,22 +50,22 @@ _PRESENCE = re.compile(
     r"|(?:对方)?正在(?:输入|讲话|说话)\s?(?:\.{3}|…|⋯)?|在线|离线|刚刚在线",
     re.IGNORECASE,
 )
-"""What messengers write of the other person: whole labels, that say nothing of whom or what it is about."""
+"""Whole labels in messengers on what the other person is doing; they do not identify a recipient or topic."""
 
 GRID = 64
-"""Cells each way of a picture that is held against a later one: a digit of small print still shows in its cell."""
+"""Cells per side of a picture that is compared with a later one; even one digit of small print changes its cell."""
 SAME_LEVELS = 3
-"""Of 255, that a cell may differ: so much does a picture that came as JPEG, the fast lane's."""
+"""How much a cell may differ, out of 255: JPEG compression on the fast lane changes it that much."""
 REACH = 0.2
-"""Share of the screen's height that counts above a place without a name, and below it."""
+"""The share of the screen's height that counts above and below an unlabelled spot."""
 
 
 @dataclass(frozen=True)
 class ApprovalContext:
-    """A control in its window.
+    """A control and the window it is in, as a person approves it.
 
-    `near` is what makes it this one: itself and the other words of its dialog or row. `told` are the elements whose
-    words a person is told with the question.
+    `near` identifies the control: itself and the other words of its dialog or row. `told` are the elements whose words
+    the person is shown with the question.
     """
 
     kind: Literal["dialog", "row", "page"]
@@ -71,30 +73,30 @@ class ApprovalContext:
     near: tuple[Element, ...]
     told: tuple[Element, ...]
     top: frozenset[str]
-    """The words at the top of the screen, such as the person a message goes to."""
+    """The words at the top of the screen, such as the recipient of a message."""
 
     @property
     def words(self) -> list[str]:
-        """What a person is told, label by label."""
+        """The labels that the person is shown."""
         lines = dict.fromkeys(shortened(words_of(e), MAX_LETTERS) for e in self.told)
         return [line for line in lines if line]
 
     @property
     def title(self) -> list[str]:
-        """The words at the top that stay, sorted."""
+        """The lasting words at the top of the screen, sorted."""
         return sorted(words for words in self.top if not _PRESENCE.fullmatch(words))
 
     @property
     def title_word(self) -> str:
-        """The one label at the top, such as the person a message goes to; "" where there are several or none."""
+        """The only label at the top, such as the recipient of a message; "" if there are several or none."""
         return self.title[0] if len(self.title) == 1 else ""
 
     def own_word(self, restless: list[list[int]]) -> str:
-        """A word for the control with its dialog or row."""
+        """Return a digest of the control with its dialog or row."""
         return digest([_item(e, in_place=_is_restless(e, restless)) for e in self.near])
 
     def window_word(self, restless: list[list[int]]) -> str:
-        """A word for all that the window says, in order."""
+        """Return a digest of everything that the window says, in order."""
         return digest([item for e in self.window if (item := self._counted(e, restless)) is not None])
 
     @cached_property
@@ -106,7 +108,7 @@ class ApprovalContext:
         return self._own | {id(e) for e in self.told}
 
     def _counted(self, element: Element, restless: list[list[int]]) -> list[str] | None:
-        """What of an element counts; None when nothing does."""
+        """Return the parts of an element that count; None if none do."""
         words = words_of(element)
         if not words and not element.checkable:
             return None
@@ -120,7 +122,7 @@ class ApprovalContext:
 
 
 def approval_context(seen: Observation, target: Element | None, point: Point | None = None) -> ApprovalContext:
-    """What stands around a control, or around a place without an element."""
+    """Return the context of a control, or of a spot without an element."""
     window = _window(seen, target)
     top = frozenset(about_of(seen))
     if target is not None:
@@ -139,7 +141,7 @@ def approval_context(seen: Observation, target: Element | None, point: Point | N
 
 
 def restless_places(before: Observation, now: Observation, target: Element | None) -> list[list[int]]:
-    """Where the window has changed between two looks with nobody doing anything."""
+    """Return the places where the window changed between two looks although nothing was done."""
     old, new = _window(before, target), _window(now, target)
     then, there = Counter(map(_key, old)), Counter(map(_key, new))
     changed = [e for e in old if _key(e) not in there] + [e for e in new if _key(e) not in then]
@@ -148,9 +150,8 @@ def restless_places(before: Observation, now: Observation, target: Element | Non
 
 
 def words_of(element: Element) -> str:
-    """What it says, whichever way the tree came: only uiautomator2 tells a hint as such, and an empty field shows it.
-
-    Nothing for a password.
+    """Return an element's words in a form independent of how the tree was read: only uiautomator2 reports hints
+    separately, and an empty field shows its hint. A password has none.
     """
     if element.password:
         return ""
@@ -160,18 +161,18 @@ def words_of(element: Element) -> str:
 
 
 def is_presence(words: str) -> bool:
-    """Whether this only says what the other person of a conversation is doing: "online", "typing…"."""
+    """Whether the label only says what the other person of a conversation is doing: "online", "typing…"."""
     return _PRESENCE.fullmatch(words) is not None
 
 
 def digest(value: object) -> str:
-    """A short word for plain data, the same in every process; another one as soon as a letter has changed."""
+    """Return a short hash of plain data that is the same in every process."""
     told = json.dumps(value, ensure_ascii=False)
     return blake2s(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) -> str | None:
-    """The picture of this part of the screen as a short text; None when there is none."""
+    """Return this part of the screenshot as a short text; None if there is no picture."""
     if seen.thumbnail is None or where is None:
         return None
     box = where.clipped(seen.size)
@@ -181,13 +182,13 @@ def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) ->
 
 
 def same_picture(one: str, other: str) -> bool:
-    """Whether two such pictures show the same."""
+    """Whether two results of `picture_of` show the same."""
     pairs = zip(zlib.decompress(b64decode(one)), zlib.decompress(b64decode(other)), strict=True)
     return max(abs(here - there) for here, there in pairs) <= SAME_LEVELS
 
 
 def pictured(seen: Observation, near: ApprovalContext, target: Element | None, point: Point | None) -> Bounds | None:
-    """The part of the picture that counts because no words tell what is there; None where words do."""
+    """Return the part of the picture that counts because no words identify the spot; None if words do."""
     if target is not None and (target.editable or any(words_of(e) for e in near.near if _inside(e, target.bounds))):
         return None
     if target is not None and target.bounds.area <= LARGE_SHARE * seen.size.width * seen.size.height:
@@ -199,12 +200,12 @@ def pictured(seen: Observation, near: ApprovalContext, target: Element | None, p
 
 
 def whole_screen(seen: Observation) -> Bounds:
-    """All of it but the status bar, whose clock goes on."""
+    """Return the bounds of the screen without the status bar, whose clock keeps changing."""
     return Bounds(0, int(seen.size.height * _STATUS_BAR), seen.size.width, seen.size.height)
 
 
 def _window(seen: Observation, target: Element | None) -> tuple[Element, ...]:
-    """The elements of the window: without the status bar, the keyboard and whatever else is not of this app."""
+    """Return the elements of the window, without the status bar, the keyboard and other apps."""
     packages = {seen.package, seen.package if target is None else target.package}
     bar = seen.size.height * _STATUS_BAR
     elements = seen.elements or ()
@@ -219,7 +220,7 @@ def _is_dialog(window: tuple[Element, ...], seen: Observation) -> bool:
 
 
 def _row(seen: Observation, window: tuple[Element, ...], target: Element | None, box: Bounds) -> tuple[Element, ...]:
-    """The control with what stands in the same row of a list, or in the same card."""
+    """Return the control with everything in the same row of a list or in the same card."""
     page = LARGE_SHARE * seen.size.width * seen.size.height
     cards = [
         e
@@ -242,7 +243,7 @@ def _row(seen: Observation, window: tuple[Element, ...], target: Element | None,
 def _told(
     elements: tuple[Element, ...], box: Bounds, target: Element | None, most: int, *, whole: bool
 ) -> tuple[Element, ...]:
-    """The labels to tell: those above the control or level with it, the nearest and, of a `whole`, the first."""
+    """Return the labels to show: those above or level with the control, the nearest ones and, if `whole`, the first."""
     said = [e for e in elements if e is not target and words_of(e) and not (e.editable or e.scrollable)]
     said = [e for e in said if not _is_caption(e) and e.bounds.top < box.bottom]
     said.sort(key=lambda e: (e.bounds.top, e.bounds.left))
@@ -252,13 +253,13 @@ def _told(
 
 
 def _is_caption(element: Element) -> bool:
-    """Whether its words are those of another button."""
+    """Whether the element's words are the caption of another button."""
     name = element.class_name.lower()
     return element.clickable and ("button" in name or "image" in name)
 
 
 def _item(element: Element, *, in_place: bool) -> list[str]:
-    """What it says and how it is set; `in_place` with its times left out, for they go on."""
+    """Return the element's words and state; with `in_place`, times are left out because they keep changing."""
     words = words_of(element)
     return [_TIME.sub("…", words) if in_place else words, f"{element.checked:d}{element.selected:d}"]
 
@@ -268,8 +269,8 @@ def _key(element: Element) -> tuple[str, ...]:
 
 
 def _is_restless(element: Element, places: list[list[int]]) -> bool:
-    """Whether it stands where something was seen changing. Each must hold the other's middle: a page that says the
-    time makes nothing in it restless.
+    """Whether the element is where something changed on its own. Each must contain the other's centre, so that a page
+    that shows the time does not make everything in it restless.
     """
     box = element.bounds
     return any(box.holds(place.centre) and place.holds(box.centre) for place in (Bounds(*each) for each in places))
@@ -294,5 +295,5 @@ def _covers(outer: Bounds, inner: Bounds) -> bool:
 
 
 def _level(one: Bounds, other: Bounds) -> bool:
-    """Whether the middle of either is level with the other."""
+    """Whether the centre of one is at the height of the other."""
     return other.top <= one.centre.y < other.bottom or one.top <= other.centre.y < one.bottom

@@ -1,7 +1,8 @@
-"""A press of which nothing is told: no name, or no elements at all. Where it may pay or agree to something, it waits.
+"""Judges presses about which nothing is known: no name, or no elements at all. They are held where they may pay or
+agree.
 
-Nothing but the app, the place and the elements counts here: what was typed, and what the acting model says of the
-screen, release nothing.
+Only the app, the place and the elements count here. What was typed, and what the acting model says about the screen,
+release nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ _MONEY: Final = re.compile(
     r"bank|\bpay|pay\b|wallet|checkout|purchase|billing|broker|trading|crypto|coinbase|binance|finance|transfer|invest"
     r"|remit|lucky ?money|red ?packet|hong ?bao|cashier|recharge|top ?up|deposit|withdraw|redeem"
 )
-"""In the package or activity of an app that tells no elements: nothing else says what it is for."""
+"""Words in the package or activity of an app without readable elements, where nothing else says what it is for."""
 
 
 def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
-    """Whether nothing tells what a touch reaches. A page without words is none the wiser for its id."""
+    """Whether nothing tells what a touch reaches. For a page without words, its id does not help."""
     if said:
         return False
     touched = pressed(spot)
@@ -35,16 +36,16 @@ def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
 
 
 def tells_nothing(spot: TouchTarget) -> bool:
-    """Whether the window has no elements with words, as games and drawn apps have it. What Android's own bars and the
-    keyboard say is nothing of the window.
+    """Whether the window has no elements with words, like games and custom-drawn apps. Words of Android's own bars and
+    of the keyboard do not belong to the window.
     """
     said = (e for e in spot.around if e.label or e.hint)
     return all((e.package == SYSTEM_UI != spot.package) or is_of_keyboard(e, spot) for e in said)
 
 
 def is_sensitive(spot: TouchTarget, screens: Screens, lexicon: Lexicon) -> bool:
-    """Whether a press may pay or agree to something here: by the app, by what the screen shows, or where that shows no
-    words, by what the app and its activity call themselves.
+    """Whether a press may pay or agree to something here, according to the app, the screen or, if that has no words,
+    the names of the app and its activity.
     """
     if fits(spot.package, screens.packages) or any(_shows_money(e, lexicon) for e in spot.around):
         return True
@@ -52,7 +53,7 @@ def is_sensitive(spot: TouchTarget, screens: Screens, lexicon: Lexicon) -> bool:
 
 
 def slides(spot: TouchTarget) -> bool:
-    """Whether a finger goes more to the side than up or down, as those that slide a control do."""
+    """Whether a finger moves more sideways than up or down, as it does on a slider."""
     start, end = spot.point, spot.end
     return start is not None and end is not None and abs(end.x - start.x) > abs(end.y - start.y)
 
@@ -65,5 +66,5 @@ def _shows_money(element: Element, lexicon: Lexicon) -> bool:
 
 
 def _apart(*names: str) -> str:
-    """Names with a blank between their parts: "PayActivity" pays, "com.display" does not."""
+    """Split names into words: "PayActivity" pays, "com.display" does not."""
     return " ".join(part.lower() for name in names for part in _PARTS.findall(name))

@@ -1,4 +1,4 @@
-"""Buttons that paste the phone's clipboard: what lies there was not copied by the agent, and no rule has seen it."""
+"""Recognises buttons that paste the phone's clipboard, whose content no rule has checked."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ PASTE: Final = frozenset(
         *("tempel", "tampal", "bandika"),
     }
 )
-"""What Android's languages call it (the string `paste` of its framework), as whole captions."""
+"""What Android's languages call it (the framework string `paste`), as whole captions."""
 _CAPTIONS: Final = frozenset(each.casefold() for each in PASTE)
 
 
 def pastes_unknown(spot: TouchTarget, said: Iterable[Words]) -> bool:
-    """Whether a touch that may set off these labels pastes what lies on the phone's clipboard."""
+    """Whether a touch that may trigger these labels pastes the phone's clipboard."""
     if spot.target is not None and spot.target.editable:
         return False
-    # With the accents: without them the Vietnamese word is a name, Dan.
+    # Accents are kept: without them, the Vietnamese word is the name Dan.
     return any(normalize("NFC", " ".join(each.label.split())).casefold().strip(" .…") in _CAPTIONS for each in said)

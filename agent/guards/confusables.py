@@ -1,6 +1,6 @@
-"""A label as people read it: signs that look alike are one, and signs without a look are none.
+"""Reads a label as people see it: look-alike characters become one, and invisible characters are dropped.
 
-Rules and labels are folded the same way, so a rule in any script still means its own words.
+Rules and labels are folded in the same way, so a rule in any script still matches its own words.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Final
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Without a look of their own (Unicode, Default_Ignorable_Code_Point), beside those of category Cf."""
+"""Invisible characters (Unicode, Default_Ignorable_Code_Point) beyond those of category Cf."""
 _BLANK: Final = "\u2800"
-"""A braille sign without dots."""
+"""A braille character without dots."""
 _MARKS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0655]")
-"""Combining marks of letters, Hebrew points, Arabic vowels and lines: a dot below a letter is easily overlooked."""
+"""Combining marks, Hebrew points, Arabic vowels and lines, which are easily overlooked."""
 _TURNED: Final = re.compile("\u202e([^\u202a-\u202e]*)\u202c?")
-"""What is shown from right to left whatever its letters are."""
+"""Text that is shown from right to left whatever its letters are."""
 _BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
-"""Apps set short captions wide: 确 定."""
+"""Spaces inside Chinese captions that are set wide: 确 定."""
 _SPACED: Final = re.compile(r"(?:[^\W_][\W_]+){2,}[^\W_]")
-"""S e n d, P.A.Y. No sign is both a letter and what stands between letters: else a long label takes for ever."""
+""""S e n d", "P.A.Y". No character is both a letter and a separator, or a long label would take forever."""
 
 
 def _tables() -> tuple[dict[int, str], dict[str, str], dict[str, str], dict[str, str]]:
-    """What each sign is read as: anywhere; beside a Latin letter; upside down; as a digit for a letter."""
+    """Load what each character reads as: anywhere; next to a Latin letter; upside down; as a digit for a letter."""
     text = resources.files("agent.guards").joinpath("lookalikes.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     upside_down, written = (dict(table.pop(name).split()) for name in ("turned", "written"))
@@ -47,11 +47,11 @@ _AS_L: Final = {**_AS_WRITTEN, ord("1"): "l"}
 _MIXED: Final = re.compile(f"[{re.escape(''.join(_WRITTEN))}]+(?=[a-z])|(?<=[a-z][a-z])[0-9]+(?![^\\W_])")
 _UPSIDE: Final = re.compile(f"[{''.join(_UPSIDE_DOWN)}]")
 _NO_WIDTH: Final = re.compile("(?<=\\w)[\u200b\u2060\ufeff]+(?=\\w)")
-"""Blanks without a width: what they part may be one word or two."""
+"""Zero-width spaces: what they separate may be one word or two."""
 _BESIDE_LATIN: Final = re.compile(f"(?<=[a-z])[{''.join(_BESIDE)}]|[{''.join(_BESIDE)}](?=[a-z])")
 _AS_LETTER: Final = {"0": "o", "1": "l", "|": "l", "I": "l"}
 _LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""No sign of a script that sets none of its letters apart: "1分钟" counts minutes."""
+"""A letter, except in scripts that do not separate words: "1分钟" counts minutes."""
 _DIGIT: Final = re.compile(
     rf"[01|](?:(?<={_LETTER}[01|])(?!\d)|(?<!\d[01|])(?={_LETTER}))|I(?<=[a-z]I)(?=[a-z])"
 )  # the sign first: so it is looked for in one go
@@ -59,7 +59,7 @@ _DIGIT: Final = re.compile(
 
 
 def folded(label: str) -> str:
-    """The label in one case and one form of each sign, with single blanks."""
+    """Return the label in one case and one form of each character, with single spaces."""
     label = _DIGIT.sub(lambda sign: _AS_LETTER[sign[0]], label)
     if label.isascii():  # most labels, and most of the work
         words = " ".join(label.casefold().split())
@@ -67,20 +67,20 @@ def folded(label: str) -> str:
     seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", turned(label))))
     seen = "".join(sign for sign in seen if unicodedata.category(sign) != "Cf")
     bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", seen)))
-    # Again in the lower case: not every letter looks like another one in both.
+    # Translated again in lower case: some letters only look alike in one case.
     cased = bare.translate(_TABLE).casefold().translate(_TABLE)
     if _BESIDE_LATIN.search(cased):
         cased = _BESIDE_LATIN.sub(lambda sign: _BESIDE[sign[0]], cased)
     words = " ".join(cased.replace("\u2019", "'").split())
-    # Vowels of Indic scripts are marks, and stand between no letters of their own.
+    # Vowels of Indic scripts are marks, so letters with marks between them are not spaced out.
     if _SPACED.fullmatch(words) and not any(unicodedata.category(sign)[0] == "M" for sign in words):
         return re.sub(r"[\W_]+", "", words)
     return _BETWEEN_CHINESE.sub("", words)
 
 
 def disguises(label: str) -> tuple[str, ...]:
-    """What else a person may read in a label, beside what `folded` makes of it: digits written for letters, letters
-    that are upside down, words that a blank without a width parts.
+    """Return other ways a person may read a label, apart from `folded`: with digits as letters, with letters turned
+    upside down, or split at zero-width spaces.
     """
     if label.isascii() and not (any(sign in label for sign in _WRITTEN) and _MIXED.search(label.casefold())):
         return ()
@@ -97,5 +97,5 @@ def disguises(label: str) -> tuple[str, ...]:
 
 
 def turned(label: str) -> str:
-    """The label as it is shown where it is told to be written from right to left."""
+    """Return the label as shown if it contains a right-to-left override."""
     return _TURNED.sub(lambda part: part[1][::-1], label) if "\u202e" in label else label

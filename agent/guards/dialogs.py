@@ -1,4 +1,4 @@
-"""What a button agrees to: the words of the dialog that it answers, or of the page that it ends."""
+"""Finds out what a button agrees to, from the dialog that it answers or the page that it ends."""
 
 from __future__ import annotations
 
@@ -26,26 +26,27 @@ _IDS: Final = {
     "button2",
     "button3",
 }
-"""What Android and its libraries call the parts of a dialog (AOSP alert_dialog.xml)."""
+"""Resource ids that Android and its libraries use for the parts of a dialog (AOSP alert_dialog.xml)."""
 PAGE_SHARE = 0.9
 """A container of more than this share of the screen is its background."""
 DUST_SHARE = 0.0005
-"""What is smaller is nothing that a person sees: it says nothing of where a window ends."""
+"""Anything smaller than this share of the screen is invisible and says nothing about a window's edges."""
 LOW_SHARE, INSET_SHARE, BAR_SHARE = 0.3, 0.03, 0.05
-"""A window that begins lower than the first of these (a sheet; the list below a large title begins at a quarter of a
-small or turned screen), or is clear of both sides and of the top, lies over a page."""
+"""A window lies over a page if it begins below the first share of the screen (a sheet; the list below a large title
+begins at a quarter of a small or rotated screen), or is clear of both sides (second share) and the top (third share).
+"""
 NEAR_SHARE = 0.35
-"""Of the screen's height: what stands so near above a button is about it."""
+"""The share of the screen's height within which text above a button belongs to it."""
 MANY = 200
-"""Buttons of one screen: with more of them, words count wherever they stand."""
+"""The number of buttons on a screen above which words count wherever they are."""
 MAX_CAPTION_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What a button agrees to: the rule, the words that say so, and what they are.
+    """What a button agrees to: the rule, the words that say so, and what kind of words they are.
 
-    `how` is "foreign", and the rule empty, where the dialog speaks a language that no table has.
+    `how` is "foreign", with an empty rule, if the dialog's language has no table.
     """
 
     rule: str
@@ -54,7 +55,7 @@ class Agreement:
 
 
 def is_dialog(spot: TouchTarget) -> bool:
-    """Whether what is touched belongs to a dialog or a sheet: by the ids of its parts, or as the window is smaller."""
+    """Whether the touched element belongs to a dialog or sheet, by the ids of its parts or its smaller window."""
     if any(e.resource_id and e.resource_id.rsplit("/", 1)[-1] in _IDS for e in spot.around):
         return True
     if spot.size is None:
@@ -74,9 +75,9 @@ def is_dialog(spot: TouchTarget) -> bool:
 
 
 def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Lexicon) -> Agreement | None:
-    """What a touch of this button would agree to because of what it answers, None when it answers nothing of the kind.
+    """Return what a touch of this button would agree to, None if it answers nothing.
 
-    In a dialog every button counts but the harmless ones, on a page those that say no more than yes.
+    In a dialog, every button counts except harmless ones; on a page, only buttons that just say yes.
     """
     if touched.editable or touched.checkable:
         return None
@@ -88,7 +89,7 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
     opens = bool(captions) and all(lexicon.read(caption).opens for caption in bare)
     noticed = bool(captions) and all(map(is_noticed, captions))
     if noticed and not any(e is not touched and is_button(e) and not _holds(e, touched) for e in spot.around):
-        return None  # there is nothing to choose, and nothing but the reading of it is confirmed
+        return None  # there is no choice: the button only confirms that something was read
     if any(map(goes_on, captions)) and (moved := next(filter(moves_money, _labels(spot, touched)), "")):
         return Agreement(RuleName.PAY, moved, "statement")
     if is_dialog(spot):
@@ -104,9 +105,7 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         near = [each for each in said if 0 <= touched.bounds.top - each[2].top <= height * NEAR_SHARE]
         found = _asked_or_stated(said) or _asked_or_stated(near, title=True)
         paying = any(read.money or read.mentions & {RuleName.PAY} for _, read, _ in said)
-        if found is None and (
-            paying or not all(map(goes_on, captions))
-        ):  # what is only shown with its price is passed by
+        if found is None and (paying or not all(map(goes_on, captions))):  # skip what is only shown with its price
             found = _paid(said)
         if found is not None:
             return found
@@ -132,7 +131,7 @@ def _holds(outer: Element, inner: Element) -> bool:
 
 
 def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
-    """What the window says beside its buttons, and what is chosen in its list."""
+    """Yield what the window says apart from its buttons, and what is selected in its list."""
     page = spot.area * PAGE_SHARE
     buttons = [(e, e.bounds) for e in spot.around if is_button(e) and e.bounds.area <= page]
     if len(buttons) > MANY:
@@ -151,7 +150,7 @@ def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
 
 
 def _asked_or_stated(said: _Said, *, title: bool = False) -> Agreement | None:
-    """What a question or a statement is about; with `title` also an order such as "Delete the file"."""
+    """Return what a question or statement is about; with `title`, also a command such as "Delete the file"."""
     for label, read, _ in said:
         if rule := read.asks or read.states or (title and read.orders):
             return Agreement(str(rule), label, "question" if read.asks else "statement" if read.states else "title")
@@ -168,7 +167,7 @@ def _foreign(said: _Said, captions: list[str], touched: Element, lexicon: Lexico
     if len(set(captions)) > 1:  # a row of a list: a button has one caption
         return None
     unknown = [caption for caption in captions if not lexicon.read(caption).confirm]
-    # The days of a calendar are no sentences: in English as well they have few words that any table has.
+    # The days of a calendar are not sentences: even in English, few of their words are in a table.
     labels = [label for label, _, _ in said if bare_date(label).month is None]
     if is_button(touched) and lexicon.is_foreign([*labels, *unknown]):
         return Agreement("", next(iter(labels), ""), "foreign")

@@ -1,4 +1,4 @@
-"""What opening an address would start, besides showing a page of the internet."""
+"""Judges what opening an address would start, besides showing a web page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agent.wording import words
 from devices.wording import Words
 
 EFFECTS: Final = ("pay", "sign_in", "send", "call", "download")
-"""The lists of the policy, each with its reason."""
+"""The policy's lists of addresses, each with a reason of its own."""
 
 
 def address_reason(url: str, rules: Urls) -> Words | None:
-    """Why a person is asked before this address is opened, None where its form is no reason to."""
+    """Return why a person is asked before this address is opened; None if its form gives no reason."""
     try:
         address = read_address(url)
     except ValueError:
@@ -33,8 +33,8 @@ def address_reason(url: str, rules: Urls) -> Words | None:
 
 
 def _is_one(address: WebAddress, entry: str) -> bool:
-    """Whether an address is of this entry of the policy: `scheme:`, `.ending` of a file's name, or
-    `host/path?key=value`, of which the path may go on and the host have names before it; * stands for anything.
+    """Whether an address matches a policy entry: `scheme:`, a filename's `.ending`, or `host/path?key=value`. The path
+    may continue, the host may have subdomains, and * matches anything.
     """
     entry = entry.casefold()
     if entry.endswith(":"):
@@ -55,7 +55,7 @@ def _is_one(address: WebAddress, entry: str) -> bool:
 
 
 def _segments(path: str) -> list[str]:
-    """The parts of a path as a browser asks for them: without . and what .. takes back."""
+    """Return the segments of a path as a browser requests them, with . and .. resolved."""
     found: list[str] = []
     for part in decoded(path).casefold().replace("\\", "/").split("/"):
         if part == "..":
@@ -70,9 +70,7 @@ def _pairs(query: str) -> list[str]:
 
 
 def _has_file(address: WebAddress, ending: str) -> bool:
-    """Whether the name of a file that ends so stands in the path, or is a value of the query; words with blanks
-    between them are what somebody looks for.
-    """
+    """Whether a filename with this ending is in the path or is a query value; values with spaces are search terms."""
     values = [value for _, value in parse_qsl(address.query, keep_blank_values=True) if " " not in value.strip()]
     name = re.compile(rf"{re.escape(ending)}\.*(?![\w.-])")
     return any(name.search(decoded(each).casefold()) for each in (address.path, *values))

@@ -1,4 +1,4 @@
-"""What a person is shown before they allow an action: exactly what would go out."""
+"""The facts that a person is shown before approving an action: exactly what would be sent."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from agent.wording import sentence
 from devices.phone import Element, Observation
 
 TOP_SHARE = 0.13
-"""The part of a screen, below the status bar, where apps write whom or what it is about."""
+"""The top share of a screen, below the status bar, where apps name the person or subject."""
 STATUS_BAR_SHARE = 0.04
 MAX_AMOUNTS = 12
-"""Amounts that a person is shown, the first and the last of them: totals stand below."""
+"""How many amounts a person is shown, from both ends because totals are at the bottom."""
 MAX_NAMED = 100
-"""Amounts that are told with the words beside them: a page with more is a list of prices, or hostile."""
+"""How many amounts are shown with the words next to them; a page with more is a price list, or hostile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What an action would send or pay, as the screen has it.
+    """What an action would send or pay, according to the screen.
 
-    `fields` are pairs of a field's name ("" for one without) and its text; `amounts` all lines with money in them;
-    `about` the words at the top of the screen, such as the person a message goes to.
+    `fields` are pairs of a field's name ("" if it has none) and its text. `amounts` are all lines that contain money.
+    `about` are the words at the top of the screen, such as the recipient of a message.
     """
 
     about: tuple[str, ...]
@@ -34,7 +34,7 @@ class Facts:
 
     @property
     def lines(self) -> list[str]:
-        """For a person to read."""
+        """The facts as lines for a person to read."""
         shown, left = list(self.amounts), len(self.amounts) - MAX_AMOUNTS
         if left > 0:
             shown[MAX_AMOUNTS // 2 : -MAX_AMOUNTS // 2] = [sentence("ask.more_amounts", number=left)]
@@ -46,7 +46,7 @@ class Facts:
 
 
 def facts_of(seen: Observation) -> Facts:
-    """The facts of a screen. Fields for passwords are left out; whoever shows facts has covered secrets before."""
+    """Return the facts of a screen, without password fields; other secrets must already be covered."""
     elements = seen.elements or ()
     return Facts(
         about=about_of(seen),
@@ -56,7 +56,7 @@ def facts_of(seen: Observation) -> Facts:
 
 
 def about_of(seen: Observation) -> tuple[str, ...]:
-    """The words at the top of a screen, at most three."""
+    """Return the words at the top of a screen, at most three."""
     height = seen.size.height
     top = [
         e
@@ -70,7 +70,7 @@ def about_of(seen: Observation) -> tuple[str, ...]:
 
 
 def _filled(field: Element) -> bool:
-    """An empty field shows its hint as text."""
+    """Whether a field has content: an empty one shows its hint as its text."""
     return bool(field.text) and field.text != field.hint
 
 
@@ -79,7 +79,7 @@ def _name(field: Element) -> str:
 
 
 def _amounts(elements: tuple[Element, ...]) -> list[str]:
-    """Every label with money in it, with the words that stand beside it in its row."""
+    """Return every label that contains money, with the words next to it in its row."""
     paid = any(is_button(e) and pays(label) for e in elements for label in (e.text, e.description) if label)
     lines: dict[str, None] = {}
     for element in elements:
@@ -94,7 +94,7 @@ def _amounts(elements: tuple[Element, ...]) -> list[str]:
 
 
 def pays(label: str) -> bool:
-    """Whether a button with this caption pays, or confirms what may be a payment: a bare number is money beside it."""
+    """Whether a button with this caption pays or may confirm a payment, so that a bare number near it is money."""
     rules = shipped()
     pay = rules.approve[RuleName.PAY]
     return (

@@ -1,4 +1,4 @@
-"""Whether a task's own words ask for a file: only then does it leave the phone without a question."""
+"""Decides whether a task's own words ask for a file; only then may it leave the phone without approval."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from agent.guards.words import CHINESE, mentions
 
 _SENTENCE_END = re.compile(r"[.;!?](?=\s|$)|[\n。；！？]")
 _NAMED = re.compile(r"\w\.[A-Za-z0-9]{1,5}(?![A-Za-z0-9.])")
-"""The end of a file's name. A sentence with one is about that file and no other."""
+"""The end of a file name. A sentence that contains one is about that file only."""
 _MADE_NAME = re.compile(
     r"(?:screenshot|screen.?record|img|pxl|mvimg|vid|dsc|dscn|dcim|photo|image|picture|video|rec|recording)?[\W_\d]"
     r"|(?:screenshot|screen.?record)",
     re.IGNORECASE,
 )
-"""How the names begin that a camera or the phone gives: they say nothing of what is in the file."""
+"""The beginnings of names given by a camera or the phone, which say nothing about a file's content."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CHINESE_RUN = re.compile(r"[\u3400-\u9fffA-Za-z0-9_-]*\Z")
 
 
 def asked_for(path: str, task: str, rules: Files) -> bool:
-    """Whether one sentence of the task asks for this file to be sent here: by its name, or by what kind of file it is.
+    """Whether one sentence of the task asks for this file to be sent, by its name or by its kind.
 
-    What stands with the kind ("the invoice file", "the photo in Download") must be in the file's name or among its
-    folders. `task` is what the person wrote; nothing that a model or a screen says has a part in it.
+    Words next to the kind ("the invoice file", "the photo in Download") must occur in the file's name or folders.
+    `task` is only what the person wrote; words of a model or screen do not count.
     """
     return any(_asks(sentence, PurePosixPath(path), rules) for sentence in _SENTENCE_END.split(task))
 
@@ -52,7 +52,7 @@ def _is_of(kind: FileKind, sentence: str, path: PurePosixPath, rules: Files) -> 
 
 
 def _fits(named: tuple[list[str], list[str]], kind: FileKind, path: PurePosixPath) -> bool:
-    """Whether a file is what is named: by words that stand with its kind, and by words for where it is."""
+    """Whether a file matches the words next to its kind and the words for its place."""
     what, where = named
     if not kind.suffixes and not (what or where):
         return False  # "the file" can be any of them
@@ -65,7 +65,7 @@ def _fits(named: tuple[list[str], list[str]], kind: FileKind, path: PurePosixPat
 
 
 def _mentions(sentence: str, kind: str, rules: Files) -> Iterator[tuple[list[str], list[str]]]:
-    """Each time that this kind of file is spoken of: the words that say which, and those that say where."""
+    """Yield each mention of this kind of file: the words that say which one, and those that say where."""
     text = folded(sentence)
     if CHINESE.search(kind):
         for found in re.finditer(re.escape(folded(kind)), text):
@@ -97,5 +97,5 @@ def _chinese(before: str, rules: Files) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """The word without what its plural and its owner end with."""
+    """Return the word without a plural or possessive ending."""
     return re.sub(r"(?:'s|s)\Z", "", word) if len(word) > 3 else word

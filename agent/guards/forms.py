@@ -1,6 +1,6 @@
-"""What the form of a label says, whatever its words are: a deed, a thing, a count, or something that is done already.
+"""Judges the grammatical form of a label, whatever its words: an action, a thing, a count, or something already done.
 
-"Delete account" does something, "Deleted", "12 updates" and "Post office opening hours" are titles of what they open.
+"Delete account" does something; "Deleted", "12 updates" and "Post office opening hours" are titles of what they open.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from agent.guards.words import JOINED, plain, readings
 _NUMBER: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[\w'-]+")
 _INDIC: Final = re.compile("^[\u0900-\u09ff]+(?= )")
-"""The end of a word in scripts whose vowels are marks of their own."""
+"""The end of a word in scripts whose vowels are separate marks."""
 _DONE: Final = frozenset({RuleName.SEND, RuleName.DELETE, RuleName.INSTALL, RuleName.PAY})
-"""Rules whose words also name what is done already; a consent is given with such words too ("已阅读并同意")."""
+"""Rules whose words also name finished actions; consents are given with such words too ("已阅读并同意")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One word of a rule in a label: the form of the label in which it was found (`text`), where its letters begin and
-    end there, and what the tables say of it. `stem` says that the letters go on to the end of a longer word. `language`
-    is empty for the policy's words.
+    """One word of a rule in a label: the normalised label (`text`), where the word begins and ends in it, and its table
+    entry. `stem` means that the word continues to the end of a longer one. `language` is "" for the policy's words.
     """
 
     rule: str
@@ -42,13 +41,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _Mentioned:
-    """Words that count wherever they stand: as whole words, or inside longer ones where scripts join them."""
+    """Words that count anywhere: as whole words, or inside longer ones in scripts that join words."""
 
     apart: tuple[str, ...]
     inside: tuple[str, ...]
 
     def stand_in(self, label: str) -> bool:
-        """Whether one of them stands in a label."""
+        """Whether the label contains one of the words."""
         for text in readings(label):
             spaced = f" {' '.join(_WORD.findall(text))} "
             if any(f" {word} " in spaced for word in self.apart) or any(word in text for word in self.inside):
@@ -94,7 +93,7 @@ def _mentioned(name: str, part: str = "") -> _Mentioned:
 
 
 def tells_of(hit: Hit) -> bool:
-    """Whether a label only tells of what the word names: it is done already, was some time ago, or is counted."""
+    """Whether a label only reports what the word names: it is done, happened some time ago, or is counted."""
     if hit.rule not in _DONE:
         return False
     text = hit.text
@@ -111,8 +110,8 @@ def tells_of(hit: Hit) -> bool:
 
 
 def begins(hit: Hit) -> bool:
-    """Whether the word is a verb of its label: it is the whole of it, or stands where its language puts a verb, with an
-    object where it is as often a thing.
+    """Whether the word is the verb of its label: it is the whole label, or is where its language puts verbs; words that
+    are often nouns need an object.
     """
     if hit.text.startswith(tuple(_words("opening"))):
         return False
@@ -126,41 +125,41 @@ def begins(hit: Hit) -> bool:
 
 
 def does(hit: Hit) -> bool:
-    """Whether the title of a row is a deed by this word: a verb, and not a thing."""
+    """Whether the title of a row is an action by this word: a verb rather than a noun."""
     doubtful = hit.word in _words("things") or hit.word in _words("resets")
     return begins(hit) and (not doubtful or _has_object(hit.text[hit.end :].strip()))
 
 
 def _has_object(rest: str) -> bool:
-    """Whether these words behind a verb are what it is done to."""
+    """Whether the words after a verb are its object."""
     return bool(rest) and (rest.split(maxsplit=1)[0] in _words("objects") or rest.startswith(_joined("objects")))
 
 
 def moves_money(label: str) -> bool:
-    """Whether a label says of an amount in it that it is on its way ("Sending €20.00 to Bob")."""
+    """Whether a label says that an amount is being transferred ("Sending €20.00 to Bob")."""
     return has_amount(label) and _mentioned("moves").stand_in(label)
 
 
 def switched(label: str) -> str:
-    """The rule by which a switch with this label waits; "" where it turns on or off what is a matter of taste."""
+    """Return the rule for a switch with this label; "" if it only changes a preference."""
     return next((rule for rule in _table()["switches"] if _mentioned("switches", rule).stand_in(label)), "")
 
 
 def answers(label: str) -> bool:
-    """Whether it is the caption of what takes a call."""
+    """Whether it is the caption of a button that answers a call."""
     return plain(label) in _words("answers")
 
 
 def goes_on(label: str) -> bool:
-    """Whether a caption takes further what a page offers, so that nothing is known of what it does."""
+    """Whether a caption only continues with what a page offers, so that its effect is unknown."""
     return plain(label) in _words("goes_on")
 
 
 def is_noticed(label: str) -> bool:
-    """Whether a caption says no more than that something was read ("Got it")."""
+    """Whether a caption only says that something was read ("Got it")."""
     return plain(label) in _words("noticed")
 
 
 def waits(label: str) -> bool:
-    """Whether it is what Android writes on the button that goes on waiting for an app ("Wait")."""
+    """Whether it is Android's caption for waiting for an app that does not respond ("Wait")."""
     return plain(label) in _words("waits")

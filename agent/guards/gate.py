@@ -1,4 +1,4 @@
-"""What the gate answers: what stands before an action, and what the rules know of it."""
+"""The gate's verdict on an action, and what the rules know about that action."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final, Literal
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What stands before an action: nothing, a person's approval, a refusal, or a person who types it instead.
+    """The verdict on an action: it is allowed, needs a person's approval, is refused, or a person must type it instead.
 
-    `standing` is what the rules know of it: `held` with its `consequence` (the name of a rule of the policy), its
-    `object` in the window's own words and `how` it was recognised; `harmless`; or `unknown`, of which `sensitive` says
-    whether it was met where that may pay or agree to something. By rules alone what is unknown and sensitive is held.
+    `standing` is what the rules know about the action. `held` names the `consequence` (a rule of the policy), the
+    `object` in the window's own words, and `how` it was recognised. `harmless` has no consequence. `unknown` is
+    recognised by no rule; `sensitive` then says whether it may pay or agree to something there. Without a model, the
+    rules hold whatever is unknown and sensitive.
     """
 
     verdict: Literal["allow", "approve", "refuse", "secret"]
@@ -25,8 +26,10 @@ class Gate:
 
 
 ALLOWED: Final = Gate("allow", standing="unknown")
-"""No rule knows it, and it was met where nothing is paid or agreed to."""
+"""The verdict on an action that no rule knows, in a place where nothing is paid or agreed to."""
 SLID: Final = Gate("allow", standing="unknown", how="slide")
-"""The same of a control whose words say that it is slid for something: it counts as a press, however it is moved."""
+"""Like ALLOWED, for a control labelled "slide to …": it counts as a press, however it is moved."""
 HARMLESS: Final = Gate("allow", standing="harmless")
-"""Known to have no consequence: a field, a button that closes or only shows something, a movement over a page."""
+"""The verdict on an action known to have no consequence: a field, a button that only closes or shows something, or
+scrolling a page.
+"""

@@ -1,4 +1,4 @@
-"""What an action presses, by whatever name it goes: a finger that stays on a button, and keys that reach one."""
+"""Determines what an action presses, whatever it is called: by a finger that stays on a button, or by keys."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from devices.inputs import Key, keys_in
 from devices.phone import Element
 
 SLOP = 32
-"""Pixels that a finger may stray from a button and press it all the same: Android's touch slop of 8 dp
-(`ViewConfiguration.TOUCH_SLOP`) at 640 dpi, the most that phones have.
+"""How many pixels a finger may leave a button and still press it: Android's touch slop of 8 dp
+(`ViewConfiguration.TOUCH_SLOP`) at 640 dpi, the maximum of phones.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of an action that press what has the focus.
+    """The keys of an action that press the focused element.
 
-    `space` presses a button, and is a letter in a field. `moved` says that a tab stands before them: then nobody knows
-    what has the focus.
+    `space` presses a button but is a character in a field. `moved` means that a tab comes before them, so that the
+    focused element is unknown.
     """
 
     enter: bool = False
@@ -30,7 +30,7 @@ class Keys:
 
 
 def keys_of(action: act.Action) -> Keys:
-    """The keys that come with an action."""
+    """Return the keys that an action includes."""
     match action:
         case act.PressKey(key=Key.ENTER) | act.EnterSecret(submit=True):
             return Keys(enter=True)
@@ -45,15 +45,15 @@ def keys_of(action: act.Action) -> Keys:
 
 
 def stays(spot: TouchTarget) -> bool:
-    """Whether the finger hardly moves: Android takes that for a touch."""
+    """Whether the finger hardly moves, which Android treats as a touch."""
     start, end = spot.point, spot.end
     return start is not None and end is not None and max(abs(start.x - end.x), abs(start.y - end.y)) <= SLOP
 
 
 def stays_on_button(spot: TouchTarget) -> bool:
-    """Whether the finger leaves the screen on the button that it came down on: that presses it, however it moved.
+    """Whether the finger lands on and leaves from the same button, which presses it however it moved.
 
-    Only a list around the button takes such a touch away from it, and nobody can tell from here whether it does.
+    Only a list around the button may take over such a touch, and that cannot be known here.
     """
     start, end = spot.point, spot.end
     if start is None or end is None:
@@ -63,7 +63,7 @@ def stays_on_button(spot: TouchTarget) -> bool:
 
 
 def focused_button(spot: TouchTarget) -> Element | None:
-    """The button that has the focus, which keys press; None while a field has it, or a whole page."""
+    """Return the focused button, which keys press; None if a field or a whole page has the focus."""
     focused = [e for e in spot.around if e.focused and _is_small(e, spot)]
     if any(e.editable for e in focused):
         return None
@@ -71,7 +71,7 @@ def focused_button(spot: TouchTarget) -> Element | None:
 
 
 def _is_small(element: Element, spot: TouchTarget) -> bool:
-    """Whether it is no page."""
+    """Whether the element is small enough not to be a page."""
     return element.bounds.area <= LARGE_SHARE * spot.area
 
 

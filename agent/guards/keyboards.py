@@ -1,4 +1,4 @@
-"""The keyboard on the screen: which touches reach it, and which of them press Enter, whatever the key is called."""
+"""Recognises touches on the on-screen keyboard, and which of them press Enter, whatever the key is called."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ _PACKAGES: Final = (
     *("com.baidu.input*", "com.tencent.qqpinyin*", "com.iflytek.*", "com.sohu.*", "com.nuance.swype*"),
     *("*.openwnn*", "com.vivo.ai.ime*", "*latinime*", "*florisboard*", "*anysoftkeyboard*"),
 )
-"""Keyboards, by package: Gboard, AOSP, Huawei, Sogou and Simeji have "inputmethod" in theirs."""
+"""Package patterns of keyboards: Gboard, AOSP, Huawei, Sogou and Simeji contain "inputmethod"."""
 _KEY_CLASS: Final = "Keyboard$Key"
 _ENTER_IDS: Final = {"enter", "return", "search", "send", "go", "done", "extract"}
-"""Parts of the ids of such keys, beside Gboard's `key_pos_ime_action`; `inputExtractAction` stands in wide windows."""
+"""Parts of the ids of Enter keys, besides Gboard's `key_pos_ime_action` and the `inputExtractAction` of
+wide windows.
+"""
 LARGEST_SHARE: Final = 0.65
-"""Of the screen: a keyboard's window that is larger reaches behind the app, and its keys tell where it stands."""
+"""The share of the screen above which a keyboard's window extends behind the app, so only its keys count."""
 RIGHT_SHARE, LOW_SHARE = 0.78, 0.7
-"""Of a keyboard's width and height: the key that ends a line stands to the right of the one and below the other."""
+"""The shares of a keyboard's width and height to the right of and below which the Enter key is."""
 USUAL_TOP: Final = 0.6
-"""Of the screen's height: where keyboards begin whose windows are not told."""
+"""Where keyboards begin if their window is not reported, as a share of the screen's height."""
 BAR_SHARE: Final = 0.06
-"""Of the screen's height: Android's own bar below a keyboard."""
+"""The height of Android's bar below a keyboard, as a share of the screen's height."""
 
 
 def is_of_keyboard(element: Element, spot: TouchTarget) -> bool:
@@ -37,9 +39,9 @@ def is_of_keyboard(element: Element, spot: TouchTarget) -> bool:
 
 
 def presses_enter(spot: TouchTarget) -> bool:
-    """Whether a touch reaches the key that ends the line: by its id, or by its place, the same in all languages.
+    """Whether a touch reaches the Enter key, by its id or by its place, which is the same in all languages.
 
-    Where no window of a keyboard is told although one is shown, the usual place counts.
+    If a keyboard is shown but its window is not reported, the usual place counts.
     """
     finger, box = _finger(spot), _window(spot)
     if finger is None:
@@ -57,13 +59,13 @@ def presses_enter(spot: TouchTarget) -> bool:
 
 
 def bottom_of_page(spot: TouchTarget, height: int) -> int:
-    """Where the app ends that a keyboard lies below, or over; the screen's `height` where none is told."""
+    """Return where the app ends above a keyboard; the screen's `height` if no keyboard is reported."""
     box = _window(spot)
     return height if box is None else box.top
 
 
 def key_of(spot: TouchTarget) -> Element | None:
-    """The key under the finger."""
+    """Return the key under the finger, or None."""
     finger = _finger(spot)
     if finger is None:
         return None
@@ -76,7 +78,7 @@ def _finger(spot: TouchTarget) -> Point | None:
 
 
 def _window(spot: TouchTarget) -> Bounds | None:
-    """Where the keyboard stands: its largest part that is no more than a keyboard, and the keys."""
+    """Return the keyboard's bounds: its largest part that is not too large for a keyboard, and its keys."""
     boxes = [e.bounds for e in spot.around if is_of_keyboard(e, spot) and e.bounds.area <= LARGEST_SHARE * spot.area]
     boxes = [box for box in boxes if box.area > 0]
     if not boxes:

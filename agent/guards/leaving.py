@@ -1,4 +1,4 @@
-"""Whether a text that leaves the phone carries words away: of other apps, of the notes, or of the conversation."""
+"""Checks whether a text that leaves the phone carries private words: of other apps, the notes or the conversation."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from devices.phone import Element
 from devices.wording import Words
 
 MANY_WORDS: Final = 3
-"""Words of one app that are too many to be the same by chance, where no two stand beside each other in both."""
+"""How many words of one app are too many for chance if no two are adjacent in both texts."""
 SENTENCE: Final = 6
-"""So many words copied from what the person has said are a sentence. From browsers, where most words are public."""
+"""How many consecutive words of the person count as a copied sentence; also for browsers, whose words are public."""
 CODED: Final = 24
-"""Signs of a value that nobody can read and that stood nowhere before."""
+"""Characters of an unreadable value that appeared nowhere before."""
 MAX_NAMED: Final = 6
-"""Words that a person is told."""
+"""How many of the words a person is shown."""
 MAX_TEXT, OVERLAP, DEPTH, PIECES = 4000, 200, 3, 512
-"""How much of a text is read at a time and again with what follows, how deeply and in how many pieces it is decoded."""
+"""How many letters of a text are read at a time, how many overlap with the next piece, and how deeply and into how many
+pieces it is decoded.
+"""
 BROWSERS: Final = (
     "*browser*", "*chrome*", "org.mozilla.*", "com.microsoft.emmx", "com.opera.*", "*duckduckgo*", "com.brave.*",
     "com.vivaldi.*", "com.ucmobile*", "*quicksearchbox", "com.ecosia.*", "com.microsoft.bing",
@@ -40,7 +42,7 @@ LOCAL: Final = (
 )  # fmt: skip
 """Apps of the phone itself, whose searches stay on it; com.android.vending is a shop."""
 ENGINES: Final = {"google", "bing", "duckduckgo", "baidu", "yandex", "ecosia", "yahoo", "startpage", "sogou", "youtube"}
-"""Where the person's own words are looked up."""
+"""Search engines, where the person's own words may be looked up."""
 _LOOKS_CODED: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -50,18 +52,18 @@ _WITH_SCHEME: Final = re.compile(
     r"|(?:https?|about|content|data|file|geo|intent|javascript|mailto|market|mmsto?|smsto?|tel|upi|view-source):(?=\S+\Z)",
     re.IGNORECASE,
 )
-"""How an address begins that is typed with its scheme; `site:` and `define:` are words of a search."""
+"""The start of an address typed with its scheme; `site:` and `define:` are search operators."""
 _NAME_TYPED: Final = re.compile(r"(?:\S*@)?(?:[^\s/\\?#:]+[.。．])+(?:xn--\S+|[^\W\d]{2,})\.?(?:[/\\:?#]\S*)?")
 _PLACE_TYPED: Final = re.compile(r"[^\s/\\?#:]+(?::\d+(?:[/\\?#]\S*)?|[/\\])")
-"""A single word before a port or a slash at the end, which is a host: `router/`. `and/or` is searched for."""
+"""A single word before a port or a final slash, which is a host: `router/`. `and/or` is a search term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the words of a task come from: what each app has shown, what the person has said, what was noted, what
-    is remembered of the person, and what was read in the operator's documents.
+    """Where the words of a task come from: what each app showed, what the person said, notes, remembered facts, and
+    passages of the operator's documents.
 
-    `handed_out` are texts that a person has let go out in this run, each with the app that it went into.
+    `handed_out` are texts that a person approved to leave in this run, each with the app that received it.
     """
 
     seen: Seen = field(default_factory=dict)
@@ -72,14 +74,14 @@ class Sources:
     handed_out: tuple[tuple[str, str], ...] = ()
 
     def allowed_in(self, package: str) -> tuple[str, ...]:
-        """What the person has said, and has let go into this app."""
+        """Return what the person said or approved to go into this app."""
         return (*self.said, *(text for app, text in self.handed_out if app == package))
 
 
 def address_carries(url: str, sources: Sources) -> Words | None:
-    """Why a person is asked before this address is opened, None where it carries nothing away.
+    """Return why a person is asked before this address is opened; None if it carries nothing private.
 
-    One that the person gave is theirs; what stood as a whole in an app carries nothing of that app.
+    An address that the person gave is theirs, and one that an app showed as a whole carries nothing of that app.
     """
     url = url.strip()
     if _addresses(url) & numbers_of((*sources.said, *(text for _, text in sources.handed_out))):
@@ -96,14 +98,14 @@ def address_carries(url: str, sources: Sources) -> Words | None:
 
 
 def query_carries(query: str, sources: Sources) -> Words | None:
-    """Why a person is asked before the service itself looks this up in the web, None where it carries nothing."""
+    """Return why a person is asked before the service searches the web for this; None if it carries nothing private."""
     return _carried(_decoded(query), sources, whole=frozenset(), onto="")
 
 
 def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexicon, *, sends: bool) -> Words | None:
-    """Why a person is asked before this text is typed here, None where it stays on the phone or carries nothing.
+    """Return why a person is asked before this text is typed; None if it stays on the phone or carries nothing private.
 
-    Pages, browsers and searches hand on what is typed before it is sent; other apps when it `sends` what was typed.
+    Web pages, browsers and searches transmit text while it is typed; other apps only if the action `sends` it.
     """
     target = spot.target if spot.target is not None and spot.target.editable else _focused(spot)
     if not _goes_out(spot, target, lexicon, sends=sends):
@@ -116,7 +118,7 @@ def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexic
 
 
 def is_address(text: str) -> bool:
-    """Whether a browser takes this for an address."""
+    """Whether a browser treats this text as an address."""
     text = text.strip()
     if _WITH_SCHEME.match(text):
         return True
@@ -132,7 +134,7 @@ def is_address(text: str) -> bool:
 
 
 def is_browser(package: str) -> bool:
-    """Whether this app shows pages of the internet."""
+    """Whether this app shows web pages."""
     return fits(package.casefold(), BROWSERS)
 
 
@@ -159,8 +161,8 @@ def _focused(spot: TouchTarget) -> Element | None:
 def _carried(
     texts: tuple[str, ...], sources: Sources, *, whole: frozenset[str], onto: str, named: bool = False
 ) -> Words | None:
-    """The first app, or the notes, of which these texts carry words, as a reason. `whole` is the address itself,
-    `onto` the app that it is typed into; with `named` the person may have named both apps: then it is their wish.
+    """Return the first app, or the notes, whose words these texts carry, as a reason. `whole` is the address itself and
+    `onto` the app it is typed into. With `named`, a person who named both apps has asked for it.
     """
     allowed = sources.allowed_in(onto) if onto else sources.said
     own, said = numbers_of(allowed), _tokens(allowed)
@@ -190,7 +192,7 @@ def _carried(
 def _enough(
     units: list[Unit], have: set[str] | frozenset[str], texts: tuple[str, ...], said: set[str], *, public: bool = False
 ) -> list[str]:
-    """The words among these units that are known from there, if they are enough to say so."""
+    """Return the known words among these units if there are enough to prove copying."""
     found = [unit for unit in units if unit.number in have and unit.kind != "address"]
     single = dict.fromkeys(unit.words[0] for unit in found if unit.kind == "word")
     telling = [u for u in found if u.kind == "mark" or (u.kind == "pair" and said.isdisjoint(u.words))]
@@ -204,7 +206,7 @@ def _enough(
 
 
 def _glued(texts: tuple[str, ...], have: set[str] | frozenset[str], said: set[str]) -> list[str]:
-    """Words that were written together: "milkEggsBread", "milkeggsbread"."""
+    """Find words that were written together: "milkEggsBread", "milkeggsbread"."""
     found: dict[str, None] = {}
     for text in texts:
         for run in _LETTER_OR_DIGIT.findall(text)[:PIECES]:
@@ -236,7 +238,7 @@ def _addresses(url: str) -> frozenset[str]:
 
 
 def _telling_part(url: str) -> str:
-    """What of an address can be chosen for each time it is opened: all but the last two parts of the host."""
+    """Return the part of an address that can be chosen freely: all but the last two labels of the host."""
     try:
         parts = read_address(url)
     except ValueError:
@@ -246,7 +248,7 @@ def _telling_part(url: str) -> str:
 
 
 def _in_letters(label: str) -> str:
-    """A part of a host as people read it. It was made by `read_address`, or is of somebody who writes it so."""
+    """Return a host label as people read it, or unchanged if it is not valid punycode."""
     try:
         return label[4:].encode().decode("punycode") if label.startswith("xn--") else label
     except UnicodeError:
@@ -254,19 +256,19 @@ def _in_letters(label: str) -> str:
 
 
 def _values(url: str) -> Iterator[str]:
-    """Each value and each part of the path, decoded once."""
+    """Yield each value and each path segment, decoded once."""
     for part in re.split(r"[/?&#;=]", url.partition("://")[2] or url)[1:]:
         yield unquote_plus(part)
 
 
 def _is_coded(value: str, sources: Sources) -> bool:
-    """Whether it is a long run of signs without words in it that nobody has said, and no app has shown."""
+    """Whether it is a long unreadable string that neither the person said nor an app showed."""
     run = max(re.findall(r"[A-Za-z0-9+/_=.~-]+", value), key=len, default="")
     if len(run) < CODED:
         return False
     parts = _LETTER_OR_DIGIT.findall(run)
     if max(map(len, parts), default=0) < CODED // 2:
-        return False  # a title: words with lines between them
+        return False  # a title: words joined by hyphens or underscores
     longest = max(parts, key=len)
     mixed = sum(any(test(sign) for sign in longest) for test in (str.isdigit, str.islower, str.isupper)) > 1
     if not mixed:
@@ -277,7 +279,7 @@ def _is_coded(value: str, sources: Sources) -> bool:
 
 
 def _decoded(text: str) -> tuple[str, ...]:
-    """The text and all that it is after decoding: percent signs, base 64, base 16, and these in each other."""
+    """Return the text and all its decodings: percent, base 64, base 16, and these in each other."""
     starts = range(0, max(len(text) - OVERLAP, 1), MAX_TEXT - OVERLAP)
     found: dict[str, None] = dict.fromkeys(text[at : at + MAX_TEXT] for at in starts)
     fresh = list(found)
@@ -317,7 +319,7 @@ def _readable(data: bytes) -> Iterator[str]:
 
 
 def _is_asked_for(url: str, sources: Sources) -> bool:
-    """Whether the person has named this host, or it is where words are looked up."""
+    """Whether the person named this host, or it is a search engine."""
     try:
         host = read_address(url).host
     except ValueError:
@@ -327,7 +329,7 @@ def _is_asked_for(url: str, sources: Sources) -> bool:
 
 
 def _copied(texts: tuple[str, ...], own: Iterable[str]) -> bool:
-    """Whether a sentence of the person's stands in one of these texts, word by word."""
+    """Whether one of these texts contains a sentence of the person, word by word."""
     sentences = [f" {' '.join(_ordered(each))} " for each in own]
     for text in texts:
         tokens = _ordered(text)

@@ -1,4 +1,4 @@
-"""What the words of a label mean to the rules: looked up once for each label, in all languages that have a table."""
+"""Looks up what the words of a label mean to the rules, once per label, in all languages that have a table."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ from agent.guards.rules import RuleName, Rules
 from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says, spelled_out
 
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
-"""Words, and letters where words are joined, up to which a label is a caption or a title."""
+"""The maximum words, and letters in scripts that join words, of a caption and of a title."""
 MAX_LABEL = 4000
 MAX_QUESTION, MAX_SENTENCE = 160, 300
-"""Letters: of a question that a dialog asks above its buttons; longer sentences are something to read."""
+"""The maximum letters of a question in a dialog, and of a sentence; a longer one is text to be read."""
 KEPT = 4096
-"""Labels whose reading is kept: those of the last dozens of screens."""
+"""How many labels' meanings are cached: those of the last dozens of screens."""
 MARKED_UP_TO = 5
-"""Letters of a word up to which its marks tell it from others."""
+"""Letters of a word up to which its diacritics distinguish it from others."""
 FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
-"""So many words of which the tables have less than this share are of a language without a table."""
+"""How many words are needed to recognise a language without a table, and the share of known words below which it is
+one.
+"""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _ASCII_SENTENCES: Final = re.compile(r"\s(?<=[.!?]\s)\s*|\n")
-"""The same, with the blank first: it is looked for in one go."""
+"""The same with the space first, which is faster to search."""
 _ARTICLES: Final = re.compile(r"\b(?:the|an?|this|my|your|our|their) ")
-"""Words that English may put between a verb and what it is about: captions are read without them as well."""
+"""Words between an English verb and its object; captions are also read without them."""
 _QUESTION: Final = re.compile(r"[?؟]|;\Z")
 _CAPITALS: Final = re.compile("[\u0386-\u03ab\u0400-\u042f]")
-"""Greek and Cyrillic: a capital looks like another Latin letter than its small one, so both are read."""
+"""Greek and Cyrillic: a capital may resemble another Latin letter than its small form, so both are read."""
 _FOREIGN_SCRIPT: Final = re.compile(
     "[\u0530-\u058f\u10a0-\u10ff\u0a00-\u0dff\u0e80-\u0fff\u1000-\u109f\u1200-\u137f\u1780-\u17ff\u1800-\u18af]"
 )
@@ -45,39 +47,39 @@ _FOREIGN_SCRIPT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LabelMeaning:
-    """What a label means: names of rules, "" for none.
+    """The meaning of a label, as names of rules, "" for none.
 
-    `exact`: it is the word of a rule and nothing else; `button`: as the caption of a button; `asks`, `states`,
-    `orders`: as a question, a statement or the title of a dialog; `mentions`: wherever a word stands in it.
+    `exact`: the label is exactly a rule's word. `button`: as a button's caption. `asks`, `states`, `orders`: as a
+    question, a statement or a dialog's title. `mentions`: a word anywhere in it.
     """
 
     exact: str = ""
     own: str = ""
-    """As the caption of a button by the words of the policy alone: those of tables count wherever they stand in it."""
+    """As a button's caption by the policy's words alone; words of the tables count anywhere in it."""
     button: str = ""
     row: frozenset[str] = frozenset()
-    """As the title of a row of a list, which opens what it names unless its form is that of a deed."""
+    """As the title of a list row, which opens what it names unless its form is that of an action."""
     verb: frozenset[str] = frozenset()
-    """As a caption of which a verb is known, and not only a word that is a part of a thing's name."""
+    """As a caption with a known verb, not just a word that is part of a noun."""
     asks: str = ""
     states: str = ""
     orders: str = ""
     mentions: frozenset[str] = frozenset()
     confirm: bool = False
     harmless: bool = False
-    """It only closes what it stands in; `opens`: it shows or arranges something."""
+    """The label only closes its dialog or page; `opens`: it shows or arranges something."""
     opens: bool = False
     joined: bool = False
-    """Its script ties words to each other, and has a table; else it has `words`, of which `known` are in tables."""
+    """Its script joins words and has a table; otherwise it has `words`, of which `known` are in tables."""
     words: int = 0
     known: int = 0
     slide: bool = False
     search: bool = False
     message: bool = False
     secret: bool = False
-    """It names a password, a PIN, a code that proves who somebody is, or words that restore a wallet."""
+    """It names a password, PIN, identity code or a wallet's recovery words."""
     money: bool = False
-    """It is one of the words of screens where a place without a name waits; `money_button` as a button's caption."""
+    """It is a word of screens where an unlabelled spot needs approval; `money_button`: as a button's caption."""
     money_button: bool = False
 
 
@@ -85,28 +87,28 @@ class LabelMeaning:
 class _Entry:
     rule: str
     kind: str
-    """label, told, ending, thing, or that of a mark: slide, search, message, screen, secret, no_secret."""
+    """label, told, ending, thing, or a mark: slide, search, message, screen, secret, no_secret."""
     word: str
     tokens: tuple[str, ...]
-    """Empty where the word is looked for inside longer ones."""
+    """Empty if the word is searched inside longer ones."""
     stem: bool
     language: str
     """Empty for the words of the policy file."""
     marked: str
-    """A short word with its marks, where they alone tell it from another ("öde" pays, "ode" is a poem); else empty."""
+    """A short word with diacritics that alone distinguish it ("öde" pays, "ode" is a poem); otherwise empty."""
     whole: bool
-    """It counts as a whole label only; a word of the policy with an amount behind it too."""
+    """Whether it only counts as a whole label; a word of the policy may also be followed by an amount."""
 
 
 _Found = tuple[_Entry, Hit]
 _Look = tuple[str, list[str], list[_Found]]
-"""A label as it is compared, its words, and those of the tables that stand in it."""
+"""A label in its compared form, its words, and the table words found in it."""
 _NOTHING: Final = LabelMeaning()
 
 
 @cache
 def tables() -> dict[str, dict[str, tuple[str, ...]]]:
-    """The tables of languages that ship with the program."""
+    """Load the language tables that ship with the program."""
     text = resources.files("agent.guards").joinpath("languages.toml").read_text(encoding="utf-8")
     return {
         language: {
@@ -117,12 +119,12 @@ def tables() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 _OTHER_CODES: Final = {"no": "nb", "nn": "nb", "in": "id", "iw": "he", "tl": "fil", "yue": "zh"}
-"""What Java and Android call some languages as well, and those that are read by the table of another."""
+"""Alternative language codes of Java and Android, and languages that share another's table."""
 
 
 def has_table(locale: str) -> bool:
-    """Whether the language of a locale such as "sr-Latn-RS" has a table; the words of English and Chinese are in the
-    policy as well.
+    """Whether the language of a locale such as "sr-Latn-RS" has a table; the policy also has words in English and
+    Chinese.
     """
     language = re.split(r"[-_]", locale.strip(), maxsplit=1)[0].casefold()
     return _OTHER_CODES.get(language, language) in tables()
@@ -190,7 +192,7 @@ class Lexicon:
                 self._spaced.setdefault(tokens[0], []).append(entry)
 
     def _read(self, label: str) -> LabelMeaning:
-        """What this label means."""
+        """Return the meaning of a label."""
         whole = text, tokens, found = self._look(label[:MAX_LABEL])
         if not text:
             return _NOTHING
@@ -205,7 +207,7 @@ class Lexicon:
             known=len([token for token in alphabetic if token in self._known]),
         )
         if not found and text.isascii() and not any(e.whole or e.marked for t in tokens for e in self._of_token(t)):
-            return plainly  # nearly every sentence: no word of it belongs to a rule, nor is one by itself
+            return plainly  # nearly every sentence: none of its words belongs to a rule
         sentences = self._sentences(label, whole)
         own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
@@ -234,7 +236,7 @@ class Lexicon:
         )
 
     def _look(self, label: str) -> _Look:
-        """A label as it is compared, its words, and those of the tables that stand in it."""
+        """Return a label in its compared form, its words, and the table words found in it."""
         text = plain(label)
         tokens = _TOKEN.findall(text)
         found = list(self._found(text, tokens))
@@ -260,7 +262,7 @@ class Lexicon:
         return text, tokens, found
 
     def _look_again(self, text: str, tokens: list[str]) -> _Look:
-        """The same where two letters stand for one that they look like: "Confirrn"."""
+        """Look again with two letters read as the one that they resemble: "Confirrn"."""
         other = text.replace("rn", "m").replace("vv", "w")
         words = _TOKEN.findall(other)
         found = list(self._found(other, words))
@@ -273,7 +275,7 @@ class Lexicon:
         return any(text in each for each in (self._harmless, self._opens, self._confirm))
 
     def _found(self, text: str, tokens: list[str]) -> Iterator[_Found]:
-        """Every word of the tables in this text, and where it stands."""
+        """Yield every table word in this text with its position."""
         entries_of = self._of_token
         known = [(at, entries) for at, token in enumerate(tokens) if (entries := entries_of(token))]
         places = [match.span() for match in _TOKEN.finditer(text)] if known else []
@@ -289,7 +291,7 @@ class Lexicon:
                         yield entry, _hit(entry, text, at, at + len(entry.word))
 
     def _entries(self, token: str) -> tuple[_Entry, ...]:
-        """The words of the tables that begin with this one, or of which it is a form."""
+        """Return the table entries that begin with this word, or of which it is a form."""
         stems = (entry for entry in self._stems.get(token[:3], ()) if token.startswith(entry.word))
         return (*self._spaced.get(token, ()), *stems)
 
@@ -307,7 +309,7 @@ class Lexicon:
                 yield hit
 
     def _captions(self, found: list[_Found], text: str, tokens: list[str], most: tuple[int, int]) -> tuple[Hit, ...]:
-        """The words of a short label that set off a rule by the tables, which count wherever they stand."""
+        """Return the table words in a short label that trigger a rule; they count anywhere in it."""
         if len(text.split()) > most[0] or (len(text) > most[1] and JOINED.search(text)):
             return ()
         if text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
@@ -324,14 +326,12 @@ class Lexicon:
         )
 
     def _is_denied(self, entry: _Entry, text: str, tokens: list[str]) -> bool:
-        """Whether a label says that it does not do what this word in it means. The policy's words are English or
-        Chinese.
-        """
+        """Whether a label says that it does not do what this word means. The policy's words are English or Chinese."""
         spaced, joined = self._says_no[entry.language or ("en" if entry.tokens else "zh")]
         return not spaced.isdisjoint(tokens) or any(word in f" {text} " for word in joined)
 
     def _sentences(self, label: str, whole: _Look) -> list[_Look]:
-        """The label's sentences, looked at; those that are too long left out."""
+        """Look up the label's sentences, leaving out those that are too long."""
         parts = (_ASCII_SENTENCES if label.isascii() else _SENTENCES).split(label[:MAX_LABEL])
         looks = [whole] if len(parts) == 1 else map(self._look, parts)
         return [look for look in looks if look[0] and len(look[0]) <= MAX_SENTENCE]
@@ -341,7 +341,7 @@ class Lexicon:
             yield from (entry.rule for entry, _ in found if entry.kind == "told")
 
     def _ordered(self, sentences: list[_Look]) -> Iterator[str]:
-        """The rules of which a sentence is an order ("Delete the file"): by the policy's words at its beginning."""
+        """Yield the rules that a sentence commands ("Delete the file"), by policy words at its beginning."""
         for text, tokens, found in sentences:
             if not found or text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
                 continue
@@ -354,7 +354,7 @@ class Lexicon:
             yield from (hit.rule for hit in self._captions(found, text, tokens, MAX_TITLE))
 
     def is_foreign(self, labels: Iterable[str]) -> bool:
-        """Whether these, taken together, are of a language without a table."""
+        """Whether these labels together are in a language without a table."""
         total = known = 0
         for label in labels:
             if not label.isascii() and _FOREIGN_SCRIPT.search(label):
@@ -370,12 +370,12 @@ class Lexicon:
 
 
 def _things(found: list[_Found]) -> set[str]:
-    """The rules of which a label only names a thing, by the words that it begins with."""
+    """Return the rules whose word only names a thing here, because the label begins with that thing."""
     return {entry.rule for entry, hit in found if entry.kind == "thing" and hit.start == 0}
 
 
 def _names_secret(found: list[_Found]) -> bool:
-    """Whether a word for a secret is in it that is no part of words for something else ("zip code")."""
+    """Whether it has a word for a secret that is not part of another phrase ("zip code")."""
     others = [hit for e, hit in found if e.kind == "no_secret"]
     return any(
         e.kind == "secret" and not any(o.text == hit.text and o.start <= hit.start < o.end for o in others)
@@ -384,13 +384,13 @@ def _names_secret(found: list[_Found]) -> bool:
 
 
 def _marked(label: str) -> str:
-    """The label in one case, with the marks of its letters."""
+    """Return the label in one case, with its diacritics."""
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", turned(label)) if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", seen.casefold().replace("i\u0307", "i"))
 
 
 def _marking(word: str) -> str:
-    """A word with its marks; "" where it has none."""
+    """Return a word with its diacritics; "" if it has none."""
     seen = _marked(word)
     return seen if any(map(unicodedata.combining, unicodedata.normalize("NFD", seen))) else ""
 

@@ -1,4 +1,4 @@
-"""Notices that a run does not move: the same action on the same screen, or the same few screens in a circle."""
+"""Detects that a run makes no progress: the same action on the same screen, or a few screens in a circle."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """How stuck a run is, and so what is done about it."""
+    """How stuck a run is, which decides what is done about it."""
 
     MOVING = 0
     TOLD = 1
-    """Told that it had no effect."""
+    """The model is told that its action had no effect."""
     REMINDED = 2
-    """Shown the picture again, with a reminder of the goal."""
+    """The model is shown the picture again, with a reminder of the goal."""
     REPLAN = 3
-    """Another way: the supervisor makes a new plan, or, where there is none, the model does."""
+    """The supervisor makes a new plan or, if there is none, the model tries another way."""
     PERSON = 4
     """A person is asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step as the guard sees it: the screen before, what was done there, and the screen after."""
+    """One step as the loop guard sees it: the screen before, the action, and the screen after."""
 
     before: str
     action: str
@@ -32,17 +32,16 @@ class Move:
 WAITING = "wait"
 """The action of a step that only waited."""
 PATIENT_WAITS = 3
-"""That many in a row are no loop; the fourth counts as the second of something else."""
+"""How many waits in a row are not a loop; the next one counts as the second of another action."""
 WINDOW = 16
 CYCLE_LENGTHS = (2, 3)
 CYCLE_REPEATS = 2
 
 
 def level(moves: list[Move]) -> Level:
-    """How stuck the last moves are.
+    """Return how stuck the last moves are.
 
-    Typing other texts into other fields or scrolling a list that moves is none of it: the action or the screen
-    differs then.
+    Typing into different fields or scrolling a moving list never counts, because the action or the screen differs.
     """
     moves = moves[-WINDOW:]
     idle = _idle_repeats(moves)
@@ -55,7 +54,7 @@ def _of_count(count: int) -> Level:
 
 
 def _idle_repeats(moves: list[Move]) -> int:
-    """How often the last action was done on a screen that it did not change, in a row."""
+    """Count how often in a row the last action left the same screen unchanged."""
     count = 0
     for move in reversed(moves):
         if move.before != move.after or move.action != moves[-1].action or move.before != moves[-1].before:
@@ -67,7 +66,7 @@ def _idle_repeats(moves: list[Move]) -> int:
 
 
 def _rounds(moves: list[Move]) -> int:
-    """How often the last two or three moves were gone through, in a row (A-B-A-B is two rounds)."""
+    """Count how often in a row the last two or three moves were repeated (A-B-A-B is two rounds)."""
     best = 0
     for length in CYCLE_LENGTHS:
         if len(moves) < length * 2:

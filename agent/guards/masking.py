@@ -1,11 +1,10 @@
-"""Secrets that were typed must not be seen again, nor the apps that are never touched: not in pictures, lists,
-read-backs or effects.
+"""Covers typed secrets and forbidden apps in pictures, element lists, read-back text and effects.
 
-The values are kept in memory only: in the run that typed them they are covered in everything, and with the phone
-(see agent.guards.typed) in every later task as well. What survives a restart is only where a run has seen them (ids and
-labels of fields): those places stay covered for the rest of the run, whatever they hold. Where a phone draws a secret
-without telling it in its elements, nobody can know its place; on such a screen the picture is left out once no elements
-are told at all, in the run and in the apps that got a secret.
+The values are kept in memory only. The run that typed them covers them everywhere; for the phone (see
+agent.guards.typed), they are covered in every later task too. After a restart, a run only knows where it has seen them
+(ids and labels of fields): these places stay covered for the rest of the run, whatever they contain. If a phone draws a
+secret without reporting it among its elements, its place is unknown. The picture of such a screen is left out once no
+elements are reported at all, in that run and in apps that received a secret.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from devices.wording import Words
 
 BULLET = "•"
 COVERED = BULLET * 6
-"""What stands for words that are not told."""
+"""The text that replaces covered words."""
 COVER = (120, 120, 120)
 BOX_LETTERS = 3
-"""A field of a row that together holds one code has no more letters than this."""
+"""The maximum number of letters in one field of a row of fields that together hold a code."""
 
 
 def _none(_package: str) -> bool:
@@ -40,9 +39,9 @@ def _none(_package: str) -> bool:
 
 
 class Mask:
-    """Knows the secrets typed in a run, and those typed into its phone before, and covers them where they would show.
+    """Covers the secrets that a run typed, and those typed into its phone before, wherever they would appear.
 
-    Of an app that is `closed`, by its package, nothing is shown at all.
+    Nothing at all is shown of an app whose package is `closed`.
     """
 
     def __init__(self, closed: Callable[[str], bool] = _none) -> None:
@@ -55,52 +54,52 @@ class Mask:
         self._restored: list[Place] = []
         self._readable: list[str] = []
         self._forbids: set[str] = set()
-        """Apps that were seen to forbid pictures."""
+        """Apps that were seen to forbid screenshots."""
 
     @property
     def places(self) -> list[Place]:
-        """Where secrets were seen so far: for the state, to be handed to `restore` after a restart."""
+        """The places where secrets were seen, to be stored in the state and passed to `restore` after a restart."""
         return [list(place) for place in (*self._restored, *self._places)]
 
     @property
     def readable(self) -> list[str]:
-        """The apps that forbid pictures and whose words a person lets be told: for the state, to be handed to
-        `let_read` after a restart.
+        """The apps that forbid screenshots but whose words a person allows models to read; stored in the state and
+        passed to `let_read` after a restart.
         """
         return list(self._readable)
 
     def let_read(self, packages: Iterable[str]) -> None:
-        """A person lets the words of these apps be told, though they forbid pictures."""
+        """Allow models to read the words of these apps although they forbid screenshots, as a person decided."""
         self._readable += [package for package in packages if package not in self._readable]
 
     def covers_words(self, seen: Observation) -> bool:
-        """Whether the words of this screen are for nobody but the rules: its app forbids pictures, and no person has
-        let them be told.
+        """Whether only rules may read the words of this screen: its app forbids screenshots, and no person has allowed
+        models to read its words.
         """
         return seen.secure and seen.package not in self._readable
 
     def to_tell(self, seen: Observation) -> Observation:
-        """The observation with what may be told of it."""
+        """Return the observation without words that models may not read."""
         return without_words(seen) if self.covers_words(seen) else seen
 
     def on(self, typed: Typed) -> None:
-        """The run has its phone, into which this was typed before."""
+        """Use what was typed into the run's phone before, once the run has its phone."""
         self._typed = typed
 
     def add(self, value: str, package: str = "", *, once: bool = False) -> None:
-        """From now on this value is covered: it is typed in this app, and good for `once`."""
+        """Cover this value from now on. It is typed in the app `package`; `once` marks a one-time code."""
         self._typed.add(value, package, once=once)
         if (pattern := pattern_of(value)) is not None:
             self._values[value] = pattern
 
     def restore(self, places: Iterable[Place]) -> None:
-        """Cover these places, whatever they hold: an earlier process knew what, this one does not."""
+        """Cover these places, whatever they contain, because only an earlier process knew their values."""
         for place in [list(place) for place in places if list(place) not in self.places]:
             self._restored.append(place)
             self._typed.add_field(place)
 
     def cover_field(self, package: str, field: Element) -> None:
-        """The field that a secret goes into is covered from now on."""
+        """Cover the field that a secret goes into from now on."""
         self._remember([place_of(package, field)])
         self._typed.add_field(place_of(package, field))
 
@@ -108,34 +107,34 @@ class Mask:
         self._places.extend(place for place in places if place not in self._places)
 
     def may_show(self, package: str) -> bool:
-        """Whether a secret may stand on any screen of this app, where its elements do not tell it too."""
+        """Whether any screen of this app may show a secret that its elements do not report."""
         return bool(self._values or self._places or self._restored) or self._typed.was_in(package)
 
     def needs_rest(self, package: str) -> bool:
-        """Whether no moving screen of this app may go out: picture and elements may be a moment apart, and what covers
-        the one may not fit the other.
+        """Whether screens of this app may only be sent once they stop moving: otherwise the picture and the elements
+        may differ, so that a cover would not fit.
         """
         return package in self._forbids or self.may_show(package)
 
     @property
     def covers_nothing(self) -> bool:
-        """Whether no secret was given in the run, and none that is still covered was typed into its phone before: then
-        a picture needs no elements to be covered by.
+        """Whether nothing needs covering, because no secret was given in the run or is still known from before on its
+        phone; a picture then needs no elements.
         """
         return not (self._values or self._places or self._restored) and self._typed.empty
 
     def text(self, text: str) -> str:
-        """The text with every secret in it replaced by bullets."""
+        """Return the text with every secret replaced by bullets."""
         for pattern in self._patterns():
             text = pattern.sub(COVERED, text)
         return text
 
     def _patterns(self) -> list[re.Pattern[str]]:
-        """All of the run, and what was typed before as far as it counts in the app that was seen last."""
+        """Return the run's secrets, and those typed before that apply to the app seen last."""
         return [*self._values.values(), *self._typed.patterns(self._package)]
 
     def told(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Plain data with every secret in its texts replaced."""
+        """Return plain data with every secret in its texts replaced."""
         covered: dict[str, Any] = {}
         for name, value in data.items():
             if isinstance(value, str):
@@ -149,18 +148,18 @@ class Mask:
         return covered
 
     def sentence(self, text: str) -> str:
-        """The text without secrets; a sentence of ours stays one, with values that have none."""
+        """Return a text or sentence with secrets replaced; a sentence stays one if only its values contained them."""
         if not isinstance(text, Words):
             return self.text(text)
         covered = text.with_texts(self.sentence)
         return covered if self.text(covered) == covered else self.text(covered)
 
     def effects(self, effects: Iterable[Effect]) -> tuple[Effect, ...]:
-        """What came of a step with every secret in it replaced."""
+        """Return the facts about a step with every secret replaced."""
         return tuple(with_texts(effect, self._row) for effect in effects)
 
     def _row(self, words: Sequence[str]) -> list[str]:
-        """Words that stand beside each other: a secret may stand in one of them, or sign by sign in several."""
+        """Cover a secret in a row of words, in which it may be one word or split across several."""
         covered = [self.text(word) for word in words]
         ends = list(accumulate(len(word) + 1 for word in covered))
         holding = {
@@ -172,7 +171,7 @@ class Mask:
         return [COVERED if place in holding else word for place, word in enumerate(covered)]
 
     def observation(self, seen: Observation) -> Observation:
-        """The observation with secrets gone from the elements, and their places painted over in the picture."""
+        """Return the observation with secrets removed from the elements and painted over in the picture."""
         if self._closed(seen.package):
             return replace(seen.without_picture(), thumbnail=None, elements=(), focused_text=None, secure=True)
         if seen.secure:
@@ -184,7 +183,7 @@ class Mask:
         if seen.elements is None and not self.may_show(seen.package):
             return seen if focused == seen.focused_text else replace(seen, focused_text=focused)
         if seen.elements is None:
-            # Nobody can tell where the secret stands: better no picture than a secret in it.
+            # The place of the secret is unknown: better no picture than one that shows it.
             return replace(seen.without_picture(), thumbnail=None, focused_text=None if focused is None else COVERED)
         self._typed.seen(seen.package, seen.elements)
         showing = self._showing(seen.elements)
@@ -205,14 +204,16 @@ class Mask:
         return replace(seen, image=image, jpeg=jpeg, thumbnail=thumbnail, elements=elements, focused_text=focused)
 
     def _is_place(self, package: str, element: Element) -> bool:
-        """A field that got a secret; after a restart also what else had shown it."""
+        """Whether the element is a field that received a secret or, after a restart, another element that
+        showed one.
+        """
         place = place_of(package, element)
         if is_among(place, self._restored):
             return True
         return element.editable and (is_among(place, self._places) or self._typed.holds(place))
 
     def _showing(self, elements: tuple[Element, ...]) -> dict[int, Element]:
-        """The elements in which a secret stands, whole or sign by sign in a row of boxes."""
+        """Return the elements that show a secret, as a whole or character by character in a row of boxes."""
         patterns = self._patterns()
         shown = {
             id(e): e
@@ -229,7 +230,7 @@ class Mask:
         return shown
 
     def _covered(self, element: Element, *, whole: bool) -> Element:
-        """The element with bullets for its words; the name of a field stays, so that it can be spoken of."""
+        """Return the element with bullets for its words; a field keeps its name so that it can be referred to."""
         if element.editable:
             text = COVERED if element.text and element.text != element.hint else element.text
             description, hint = self.text(element.description), self.text(element.hint)
@@ -248,13 +249,13 @@ class Mask:
 
 
 def without_words(seen: Observation) -> Observation:
-    """The observation of an app that forbids pictures, with its elements and bullets for their words."""
+    """Return the observation with all words of its elements replaced by bullets."""
     elements = None if seen.elements is None else tuple(map(without_words_of, seen.elements))
     return replace(seen, elements=elements, focused_text=COVERED if seen.focused_text else seen.focused_text)
 
 
 def without_words_of(element: Element) -> Element:
-    """The element with bullets for its words."""
+    """Return the element with bullets for its words."""
     text, description, hint = (COVERED if each else "" for each in (element.text, element.description, element.hint))
     return replace(element, text=text, description=description, hint=hint)
 
@@ -262,7 +263,7 @@ def without_words_of(element: Element) -> Element:
 def _painted(
     image: Image.Image, areas: Iterable[Bounds], colour: int | tuple[int, int, int], *, cell: int = 1
 ) -> Image.Image:
-    """A copy with these areas painted over; `cell` pixels of the screen are one of it."""
+    """Return a copy of the image with these areas painted over; one of its pixels is `cell` pixels of the screen."""
     painted = image.copy()
     draw = ImageDraw.Draw(painted)
     for area in areas:
@@ -272,10 +273,10 @@ def _painted(
 
 
 def _painted_over(jpeg: Jpeg, areas: list[Bounds], screen: Size) -> Jpeg:
-    """The same of a picture of this screen in another size; where there is nothing to paint it stays as it is."""
+    """Return the JPEG with these screen areas painted over; unchanged if there are none."""
     if not areas:
         return jpeg
-    # What is compressed runs over into the next pixels: a block more on each side.
+    # JPEG compression spreads into neighbouring pixels: cover one more block on each side.
     there = [_wider(area.mapped(screen, jpeg.size)) for area in areas]
     return Jpeg.of(_painted(jpeg.image(), [area.clipped(jpeg.size) for area in there], COVER), jpeg.size)
 

@@ -1,4 +1,4 @@
-"""An operator's own rules over the shipped ones: what they change, and what they switch off."""
+"""Combines an operator's rules with the shipped ones, and lists what they switch off."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from agent.guards.rules import Rules, shipped
 
 
 def laid_over(own: dict[str, Any]) -> dict[str, Any]:
-    """The shipped rules with an operator's file laid over them.
+    """Return the shipped rules overlaid with an operator's file.
 
-    What the file has stands: of a rule or a part, each list that it names. What it leaves out stays as it is shipped;
-    apps are told apart by their names, and kinds of files are one list.
+    Each list named in the file replaces the shipped one; everything else stays as shipped. Apps are identified by name,
+    and kinds of files are one list.
     """
     base = shipped().model_dump()
     laid: dict[str, Any] = {**base, **{name: part for name, part in own.items() if name not in base}}
@@ -38,7 +38,7 @@ def _over(base: dict[str, object], own: object) -> object:
 
 
 def switched_off(rules: Rules) -> tuple[str, ...]:
-    """What the shipped rules stop and these do not, each as "approve.pay.labels: tip"."""
+    """Return what the shipped rules stop and these rules do not, each as "approve.pay.labels: tip"."""
     base, off = shipped(), []
     for name, rule in base.approve.items():
         own = rules.approve.get(name)
@@ -72,6 +72,6 @@ def switched_off(rules: Rules) -> tuple[str, ...]:
 
 
 def _missing(where: str, words: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
-    """Those of `words` that are not `present`."""
+    """Return those of `words` that are not `present`."""
     have = set(present)
     return [f"{where}: {word}" if not where.endswith("+") else f"{where}{word}" for word in words if word not in have]

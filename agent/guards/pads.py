@@ -1,4 +1,4 @@
-"""A key pad on the screen: whether its digits enter an amount that is paid, or a PIN."""
+"""Recognises number pads on the screen, and whether their digits enter an amount to pay or a PIN."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from agent.guards.words import id_words
 from devices.phone import Element
 
 MIN_DIGITS: Final = 9
-"""So many different digits of ten make a pad: one may be hidden or unreadable."""
+"""How many different digits make a pad; one of the ten may be hidden or unreadable."""
 MIN_OPERATORS: Final = 3
-"""Of a calculator, "=" among them."""
+"""How many operators a calculator has at least, including "="."""
 KEY_SHARE: Final = 0.08
-"""Of the screen: what is larger is no key."""
+"""The share of the screen above which an element is not a key."""
 MAX_KEY_LABEL: Final = 16
-"""Letters: "5, JKL", "Ziffer 5"."""
+"""The maximum letters on a key: "5, JKL", "Ziffer 5"."""
 _WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _OPERATORS: Final = {
     **dict.fromkeys(("+", "plus", "add"), "+"),
@@ -33,8 +33,8 @@ _OPERATORS: Final = {
 
 
 def entered(spot: TouchTarget, fields: Iterable[Element], lexicon: Lexicon) -> RuleName | None:
-    """What the digit under the finger is part of: a payment, or a secret; None where it is no key of a pad, or the pad
-    is that of a calculator or a dialer. `fields` are those for secrets on the screen.
+    """Return what the digit under the finger belongs to: a payment or a secret. None if it is not a key of a pad, or
+    the pad is a calculator or dialer. `fields` are the secret fields on the screen.
     """
     touched = pressed(spot)
     if touched is None or touched.editable or _digit(touched, spot.around) is None:
@@ -57,7 +57,7 @@ def entered(spot: TouchTarget, fields: Iterable[Element], lexicon: Lexicon) -> R
 
 
 def is_calculator_key(touched: Element, spot: TouchTarget) -> bool:
-    """Whether this is a digit or an operator of a pad that reckons: one with all digits, "=" and another operator."""
+    """Whether this is a digit or operator of a calculator: a pad with all digits, "=" and other operators."""
     most = spot.area * KEY_SHARE
     keys = [e for e in spot.around if e.bounds.area <= most and not e.editable and (e.label or e.resource_id)]
     digits = {digit for e in keys if (digit := _digit(e, spot.around)) is not None}
@@ -69,7 +69,7 @@ def is_calculator_key(touched: Element, spot: TouchTarget) -> bool:
 
 
 def _digit(element: Element, around: tuple[Element, ...]) -> int | None:
-    """The digit that a key enters, by its words, those in it, or its id."""
+    """Return the digit of a key by its words, the words inside it, or its id."""
     label = element.text or element.description
     if not label and is_button(element):
         inside = (e.text for e in around if e.text and e is not element and element.bounds.holds(e.bounds.centre))
@@ -94,7 +94,7 @@ def _read(label: str) -> int | None:
 
 
 def _is_larger_number(element: Element) -> bool:
-    """Whether it is a day or a page: pads have no key for ten, but for "00"."""
+    """Whether it is a day or page number: pads have no key for ten, only for "00"."""
     return len(element.text) > 1 and element.text.isdecimal() and int(element.text) > 0 and is_button(element)
 
 

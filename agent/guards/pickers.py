@@ -1,8 +1,8 @@
-"""Controls that hold a value, by the structure of the tree: sliders, wheels, calendars and clocks of any app.
+"""Recognises controls that hold a value by the structure of the tree: sliders, wheels, calendars and clocks of any app.
 
-Forms: AOSP `NumberPicker`, `SimpleMonthView`, `RadialTimePickerView`, `AbsSeekBar`; Material Components `Slider`,
-`MaterialDatePicker`, `MaterialTimePicker`; One UI's `SeslDatePicker` and `SeslTimePicker`, which tell wheels as
-`android.widget.NumberPicker`. No name of an app decides anything here.
+Sources: AOSP `NumberPicker`, `SimpleMonthView`, `RadialTimePickerView`, `AbsSeekBar`; Material Components `Slider`,
+`MaterialDatePicker`, `MaterialTimePicker`; One UI's `SeslDatePicker` and `SeslTimePicker`, which report wheels as
+`android.widget.NumberPicker`. No app name matters here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from devices.phone import Element, is_slider, is_wheel
 
 _WHEEL_VALUE: Final = "numberpicker_input"
 _MOST_OF_MONTH: Final = 27
-"""So many days with a number are a month; no clock has so many numbers."""
+"""How many numbered days make a month; no clock has as many numbers."""
 _COLUMNS: Final = 7
 _FOLLOWING: Final = (
     "next following nächster nächsten suivant prochain siguiente próximo próxima successivo prossimo seguinte volgende "
@@ -44,13 +44,13 @@ _TURN_IDS: Final = {
     "sesl_date_picker_calendar_header_next_button": 1,
     "sesl_date_picker_calendar_header_prev_button": -1,
 }
-"""What AOSP, Material Components and One UI call the drawn buttons that page a calendar, in whatever language."""
+"""Ids of the buttons of AOSP, Material Components and One UI that page a calendar."""
 _ALIGNED: Final = 3
-"""So many below or beside each other are a column or a row."""
+"""How many elements below or next to each other make a column or row."""
 _UNEVEN: Final = 1.3
-"""How many times as wide as the narrowest one the widest column may be."""
+"""How many times wider than the narrowest column the widest may be."""
 _HEAD: Final = 6
-"""Of the height of a day: so far above the days the head of a calendar begins."""
+"""How many day heights above the days a calendar's header begins at most."""
 _YEAR: Final = re.compile(r"[12]\d{3}")
 _HOUR: Final = re.compile(r"(?:^|_)hours?(?:_|$)")
 _MINUTE: Final = re.compile(r"(?:^|_)minutes?(?:_|$)")
@@ -59,35 +59,35 @@ _PERIODS: Final = {
     "pm": ("pm", "p.m.", "下午", "午後", "오후", "nachm.", "p. m."),
 }
 _PERIOD_ID: Final = re.compile(r"android:id/(am|pm)_label|material_clock_period_(am|pm)_button")
-"""The choices of AOSP and Material Components, whatever language their words are in."""
+"""The ids of the am/pm choices of AOSP and Material Components, in any language."""
 _FACE: Final = 1.3
-"""How many times as far from the middle as most of them a number of a clock may be."""
+"""How many times farther from the centre than most a number on a clock face may be."""
 _CLOCK_NUMBER: Final = re.compile(
     r"(\d{1,2})\s*(?:o['’]clock|hours?|minutes?|h|min|uhr|stunden?|minuten?|heures?|horas?|minutos?|ore|minuti"
     r"|час(?:а|ов)?|минут[аы]?|点钟?|點鐘?|时|時|分钟?|分鐘?|시|분)?\.?"
 )
 _LEAN: Final = math.radians(12)
-"""How far from its place on a face a number may be."""
+"""How far a number may be from its angle on a clock face."""
 _DIAL: Final = 8
-"""Numbers in a circle at least."""
+"""The minimum number of numbers in a circle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """A track with what is moved on it. An app may tell nothing of the thumbs."""
+    """A slider: its track, and its thumbs if the app reports them."""
 
     track: Element
     thumbs: tuple[Element, ...] = ()
 
     @property
     def upright(self) -> bool:
-        """Whether its greatest value is at its top."""
+        """Whether the slider is vertical, with its maximum at the top."""
         return _height(self.track.bounds) > 2 * _width(self.track.bounds)
 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """One wheel of values: that in the middle, and its neighbours where they are told. `name` is its id."""
+    """One wheel of values: the selected one, and its neighbours if reported. `name` is its id."""
 
     bounds: Bounds
     name: str
@@ -95,7 +95,7 @@ class Wheel:
     before: Element | None = None
     after: Element | None = None
     rows: int = 3
-    """How many values its bounds show."""
+    """How many values are visible within its bounds."""
 
     @property
     def row(self) -> int:
@@ -105,7 +105,7 @@ class Wheel:
 
     @property
     def number(self) -> int | None:
-        """The value, where it is one whole number or a month and nothing else of a date."""
+        """The value if it is a single whole number or a month; otherwise None."""
         told = bare_date(self.text)
         if told.month is not None:
             return told.month if told.day is None and told.year is None else None
@@ -114,13 +114,13 @@ class Wheel:
 
     @property
     def period(self) -> Literal["am", "pm", ""]:
-        """Which half of the day it shows, "" where it shows something else."""
+        """The half of the day that it shows; "" if it shows something else."""
         return period_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """A month of days that can be touched."""
+    """A month whose days can be touched."""
 
     cells: tuple[tuple[int, Element], ...]
     year: int | None
@@ -128,21 +128,21 @@ class Calendar:
     next: Element | None
     before: Element | None
     years: Element | None
-    """What opens the list of years."""
+    """The element that opens the list of years."""
 
     @property
     def bounds(self) -> Bounds:
-        """Of all days together."""
+        """The bounds of all days together."""
         return _around(each for _, each in self.cells)
 
     def cell(self, day: int) -> Element | None:
-        """What chooses this day of the month that is shown."""
+        """Return the element that selects this day of the month, or None."""
         return next((each for number, each in self.cells if number == day and each.enabled), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock face: numbers in a circle, and what switches between hours and minutes."""
+    """A clock face: numbers in a circle, and the elements that switch between hours and minutes."""
 
     numbers: tuple[tuple[int, Element], ...]
     hour: Element | None
@@ -151,7 +151,7 @@ class Clock:
 
     @property
     def centre(self) -> Point:
-        """The middle of the face."""
+        """The centre of the face."""
         return _around(each for _, each in self.numbers).centre
 
     @property
@@ -165,7 +165,7 @@ class Clock:
         return not self.periods
 
     def place(self, minute: int) -> Point:
-        """Where this minute lies on the face, also between two numbers."""
+        """Return where this minute is on the face, even between two numbers."""
         for number, element in self.numbers:
             if number == minute:
                 return element.bounds.centre
@@ -176,14 +176,14 @@ class Clock:
 
 
 def sliders_in(elements: Sequence[Element]) -> list[Slider]:
-    """The sliders of a screen, each with the thumbs that the tree has inside it."""
+    """Return the sliders of a screen, each with the thumbs inside it."""
     found = [each for each in elements if is_slider(each) and each.enabled]
     inner = {id(b): a for a in found for b in found if a is not b and _inside(b.bounds, a.bounds)}
     return [Slider(a, tuple(b for b in found if inner.get(id(b)) is a)) for a in found if id(a) not in inner]
 
 
 def wheels_in(elements: Sequence[Element]) -> list[Wheel]:
-    """The wheels of a screen, from left to right."""
+    """Return the wheels of a screen, from left to right."""
     boxes = [each for each in elements if is_wheel(each)]
     found = [_wheel(box, [e for e in elements if e is not box and _inside(e.bounds, box.bounds)]) for box in boxes]
     bare = [e for e in elements if _id(e) == _WHEEL_VALUE and not any(b.bounds.holds(e.bounds.centre) for b in boxes)]
@@ -210,7 +210,7 @@ def _wheel(box: Element, inside: list[Element], rows: int = 3) -> Wheel:
 
 
 def _are_alike(one: Element, other: Element) -> bool:
-    """Whether they are values of one wheel: as wide, at the same place from left to right, and of the same form."""
+    """Whether two elements are values of one wheel: same width, horizontal position and form."""
     width = _width(other.bounds)
     if abs(one.bounds.left - other.bounds.left) + abs(one.bounds.right - other.bounds.right) > width // 5:
         return False
@@ -219,7 +219,7 @@ def _are_alike(one: Element, other: Element) -> bool:
 
 
 def _kind(value: str) -> str:
-    """What all values of a wheel have in common; "" where words tell nothing of it."""
+    """Return what all values of a wheel have in common; "" if their words do not show it."""
     plain = value.strip()
     told = bare_date(plain)
     return (
@@ -236,14 +236,14 @@ def _kind(value: str) -> str:
 
 
 def _in_column(element: Element, value: Element) -> bool:
-    """Whether it stands right above or below."""
+    """Whether the element is directly above or below the value."""
     one, other = element.bounds, value.bounds
     near = abs(one.centre.y - other.centre.y) < 2 * _height(other)
     return near and abs(one.centre.x - other.centre.x) < _width(other) // 2 and bool(element.label)
 
 
 def calendar_in(elements: Sequence[Element]) -> Calendar | None:
-    """The month that is shown, where one is."""
+    """Return the month that is shown, or None."""
     cells = _grid([(day, each) for each in elements if not each.editable and (day := _day(each)) is not None])
     if len({day for day, _ in cells}) < _MOST_OF_MONTH:
         return None
@@ -278,9 +278,8 @@ def calendar_in(elements: Sequence[Element]) -> Calendar | None:
 
 
 def _grid(cells: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Those that stand where a month has them: in seven columns of one width, each day a place after the one before.
-
-    What lies anywhere else is no day of it, whatever it says.
+    """Return the days that are where a month has them: in seven columns of equal width, each one place after the
+    previous day. Anything elsewhere is not a day of it, whatever it says.
     """
     if len(cells) < _MOST_OF_MONTH:
         return []
@@ -293,7 +292,7 @@ def _grid(cells: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
     tops = _steps((e.bounds.centre.y for _, e in cells), height)
     row = median(_gaps(tops) or [height])
     best: list[tuple[int, Element]] = []
-    for way in (1, -1):  # where one reads from the right, the first day of a week is there
+    for way in (1, -1):  # in right-to-left languages, the first day of a week is on the right
         places = [
             round((e.bounds.centre.y - tops[0]) / row) * _COLUMNS + _nearest(lefts[::way], e.bounds.centre.x) - day
             for day, e in cells
@@ -305,7 +304,7 @@ def _grid(cells: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
 
 
 def _steps(places: Iterable[int], size: int) -> list[int]:
-    """The places where three or more begin a column or a row with each other."""
+    """Return the positions at which three or more elements begin a column or row."""
     found: list[list[int]] = []
     for place in sorted(places):
         if found and place - found[-1][0] < size // 2:
@@ -324,7 +323,7 @@ def _nearest(places: list[int], to: int) -> int:
 
 
 def _turns(element: Element) -> int:
-    """1 for what turns a calendar to the month after, -1 for the one before, 0 for what says anything else."""
+    """Return 1 if the element turns a calendar to the next month, -1 for the previous one, otherwise 0."""
     said = {_way(label) for label in (element.text, element.description) if label}
     name = element.resource_id if element.resource_id.startswith("android:") else _id(element)
     return said.pop() if len(said) == 1 and said != {0} else 0 if element.text else _TURN_IDS.get(name, 0)
@@ -343,13 +342,13 @@ def _way(label: str) -> int:
 
 
 def years_in(elements: Sequence[Element]) -> list[tuple[int, Element]]:
-    """The years of a list of years."""
+    """Return the years of a list of years."""
     found = [(int(e.text), e) for e in elements if _YEAR.fullmatch(e.text)]
     return found if len(found) > 2 else []
 
 
 def clock_in(elements: Sequence[Element]) -> Clock | None:
-    """The clock face of a screen, where one is."""
+    """Return the clock face of a screen, or None."""
     named = {name: _named(elements, pattern) for name, pattern in (("hour", _HOUR), ("minute", _MINUTE))}
     heads = [each for each in named.values() if each is not None]
     numbers = [
@@ -361,7 +360,7 @@ def clock_in(elements: Sequence[Element]) -> Clock | None:
         return None
     middle = Point(*(round(median(each)) for each in zip(*_centres(numbers), strict=True)))
     reach = median(math.dist(at, (middle.x, middle.y)) for at in _centres(numbers))
-    # Those of the day's second half stand in a smaller circle; what is further away is no number of the face.
+    # Hours of the day's second half are in a smaller circle; anything farther out is not on the face.
     numbers = [
         each
         for each, at in zip(numbers, _centres(numbers), strict=True)
@@ -376,14 +375,14 @@ def clock_in(elements: Sequence[Element]) -> Clock | None:
 
 
 def _clock_number(element: Element) -> int | None:
-    """The number that it says and nothing else but its unit, in its text and in its description; None for all else."""
+    """Return the number that the element says, apart from a unit; None if it says anything else."""
     said = [_CLOCK_NUMBER.fullmatch(label.strip().casefold()) for label in (element.text, element.description) if label]
     numbers = {int(each[1]) if each else -1 for each in said}
     return numbers.pop() if len(numbers) == 1 and -1 not in numbers else None
 
 
 def _is_at(number: int, at: tuple[int, int], middle: Point) -> bool:
-    """Whether this is where a face has that hour or that minute."""
+    """Whether a face has this hour or minute at this place."""
     angle = math.atan2(at[0] - middle.x, middle.y - at[1])
     return any(abs(math.remainder(angle - math.tau * number / round_, math.tau)) < _LEAN for round_ in (12, 60))
 
@@ -393,7 +392,7 @@ def _centres(numbers: Iterable[tuple[int, Element]]) -> list[tuple[int, int]]:
 
 
 def time_fields(elements: Sequence[Element]) -> tuple[Element, Element] | None:
-    """The fields for an hour and a minute that are typed."""
+    """Return the fields in which an hour and a minute are typed, or None."""
     hour, minute = (
         next((e for e in elements if e.editable and pattern.search(_id(e).casefold())), None)
         for pattern in (_HOUR, _MINUTE)
@@ -402,25 +401,25 @@ def time_fields(elements: Sequence[Element]) -> tuple[Element, Element] | None:
 
 
 def period_of(text: str) -> Literal["am", "pm", ""]:
-    """Which half of the day a text names, "" for none."""
+    """Return the half of the day that a text names; "" if it names none."""
     plain = text.strip().casefold()
     return "am" if plain in _PERIODS["am"] else "pm" if plain in _PERIODS["pm"] else ""
 
 
 def periods_in(elements: Sequence[Element]) -> dict[str, Element]:
-    """What chooses between the halves of the day, "am" and "pm"."""
+    """Return the elements that select "am" and "pm"."""
     return {half: each for each in elements if (half := _half(each))}
 
 
 def _half(element: Element) -> str:
-    """Which half of the day it says and nothing else, or is by the id of its widget."""
+    """Return the half of the day that is all the element says, or that its id names."""
     said = {period_of(label) for label in (element.text, element.description) if label}
     named = _PERIOD_ID.fullmatch(element.resource_id) or _PERIOD_ID.fullmatch(_id(element))
     return said.pop() if len(said) == 1 and said != {""} else (named[1] or named[2]) if named else ""
 
 
 def _named(elements: Sequence[Element], pattern: re.Pattern[str]) -> Element | None:
-    """What is called so and shows a number, and is no wheel."""
+    """Return the element with this id that shows a number and is not a wheel."""
     return next(
         (
             e
@@ -432,7 +431,7 @@ def _named(elements: Sequence[Element], pattern: re.Pattern[str]) -> Element | N
 
 
 def _day(element: Element) -> int | None:
-    """The day of the month that it says and nothing else, in its text and in its description; None for all else."""
+    """Return the day of the month that is all the element says; None if it says anything else."""
     days = {_day_of(label) for label in (element.text, element.description) if label}
     return days.pop() if len(days) == 1 else None
 
@@ -445,7 +444,7 @@ def _day_of(label: str) -> int | None:
 
 
 def _opens_years(element: Element) -> bool:
-    """Whether it says a year and no more, or a month and its year, as what opens a list of years does."""
+    """Whether it says only a year, or a month and year, like an element that opens a list of years."""
     told = bare_date(element.label)
     if told.year is None or told.day is not None:
         return False
@@ -456,8 +455,8 @@ def _opens_years(element: Element) -> bool:
 
 
 def is_part_of_picker(touched: Element, around: Sequence[Element]) -> bool:
-    """Whether a touch of it only changes what a picker shows: a day, a number of a clock, a row of a wheel, or what
-    turns a calendar's pages. The button that takes the value over is none of these.
+    """Whether a touch only changes what a picker shows: a day, a clock number, a wheel's row, or a calendar's page. The
+    button that accepts the value is not part of it.
     """
     if any(touched is each for wheel in wheels_in(around) for each in (wheel.before, wheel.after)):
         return True

@@ -1,4 +1,4 @@
-"""What kind of place a touch goes to: a row of a page's list, or an app's icon. Both name what they open."""
+"""Recognises what kind of place a touch goes to: a row of a list or an app's icon, which name what they open."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from agent.guards.touch_target import TouchTarget, Words, alike, covering, is_ro
 from devices.phone import Element
 
 ROW_SHARE: Final = 0.6
-"""Of the screen's width: what is narrower is a menu's entry, or a button in a row."""
+"""The share of the screen's width below which an element is a menu entry or a button in a row."""
 FULL_SHARE: Final = 0.95
-"""Of the screen's width: rows of pages go from edge to edge, buttons leave a margin."""
+"""The share of the screen's width of a page's rows; buttons leave a margin."""
 LOW_SHARE: Final = 0.6
-"""Of the screen's height: what begins below may be the button that ends a page."""
+"""The share of the screen's height below which a wide element may be the button that ends a page."""
 ICON_SHARE: Final = 0.34
-"""Of the screen's width: what is wider on a home screen is an entry of a menu."""
+"""The share of the screen's width above which an element of a home screen is a menu entry."""
 _LAUNCHERS: Final = (
     *("*launcher*", "com.miui.home", "app.lawnchair*", "*.trebuchet", "com.hihonor.desktop*", "*.quickstep"),
     *("com.android.homescreen", "com.tcl.android.home*", "com.asus.zenhome"),
 )
-"""Home screens, by package: of Google, Samsung, Huawei, Oppo and vivo all are called launchers."""
+"""Package patterns of home screens; those of Google, Samsung, Huawei, Oppo and vivo contain "launcher"."""
 
 
 def is_listed(spot: TouchTarget) -> bool:
-    """Whether a touch reaches a row in the list of a page. Menus and dialogs have rows that are buttons."""
+    """Whether a touch reaches a row of a page's list. Rows of menus and dialogs are buttons."""
     touched = pressed(spot)
     return touched is not None and is_row(touched, spot.around) and _is_wide(touched, spot)
 
 
 def is_of_list(spot: TouchTarget) -> bool:
-    """Whether a touch reaches a row of a page that has rows like it, be they only two."""
+    """Whether a touch reaches a row of a page with at least one similar row."""
     touched = pressed(spot)
     return touched is not None and len(alike(touched, spot.around)) > 1 and _is_wide(touched, spot)
 
 
 def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair"]:
-    """What a wide row of a page is that has one like it ("pair") or none ("lone"), "" where it may be a button.
+    """Classify a wide row of a page with one similar row ("pair") or none ("lone"); "" if it may be a button.
 
-    It may be one where there is an amount on the page, where the other row closes the page, low on the page, between
-    margins, of a class that rows do not have, and with more than a title.
+    It may be a button if the page has an amount, if the other row closes the page, or if it is low on the page, between
+    margins, of a class that rows do not have, or has more than a title.
     """
     touched = pressed(spot)
     if touched is None or not touched.clickable or not _is_wide(touched, spot):
@@ -60,12 +60,12 @@ def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pa
 
 
 def shows_amount(spot: TouchTarget) -> bool:
-    """Whether there is an amount on the page."""
+    """Whether the page shows an amount."""
     return any(has_amount(e.label) for e in spot.around if e.label)
 
 
 def _is_wide(touched: Element, spot: TouchTarget) -> bool:
-    """Whether what is touched is a page's and as wide as its rows, and Android does not call it a button."""
+    """Whether the touched element is as wide as a page's rows and not a button to Android."""
     if touched.editable or covering(spot):
         return False
     wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * _width(spot)
@@ -77,7 +77,7 @@ def _width(spot: TouchTarget) -> int:
 
 
 def is_app_icon(spot: TouchTarget) -> bool:
-    """Whether a touch reaches an icon of a home screen, which bears the name of what it opens."""
+    """Whether a touch reaches an icon of a home screen, which carries the name of what it opens."""
     touched = pressed(spot)
     if touched is None or spot.size is None or not fits(spot.package, _LAUNCHERS) or covering(spot):
         return False
@@ -86,9 +86,10 @@ def is_app_icon(spot: TouchTarget) -> bool:
 
 
 def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
-    """The words under a finger on a row, each by itself: its own, or the first in it, is its title; others tell more.
+    """Mark the words under a finger on a row: its own words, or the first inside it, are its title, others are further
+    text.
 
-    What does not belong to the row stays as it is.
+    Words that do not belong to the row stay as they are.
     """
     row = pressed(spot)
     assert row is not None

@@ -1,6 +1,7 @@
-"""The gate before the hands: rules in code over app, element and action. A model can add a gate, never remove one.
+"""The policy gate in front of every action: rules in code over app, element and action. A model can make it stricter,
+never looser.
 
-Nothing that is typed or stands on the screen opens a gate: words are only ever looked at for reasons to stop.
+Nothing that is typed or shown on the screen opens a gate: words only ever give a reason to stop.
 """
 
 from __future__ import annotations
@@ -71,32 +72,32 @@ from devices.phone import Element
 from devices.wording import sentence_of
 
 MAX_SECRET = 64
-"""Letters; longer texts are no codes or passwords."""
+"""Letters; a longer text is not a code or password."""
 APPS_KEPT = 64
-"""Packages of which it is remembered what the policy knows of them."""
+"""How many packages' policy entries are cached."""
 MAX_BUTTONS = 100
-"""Buttons of one screen that a key may reach."""
+"""How many buttons of one screen are checked for a key press."""
 CUT_OFF = 5000
-"""Elements of one screen: of more than that nobody is told, so what lies under the finger may be left out."""
+"""Elements of one screen at which the phone's list is cut off, so that what lies under the finger may be missing."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = (RuleName.SEND, RuleName.PAY)
-"""Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
+"""Rules that Enter can trigger: apart from these, Enter does not press buttons beside a text field."""
 OPENED = {RuleName.PAY, RuleName.SEND, RuleName.INSTALL}
-"""Rules whose words in a list without an amount name the page where it is done ("Donate", "Send messages")."""
+"""Rules whose words in a list without an amount name the page for it ("Donate", "Send messages")."""
 ANDROID = "android"
 """The package of the dialogs that Android itself shows over an app."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
 _KEYS = (act.Type, act.EnterSecret, act.PressKey)
 HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.ListApps, act.OpenApp)
-"""What is known as harmless where no rule holds it."""
+"""Actions known to be harmless unless a rule holds them."""
 
 
 class PolicyError(Exception):
-    """The policy file cannot be used; the message names the file and the fault."""
+    """The policy file is unusable; the message names the file and the fault."""
 
 
 class Policy:
-    """The rules of one file."""
+    """The gate rules of one policy file."""
 
     def __init__(self, rules: dict[str, Any]) -> None:
         try:
@@ -111,7 +112,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: Path) -> Policy:
-        """The policy that ships with the program, with that of a file laid over it. Raises PolicyError."""
+        """Load a policy file on top of the shipped policy. Raises PolicyError."""
         try:
             return cls(laid_over(tomllib.loads(path.read_text(encoding="utf-8"))))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, PolicyError) as error:
@@ -120,28 +121,28 @@ class Policy:
     @classmethod
     @cache
     def default(cls) -> Policy:
-        """The policy that ships with the program."""
+        """Return the policy that ships with the program."""
         return cls(shipped().model_dump())
 
     def rules(self) -> dict[str, Any]:
-        """The rules as JSON, of which the same policy can be made elsewhere."""
+        """Return the rules as JSON data, from which the same policy can be built elsewhere."""
         return self._rules.model_dump(mode="json")
 
     def switched_off(self) -> tuple[str, ...]:
-        """What the shipped rules stop and this policy does not, each as "approve.pay.labels: tip"."""
+        """Return what the shipped rules stop and this policy does not, each as "approve.pay.labels: tip"."""
         return switched_off(self._rules)
 
     def app_name(self, package: str) -> str:
-        """What people call an app, as far as the file knows it; else its package."""
+        """Return the name of an app if the policy file knows it, followed by its package; otherwise the package."""
         app = self._app(package)
         return f"{app.name} ({package})" if app is not None else package
 
     def closes(self, package: str) -> bool:
-        """Whether this app is never touched, and nothing of it is shown to a model."""
+        """Whether this app is never touched and never shown to a model."""
         return fits(package, self._rules.refuse.packages)
 
     def gate(self, action: act.Action, spot: TouchTarget) -> Gate:
-        """What stands before this action, where it meets the screen."""
+        """Judge an action at the place where it meets the screen."""
         if self._is_closed(action, spot.package):
             return Gate("refuse", closed_app(self.app_name(spot.package)))
         if isinstance(action, act.Tap) and action.sensitive:
@@ -155,11 +156,11 @@ class Policy:
         return self.press_gate(action, spot)
 
     def press_gate(self, action: act.Action, spot: TouchTarget) -> Gate:
-        """What stands before the touch and the keys of this action, whatever it types.
+        """Judge the touch and keys of an action, regardless of the text that it types.
 
-        A touch is judged by what it reaches, not by the name that the action has: what is typed into a button presses
-        it, and so does a finger that moves on it. Whatever meets the screen at a place is a touch, unless it is known
-        to be something else.
+        A touch is judged by what it reaches, not by the action's name: typing into a button presses it, and so does a
+        finger that moves on it. Anything that meets the screen at a place counts as a touch unless it is known to be
+        something else.
         """
         gate = ALLOWED
         if isinstance(action, _MOVES) and not stays(spot):
@@ -178,22 +179,22 @@ class Policy:
         return gate
 
     def file_gate(self, path: str, *, asked: str) -> Gate:
-        """What stands before a file that is to leave the phone for the chat; `asked` is the task as it was written."""
+        """Judge a file that is to leave the phone for the chat; `asked` is the task as it was written."""
         if asked_for(path, asked, self._rules.files):
             return ALLOWED
         return Gate("approve", LEAVES)
 
     def is_secret_field(self, field: Element) -> bool:
-        """Whether this field is for a password or code: Android says so, or its hint, description or id does."""
+        """Whether a field is for a password or code, according to Android or its hint, description or id."""
         named = any(map(self._secret_words.stand_in, _names(field)))
         return field.password or (named and not _has_word(field, self._rules.secret.unless))
 
     def is_one_time(self, field: Element) -> bool:
-        """Whether what goes into this field is good for one time only."""
+        """Whether the content of this field is valid only once, such as a confirmation code."""
         return not field.password and _has_word(field, self._rules.secret.one_time)
 
     def asks_for_secret(self, question: str) -> bool:
-        """Whether these words ask for a password, PIN, code or recovery phrase, in any language that has a table."""
+        """Whether a question asks for a password, PIN, code or recovery phrase, in any supported language."""
         return self._secret_words.stand_in(question)
 
     def _is_closed(self, action: act.Action, package: str) -> bool:
@@ -204,7 +205,7 @@ class Policy:
         return self.closes(package)
 
     def hold(self, rule: str, how: str, about: str = "", *, answers: bool = False) -> Gate:
-        """The gate of a rule; ALLOWED where the policy has no such rule."""
+        """Return the verdict of a rule; ALLOWED if the policy has no such rule."""
         known = self._rules.approve.get(rule)
         if known is None:
             return ALLOWED
@@ -227,7 +228,7 @@ class Policy:
         return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
     def _gate_of_touched(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
-        """The gate of what is touched: by its words, id or place, whose consent it gives, or what stands above it."""
+        """Judge a touched element by its words, id or place, by the consent it gives or by the text above it."""
         app, touched = self._app(spot.package), pressed(spot)
         if app is not None and touched is not None and _id(touched) in app.harmless:
             return HARMLESS
@@ -266,7 +267,7 @@ class Policy:
         return self._lexicon.read(caption).opens and not goes_on(caption)
 
     def _closes(self, touched: Element, spot: TouchTarget) -> Gate:
-        """The gate of what only closes something by its words. Those that only describe a picture are not believed."""
+        """Judge an element whose words only close something. Words that merely describe a picture are not trusted."""
         if not is_drawn(touched) or is_navigation(touched, spot):
             return HARMLESS
         paid = any(e.label and has_amount(e.label) for e in spot.around)
@@ -284,7 +285,7 @@ class Policy:
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
 
     def _placed(self, touched: Element, spot: TouchTarget, captions: list[str]) -> Gate:
-        """The gate of a control by where it stands and what it is, whatever its words."""
+        """Judge a control by its position and type, whatever its words."""
         if is_price(touched, spot):
             return self.hold(RuleName.PAY, "price", touched.label)
         if priced := takes_price(touched, captions, spot, self._lexicon):
@@ -301,7 +302,7 @@ class Policy:
         return ALLOWED
 
     def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
-        """The gate of what is touched by its own words and ids."""
+        """Judge a touched element by its own words and ids."""
         if is_app_icon(spot):
             said = tuple(replace(each, place="icon") for each in said)
         elif is_listed(spot):
@@ -317,8 +318,8 @@ class Policy:
         return ALLOWED
 
     def _move(self, action: act.Action, spot: TouchTarget) -> Gate:
-        """A drag begins with a long press and drops what it holds; a swipe presses the button that it does not leave;
-        each of them slides the knob that it begins on or takes a row away, and so does a scroll.
+        """Judge a moving finger. A drag begins with a long press and drops what it holds; a swipe presses a button if
+        it never leaves it. Each of them, and a scroll too, slides the knob it begins on or swipes a row away.
         """
         if isinstance(action, act.Drag) or (isinstance(action, act.Swipe) and stays_on_button(spot)):
             gate = self._gate_of_touched(spot)
@@ -338,7 +339,7 @@ class Policy:
         return gate
 
     def _slid(self, spot: TouchTarget) -> Gate:
-        """The gate of a control that is slid, by the words in its row and around it."""
+        """Judge a sliding control by the words in its row and around it."""
         row = words_in_row(spot)
         around = [(e, label) for e, label in words_around(spot) if not is_button(e) or self._lexicon.read(label).slide]
         labels = [label for _, label in (*row, *around)]
@@ -361,7 +362,7 @@ class Policy:
         return SLID if gate is ALLOWED and slides and is_made_to_slide(spot) else gate
 
     def _keys(self, action: act.Action, spot: TouchTarget) -> Gate:
-        """The gate of the keys that come with an action: Enter and space press the button that has the focus."""
+        """Judge the keys of an action: Enter and space press the focused button."""
         keys, gate = keys_of(action), ALLOWED
         if not (keys.enter or keys.space):
             return gate
@@ -378,7 +379,7 @@ class Policy:
         return self._enter(spot) if gate.verdict == "allow" and keys.enter else gate
 
     def _any(self, buttons: list[Element], spot: TouchTarget) -> Gate:
-        """The gate of the first button that has one; so many that nobody reads them are as good as nameless."""
+        """Return the verdict of the first button that has one. If there are too many buttons to check, ask a person."""
         if len(buttons) > MAX_BUTTONS:
             return Gate("approve", NAMELESS, standing="unknown", how="keys", sensitive=True)
         gates = (self._gate_of_touched(replace(spot, target=button, point=None)) for button in buttons)
@@ -406,7 +407,7 @@ class Policy:
         return ALLOWED
 
     def _first(self, said: tuple[Words, ...] | list[Words], package: str, rules: tuple[str, ...]) -> Gate:
-        """The gate of the first rule that one of these labels sets off."""
+        """Return the verdict of the first rule that one of these labels triggers."""
         app = self._app(package)
         own = app.labels if app is not None else {}
         found: dict[str, str] = {}
@@ -421,7 +422,7 @@ class Policy:
         return self.hold(rule, "words", found[rule]) if rule else ALLOWED
 
     def _meant(self, each: Words) -> frozenset[str]:
-        """The rules that a label sets off, as its place has it."""
+        """Return the rules that a label triggers, depending on its place."""
         read = self._lexicon.read(each.label)
         meant: frozenset[str]
         match each.place:
@@ -444,7 +445,7 @@ class Policy:
         return meant - {""}
 
     def _by_id(self, element: Element, spot: TouchTarget) -> str:
-        """The rule that an element sets off by its resource id, "" for none."""
+        """Return the rule that an element triggers by its resource id; "" if there is none."""
         app = self._app(spot.package)
         for rule, ids in (app.ids if app is not None else {}).items():
             if _id(element) in ids:
@@ -468,7 +469,7 @@ class Policy:
         return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)
 
     def address_gate(self, url: str) -> Gate:
-        """What stands before an address by its form alone, whatever it carries."""
+        """Judge an address by its form alone, regardless of what it carries."""
         reason = address_reason(url, self._rules.urls)
         return Gate("approve", reason) if reason is not None else ALLOWED
 
@@ -490,7 +491,7 @@ def _focused(around: tuple[Element, ...]) -> Element | None:
 
 
 def _has_word(field: Element, labels: tuple[str, ...]) -> bool:
-    """Whether its hint, description or id has one of these words."""
+    """Whether the field's hint, description or id has one of these words."""
     return any(mentions(each, word) for each in _names(field) for word in labels)
 
 

@@ -1,4 +1,4 @@
-"""Where harmless verdicts of the independent reader are kept: a control is read once, and not in each task."""
+"""Stores the independent reader's harmless verdicts, so that a control is judged once and not in every task."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class KeptVerdict:
-    """A press that `model` has found harmless, in this version of an app. `key` is a digest of the control, its window
-    and all words around it, which are not kept themselves; `at` is in Unix seconds.
+    """A press that `model` judged harmless in this version of an app. `key` is a digest of the control, its window and
+    all words around it, which are not stored themselves. `at` is in Unix seconds.
     """
 
     key: str
@@ -21,16 +21,16 @@ class KeptVerdict:
 
 
 class PressVerdicts(Protocol):
-    """The verdicts that outlive the process."""
+    """The stored verdicts, which survive a restart."""
 
     async def all(self, since: float) -> tuple[KeptVerdict, ...]:
-        """Those that were given since then, the newest first."""
+        """Return the verdicts given since then, newest first."""
         ...
 
     async def keep(self, verdict: KeptVerdict) -> None:
-        """Keep it, in place of an older one with its key."""
+        """Store a verdict, replacing an older one with the same key."""
         ...
 
     async def clear(self) -> None:
-        """Forget all of them."""
+        """Delete all verdicts."""
         ...

@@ -1,4 +1,4 @@
-"""A press that no rule knows: which those are, what an independent reader answers, and how long its answer is kept."""
+"""Presses that no rule knows: which those are, what an independent reader answers, and how long that is kept."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from devices.phone import Element, Observation
 from devices.recent import Recent
 
 GuardMode = Literal["auto", "rules", "strict"]
-"""Who judges a press that no rule knows: a reader where a model is configured (`auto`), nobody (`rules`), or a reader
-and, where that has no answer, a person (`strict`).
+"""Who judges a press that no rule knows: a reader if a model is configured (`auto`), nobody (`rules`), or a reader and,
+if it has no answer, a person (`strict`).
 """
 RULES: Final[Mapping[str, RuleName]] = {
     "sends": RuleName.SEND,
@@ -35,15 +35,15 @@ RULES: Final[Mapping[str, RuleName]] = {
     "signs": RuleName.PERMISSION,
     "changes security": RuleName.ACCOUNT,
 }
-"""Consequence → the rule of the policy that holds it."""
+"""The rule of the policy for each consequence."""
 NOTHING: Final = "none"
 MAX_OBJECT = 160
 READINGS_KEPT = 2000
-"""The newest of a service: more controls than people's apps have."""
+"""How many readings a service keeps; more than people's apps have controls."""
 KEPT_S: Final = 30 * 86_400.0
-"""Seconds for which a verdict counts."""
+"""Seconds for which a verdict is valid."""
 SPOT_GRID = 40
-"""Pixels: places without a name this close to each other are the same place."""
+"""Pixels within which two unlabelled spots count as the same place."""
 
 
 class Verdict(BaseModel):
@@ -57,10 +57,10 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PressReading:
-    """What came of one asking, for the record: "unknown" where there was no answer that could be used.
+    """The result of asking the reader about a press, for the record; "unknown" without a usable answer.
 
-    `kept` says that it was answered before, of the same control in the same window. `key` is the word under which it
-    may be kept, "" where it may not.
+    `kept` means that it was answered earlier for the same control in the same window. `key` is the key under which it
+    may be stored, "" if it may not.
     """
 
     consequence: str
@@ -72,12 +72,12 @@ class PressReading:
 
     @property
     def rule(self) -> str:
-        """The rule that holds it, "" for none."""
+        """The rule for its consequence; "" if there is none."""
         return RULES.get(self.consequence, "")
 
     @property
     def data(self) -> dict[str, Any]:
-        """Plain data for the record of the step."""
+        """The reading as plain data for the record of the step."""
         return asdict(self)
 
 
@@ -85,9 +85,9 @@ UNKNOWN: Final = PressReading("unknown")
 
 
 def strictest(verdicts: Iterable[Verdict]) -> PressReading:
-    """One reading of all verdicts in an answer: a harmless one that is quoted from the screen outweighs no other.
+    """Combine all verdicts of an answer: a harmless one, perhaps quoted from the screen, never outweighs another.
 
-    Verdicts that name different consequences are held all the same; none at all is unknown.
+    Contradictory consequences are held anyway; an answer without verdicts is unknown.
     """
     found = list(verdicts)
     named = [each for each in found if each.consequence != NOTHING] or found
@@ -97,9 +97,9 @@ def strictest(verdicts: Iterable[Verdict]) -> PressReading:
 
 
 def is_press(action: Action, spot: TouchTarget) -> bool:
-    """Whether this action presses something: fingers that scroll, and letters that go into a field, do not.
+    """Whether this action presses something; scrolling and typing into a field do not.
 
-    Whatever meets the screen at a place presses it, unless it is known to be something else.
+    Anything that meets the screen at a place counts as a press unless it is known to be something else.
     """
     if isinstance(action, Swipe | Scroll):
         return stays(spot) or stays_on_button(spot)
@@ -111,7 +111,7 @@ def is_press(action: Action, spot: TouchTarget) -> bool:
 
 @dataclass(frozen=True)
 class Pressed:
-    """A press in its window, as far as a reader is told of it and its answer holds to it."""
+    """A press in its window: what the reader is shown and what its answer is bound to."""
 
     kind: str
     seen: Observation
@@ -124,8 +124,8 @@ class Pressed:
         return approval_context(self.seen, self.target, self.point)
 
     def lasting(self, key: str, reader: str, now: float) -> KeptVerdict | None:
-        """How a harmless verdict may outlive the process; None where it may not: on a dialog, where words may come
-        from a web page, where there are no words around it, and where the app's version is not known.
+        """Return the verdict in the form in which it may survive a restart. None if it may not: in a dialog, in a web
+        page, without words around it, or if the app's version is unknown.
         """
         near, seen = self.near, self.seen
         is_web = any("WebView" in each.class_name for each in seen.elements or ())
@@ -135,8 +135,8 @@ class Pressed:
         return KeptVerdict(key, seen.package, seen.app_version, control, reader, now)
 
     def key(self, reader: str) -> str | None:
-        """A word for the app, the control and all words that are bound to it, and for the picture where there are
-        none, or none that are believed; None where nothing tells this window from another one.
+        """Return a digest of the app, the control and all words bound to it, and of the picture if there are no
+        reliable words; None if nothing distinguishes this window from others.
         """
         near, seen = self.near, self.seen
         shown = self.target.bounds if self.target is not None and is_drawn(self.target) else None
@@ -158,14 +158,14 @@ class Pressed:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A reading that is kept. `lasts` is what outlives the process of it, `before` whether a former process asked."""
+    """A kept reading. `lasts` is its form that survives a restart, `before` whether an earlier process asked."""
 
     reading: PressReading
     lasts: KeptVerdict | None = None
     before: bool = False
 
     def holds(self, version: str, now: float) -> bool:
-        """Whether it counts now, in this version of the app, "" where that is not known yet."""
+        """Whether it is valid now, in this version of the app ("" if not known yet)."""
         if self.lasts is None:
             return True
         same = version == self.lasts.version or (not version and not self.before)
@@ -173,30 +173,30 @@ class _Known:
 
 
 class Readings:
-    """The readings of this service. What is unknown is never kept, nor what is harmless for the buttons of a dialog.
+    """The kept readings of this service. Unknown ones are never kept, nor harmless ones about the buttons of a dialog.
 
-    Those that outlive the process are harmless ones alone (see `Pressed.lasting`).
+    Only harmless ones survive a restart (see `Pressed.lasting`).
     """
 
     def __init__(self, table: PressVerdicts | None = None, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives Unix seconds."""
+        """`clock` returns Unix seconds."""
         self._kept: Recent[str, _Known] = Recent(READINGS_KEPT)
         self._table = table
         self._clock = clock
 
     async def load(self) -> None:
-        """Take what former processes have kept."""
+        """Load what earlier processes stored."""
         if self._table is not None:
             for each in reversed((await self._table.all(self._clock() - KEPT_S))[:READINGS_KEPT]):
                 self._kept[each.key] = _Known(PressReading(NOTHING, kept=True, key=each.key), each, before=True)
 
     def of(self, key: str | None, version: str) -> PressReading | None:
-        """What is known of it from before, in this version of its app."""
+        """Return the known reading for this key in this version of the app, or None."""
         known = None if key is None else self._kept.get(key)
         return known.reading if known is not None and known.holds(version, self._clock()) else None
 
     async def keep(self, key: str | None, reading: PressReading, pressed: Pressed, reader: str) -> None:
-        """Keep it, where it may be kept."""
+        """Keep a reading if it may be kept."""
         harmless = reading.consequence == NOTHING
         if key is None or reading.consequence == UNKNOWN.consequence or (harmless and pressed.near.kind == "dialog"):
             return
@@ -206,15 +206,15 @@ class Readings:
             await self._table.keep(lasts)
 
     def know(self, key: str, consequence: str, about: str) -> None:
-        """Take what was kept of it with a recorded skill."""
+        """Add a reading that was stored with a recorded skill."""
         self._kept[key] = _Known(PressReading(consequence, about, kept=True, key=key))
 
     def lasting(self) -> tuple[KeptVerdict, ...]:
-        """What outlives the process."""
+        """Return the verdicts that survive a restart."""
         return tuple(known.lasts for known in self._kept.values() if known.lasts is not None)
 
     async def clear(self) -> None:
-        """Forget all of it, also what outlives the process."""
+        """Delete all readings, including stored ones."""
         self._kept.clear()
         if self._table is not None:
             await self._table.clear()

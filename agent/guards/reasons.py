@@ -1,4 +1,4 @@
-"""Why the gate asks, in words for a person: the shipped reasons are worded, an operator's own stay."""
+"""The reasons for the gate's questions: shipped ones can be translated, an operator's own stay as written."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ FORBIDS: Final = words("reason.forbids")
 
 
 def of_rule(rule: str, own: str) -> str:
-    """The reason of a rule: worded where it is as it is shipped, else the operator's `own`."""
+    """Return the reason of a rule: a translatable sentence if it is the shipped one, otherwise the operator's `own`."""
     return words(f"reason.{rule}") if rule in RULE_NAMES and own == SENTENCES[f"reason.{rule}"] else own
 
 
 def answering(reason: str) -> Words:
-    """The reason of a button that means what the question above it asks."""
+    """Return the reason for a button that answers the question above it."""
     return words("reason.answers", reason=reason)
 
 
 def warned(why: str) -> Words:
-    """The reason that the acting model itself has given."""
+    """Return the acting model's own warning as a reason."""
     return words("reason.sensitive", why=why)
 
 
 def closed_app(app: str) -> Words:
-    """The reason to refuse what is done in this app."""
+    """Return the reason for refusing an action in this app."""
     return words("reason.closed", app=app)

@@ -1,8 +1,8 @@
-"""To whom a message goes, and its whole text: known for a conversation on the screen, and for nothing else.
+"""Determines a message's recipient and whole text, only for a conversation on the screen.
 
-A name that an app did not put at the head of a conversation names nobody: a heading such as *Comments* or *New
-message*, words in a list that scrolls, another app's notification. Where anything else is possible nothing is known,
-and a person is asked as ever.
+Words identify nobody unless the app put them at the top of a conversation: headings such as *Comments* or *New
+message*, words in a scrolling list and other apps' notifications do not count. In any doubt the recipient is unknown,
+and a person is asked as usual.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ _HEADINGS: Final = frozenset(
         "|nová zpráva|zprávy|komentáře|odpovědi|νέο μήνυμα|μηνύματα|σχόλια|ข้อความใหม่|ข้อความ|ความคิดเห็น",
     )
 )
-"""What heads a page where something is written, and names nobody."""
+"""Headings of pages with a text field that are not names."""
 _ATTACHED: Final = frozenset({"attachment", "attachments", "attached", "thumbnail", "preview"})
-"""Parts of ids of what goes out with a text."""
+"""Parts of ids of things that are sent along with a text."""
 _WEB: Final = "WebView"
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a press sends: to whom, and its whole text; None where that is not known for sure."""
+    """What a press sends: the recipient and the whole text, which is None if it is not certain."""
 
     to: Recipient
     text: str | None
@@ -71,7 +71,7 @@ class Message:
 def message_of(
     action: Action, seen: Observation, target: Element | None, point: Point | None, gate: Gate
 ) -> Message | None:
-    """The message that this press sends, None unless a rule holds it as one and its recipient is known."""
+    """Return the message that this press sends; None unless a rule holds it and its recipient is known."""
     if gate.consequence != RuleName.SEND or gate.verdict != "approve" or not seen.package:
         return None
     field = _only_field(action, seen, target, point)
@@ -82,7 +82,7 @@ def message_of(
 
 
 def conversation_with(seen: Observation) -> str:
-    """Whose conversation the screen shows, with the field that a message is written into; "" for none that is known."""
+    """Return whose conversation with a message field the screen shows; "" if unknown."""
     elements = seen.elements or ()
     fields = [e for e in elements if e.editable]
     spot = TouchTarget(seen.package, None, elements, None, activity=seen.activity, size=seen.size)
@@ -91,7 +91,7 @@ def conversation_with(seen: Observation) -> str:
 
 
 def _only_field(action: Action, seen: Observation, target: Element | None, point: Point | None) -> Element | None:
-    """The one field of the window, that of a conversation, where the press sends what is in it."""
+    """Return the window's only field, that of a conversation, if the press sends its content."""
     elements = seen.elements or ()
     fields = [e for e in elements if e.editable]
     if len(fields) != 1 or any(_WEB in e.class_name for e in elements) or facts_of(seen).amounts:
@@ -119,7 +119,7 @@ def _lexicon() -> Lexicon:
 
 
 def _head(seen: Observation, field: Element) -> str:
-    """The name at the head of the conversation, level with a button; "" where there are several words or none."""
+    """Return the name at the top of the conversation, level with a button; "" if there is not exactly one."""
     height = seen.size.height
     elements = seen.elements or ()
     top = [e for e in elements if height * STATUS_BAR_SHARE < e.bounds.centre.y < height * TOP_SHARE]
@@ -151,7 +151,7 @@ def _flat(words: str) -> str:
 
 
 def _whole_text(action: Action, seen: Observation, field: Element) -> str | None:
-    """All that would go out, None where it cannot be told: something may go with it, or be in the field already."""
+    """Return everything that would be sent; None if uncertain because of attachments or existing text."""
     for element in seen.elements or ():
         parts = set(id_words(element.resource_id))
         if element.package == seen.package and parts & _ATTACHED and not (is_button(element) and not _removes(parts)):

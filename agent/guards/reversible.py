@@ -1,6 +1,6 @@
-"""Controls of which the structure says that whatever they do can be taken back at once: nothing has to be read there.
+"""Recognises controls whose effect can be undone at once, by their structure alone, so that no words must be judged.
 
-Looking alike is no such structure: rows that look the same may do different things.
+Looking alike is not enough: similar rows may do different things.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _PAGES: Final = (
     "*$WifiSettings*Activity",
     "*$BatterySaverSettingsActivity",
 )
-"""Pages of the settings that have nothing to do with security. One that does not tell which it is, as `SubSettings`,
-may be about anything.
+"""Pages of the settings unrelated to security. A page that does not identify itself, such as `SubSettings`, may be
+about anything.
 """
 _SWITCHES: Final = ("Switch", "SwitchCompat", "SwitchMaterial", "ToggleButton")
 _TABS: Final = ("ActionBar$Tab", "TabLayout$TabView")
 
 
 def is_reversible(touched: Element, spot: TouchTarget) -> bool:
-    """Whether it is a switch on a plain page of the settings, a tab, or a key of a calculator."""
+    """Whether it is a switch on a plain settings page, a tab, or a calculator key."""
     return _is_tab(touched, spot) or is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
 
 
 def is_settings_page(package: str, activity: str) -> bool:
-    """Whether it is a page of the phone's settings whose switches are what their titles say, of the phone itself."""
+    """Whether it is a settings page of the phone whose switches do what their titles say."""
     return fits(package, _SETTINGS) and fits(activity, _PAGES)
 
 
 def _is_tab(touched: Element, spot: TouchTarget) -> bool:
-    """Whether it stands among Android's own tabs, of which just one is chosen."""
+    """Whether it is one of Android's own tabs, exactly one of which is selected."""
     tabs = [e for e in spot.around if e.class_name.endswith(_TABS)]
     return touched.class_name.endswith(_TABS) and len(tabs) > 1 and sum(e.selected for e in tabs) == 1
 
 
 def _is_plain_switch(touched: Element, spot: TouchTarget) -> bool:
-    """Whether the touch turns just one switch of such a page: it, or the only one in its row."""
+    """Whether the touch turns exactly one switch of such a page: itself, or the only one in its row."""
     package = touched.package or spot.package
     if package != spot.package or not is_settings_page(package, spot.activity):
         return False

@@ -1,4 +1,4 @@
-"""The form of a policy file."""
+"""The data model of a policy file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class RuleName(StrEnum):
-    """The rules of the policy that ships, by the consequence that each holds; an operator may add others by any name.
+    """The rules of the shipped policy, named by the consequence that each one guards. An operator may add rules of any
+    name.
 
-    Each has a reason and a verb in the wording, and words in the table of every language.
+    Each shipped rule has a reason and a verb in the wording, and words in every language's table.
     """
 
     PAY = "pay"
@@ -34,8 +35,9 @@ class _Part(BaseModel):
 
 
 class Rule(_Part):
-    """What waits for an approval: buttons that are or begin with `labels`, or end with `endings`, and those that agree
-    to one of `statements`; none that end with one of `unless`, or begin with one of `things`.
+    """What requires an approval: buttons whose caption is or begins with one of `labels` or ends with one of `endings`,
+    and buttons that agree to one of `statements`. Captions that end with one of `unless` or begin with one of `things`
+    are exempt.
     """
 
     reason: str
@@ -47,29 +49,30 @@ class Rule(_Part):
 
 
 class Refuse(_Part):
-    """Apps that are never touched, by package name; `*` stands for anything."""
+    """Apps that are never touched, by package name; `*` matches anything."""
 
     packages: tuple[str, ...] = ()
 
 
 class Confirm(_Part):
-    """Buttons that mean what the words above them say, and those that do not whatever these say."""
+    """Captions of buttons that mean what the words above them say (`labels`), and of those that never do
+    (`harmless`).
+    """
 
     labels: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
 
 
 class Screens(_Part):
-    """Screens where a touch on a place without a name waits too."""
+    """Screens on which a touch on an unlabelled spot also needs approval."""
 
     packages: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
 
 class SecretFields(_Part):
-    """Fields that only a person fills, by the words of their hint, description or id.
-
-    What goes into those of `one_time` is good once.
+    """Fields that only a person may fill, recognised by words in their hint, description or id. What goes into a field
+    with a word of `one_time` is valid only once.
     """
 
     labels: tuple[str, ...] = ()
@@ -78,9 +81,8 @@ class SecretFields(_Part):
 
 
 class Urls(_Part):
-    """Addresses by what opening them starts; the form of an entry is in `agent.guards.egress`.
-
-    Schemes of `shows` only show something, as http does; any other one waits.
+    """Addresses by what opening them starts; `agent.guards.egress` documents the form of an entry. Schemes in `shows`
+    only display something, as http does; any other scheme needs approval.
     """
 
     shows: tuple[str, ...] = ()
@@ -92,17 +94,18 @@ class Urls(_Part):
 
 
 class FileKind(_Part):
-    """Words for a kind of file, and the endings of its names; without endings any file is one."""
+    """The words for a kind of file and its filename endings; without endings, any file matches."""
 
     words: tuple[str, ...]
     suffixes: tuple[str, ...] = ()
 
 
 class Files(_Part):
-    """What words of a task let a file leave the phone without an approval. Without any, every file waits for one.
+    """The words in a task that let a file leave the phone without approval. If there are none, every file needs
+    approval.
 
-    A word that stands with a kind of file says which it is, unless it is one of `plain`; `bounds` end such words, and
-    begin new ones after one of `places` (where the file is) or `relations`.
+    A word next to a kind of file says which file is meant, unless it is one of `plain`. Words in `bounds` end such a
+    description; those in `places` (where the file is) and `relations` begin a new one.
     """
 
     verbs: tuple[str, ...] = ()
@@ -116,9 +119,8 @@ class Files(_Part):
 
 
 class App(_Part):
-    """What is known of one app: buttons by resource id and by label, each under the rule that they set off.
-
-    `harmless` are resource ids that no rule stops in this app.
+    """What is known about one app: its buttons by resource id and label, each under the rule that they trigger.
+    `harmless` lists resource ids that no rule stops in this app.
     """
 
     name: str
@@ -128,12 +130,12 @@ class App(_Part):
     harmless: tuple[str, ...] = ()
 
     def is_for(self, package: str) -> bool:
-        """Whether this entry is about that package."""
+        """Whether this entry is about the given package."""
         return fits(package, self.packages)
 
 
 class Rules(_Part):
-    """The whole file."""
+    """The content of a whole policy file."""
 
     approve: dict[str, Rule]
     refuse: Refuse = Refuse()
@@ -155,11 +157,11 @@ class Rules(_Part):
 
 @cache
 def shipped() -> Rules:
-    """The rules that ship with the program."""
+    """Load the rules that ship with the program."""
     text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
     return Rules.model_validate(tomllib.loads(text))
 
 
 def fits(package: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a package is one of these; `*` stands for anything."""
+    """Whether a package matches one of these patterns; `*` matches anything."""
     return any(fnmatchcase(package, pattern) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Whether two looks show the same screen, for the guard against loops: clocks and small movements do not count."""
+"""Decides for the loop guard whether two looks show the same screen, ignoring clocks and small movements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from devices.phone import Element, Observation
 
 SMALL = (54, 120)
 MOVED_MEAN = 4.0
-"""Mean difference of small grey pictures (0–255) that is an effect although no word changed: a map that was zoomed, a
-drawing. A banner or a second hand stays below."""
+"""The mean difference of small grey pictures (0–255) that counts as an effect although no word changed: a zoomed map, a
+drawing. A banner or a second hand stays below.
+"""
 SCROLLED_MEAN = 0.8
-"""The same for a scroll, whose only effect may be a picture that stands elsewhere."""
+"""The same threshold after a scroll, which may only move a picture."""
 _SECONDS = re.compile(r"\b\d{1,2}:\d{2}:\d{2}\b")
 _CLOCKS = ("clock", "chronometer")
 
 
 def screen_word(seen: Observation) -> str:
-    """A short word that stays the same while nothing but clocks has changed."""
+    """Return a digest of the screen that stays the same while only clocks change."""
     top = seen.size.height * STATUS_BAR_SHARE
     below = [e for e in seen.elements or () if e.bounds.centre.y > top]
     words = sorted({_SECONDS.sub("", " ".join(e.label.split())) for e in below if e.label and not _is_clock(e)})
@@ -32,7 +33,7 @@ def screen_word(seen: Observation) -> str:
 
 
 def moved(before: Observation, after: Observation, *, least: float) -> bool:
-    """Whether the pictures differ by more than `least`, the status bar left out."""
+    """Whether the pictures differ by more than `least`, ignoring the status bar."""
     if before.thumbnail is None or after.thumbnail is None or before.size != after.size:
         return False
     difference = ImageChops.difference(_thumb(before.thumbnail), _thumb(after.thumbnail))

@@ -1,4 +1,4 @@
-"""Whether words are about a password, PIN, code or recovery phrase, in all languages that have a table."""
+"""Recognises words about a password, PIN, code or recovery phrase, in all languages that have a table."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NOTHING: Final = re.compile(r"(?!)")
 
 
 class SecretWords:
-    """The words of one policy and of all tables, as two patterns.
+    """The secret words of one policy and of all tables, as two patterns.
 
-    `labels` and `unless` are those of the policy: any of the second before one of the first means something else.
+    `labels` and `unless` come from the policy: a word of `unless` before one of `labels` gives it another meaning.
     """
 
     def __init__(self, labels: Sequence[str], unless: Sequence[str]) -> None:
@@ -27,13 +27,13 @@ class SecretWords:
         self._unless = unless
 
     def stand_in(self, text: str) -> bool:
-        """Whether one of the words stands in this text and means a secret there: a "zip code" is none."""
+        """Whether this text contains a word for a secret in that sense, unlike "zip code"."""
         secret, harmless = self._patterns
         return secret.search(harmless.sub(" ", _apart(plain(text)))) is not None
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Words for a secret, and those that mean something else: compiled for the first text, a fifth of a second."""
+        """The patterns for secret and harmless words, compiled on first use in a fifth of a second."""
         tables = _tables()
         plural = [f"{word}s" for word in self._labels if word.isascii()]
         other = [f"{before} {word}" for before in self._unless for word in (*self._labels, *plural)]
@@ -51,12 +51,12 @@ def _tables() -> dict[str, tuple[str, ...]]:
 
 
 def _apart(text: str) -> str:
-    """The text with a blank between words of scripts that write none and the others: PIN是多少 names a PIN."""
+    """Separate words of scripts without spaces from others: PIN是多少 contains PIN."""
     return " ".join(_RUN.sub(lambda run: f" {run[0]} ", text).split())
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """Any of the words. The longest come first, so that a phrase is taken whole."""
+    """Return a pattern for any of the words, the longest first so that phrases match as a whole."""
     written = sorted({_written(word) for word in words if word.strip("_* ")}, key=len, reverse=True)
     return re.compile("|".join(written)) if written else _NOTHING
 
@@ -71,7 +71,7 @@ def _written(word: str) -> str:
 
 
 def _plain_parts(word: str) -> str:
-    """The word as texts are compared, with the stars of its parts."""
+    """Return the word in its compared form, keeping the stars of its parts."""
     return " ".join(plain(part.rstrip("*")) + "*" * part.endswith("*") for part in word.strip("_").split())
 
 

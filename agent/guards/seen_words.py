@@ -1,4 +1,4 @@
-"""What each app has shown in a run, kept as short numbers in place of words, to know them again when they leave."""
+"""Remembers what each app showed in a run as short numbers instead of words, to recognise words that leave."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ from agent.guards.words import plain
 from devices.phone import Element, Observation
 
 MAX_UNITS: Final = 6000
-"""Of one app, the newest: as many as the longest text has that a model is given at once, in a script without blanks."""
+"""The newest units kept per app: as many as the longest text for a model has, in a script without spaces."""
 MAX_APPS: Final = 12
-"""Apps of one run, the newest."""
+"""How many apps of one run are kept, the newest."""
 MAX_PIECE: Final = 4000
-"""Letters that are searched at once: some patterns take a time that grows with their square."""
+"""Letters searched at once, because the time of some patterns grows quadratically."""
 OVERLAP: Final = 200
-"""Letters by which pieces of a text overlap, so that a word at the end of one is whole in the next."""
+"""Letters by which the pieces of a text overlap, so that a word at an edge is whole in the next piece."""
 MAX_TEXT: Final = 12_000
-"""Letters of one text; at most 10,000 are typed at once, and fewer are read or copied."""
+"""The maximum letters of one text; at most 10,000 are typed at once, and fewer are read or copied."""
 LABELS_KEPT: Final = 1024
-"""Pieces of labels whose units are kept: those of the last dozen screens."""
+"""How many labels' units are cached: those of the last dozen screens."""
 DIGITS: Final = 8
-"""Of the number that stands for a unit, in base 16: a wrong match among all that is kept is one in 60,000."""
+"""Hexadecimal digits of a unit's number: one in 60,000 comparisons with all that is kept is wrong."""
 PAIR_LETTERS, WORD_LETTERS, MARK_SIGNS, NUMBER_DIGITS = 3, 4, 6, 4
-"""What is shorter says nothing: a word of a pair, one by itself, a mix of letters and digits, a number."""
+"""The minimum lengths of a word in a pair, a single word, a mix of letters and digits, and a number; shorter ones
+identify nothing.
+"""
 HOMES: Final = ("*launcher*", "com.miui.home", "*.home")
-"""Home screens: each word by itself is only the name of an app."""
+"""Home screens, where each single word is only the name of an app."""
 _TOKEN: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"\d[\d .,()/-]*\d")
 _DATE: Final = re.compile(r"(?:19|20)\d\d[-./ ]?\d\d?[-./ ]?\d\d?|\d\d?[-./ ]\d\d?[-./ ](?:19|20)?\d\d|(?:19|20)\d\d")
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Scripts that write no blanks between words."""
+"""Scripts without spaces between words."""
 _ADDRESS: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://|www\.)\S+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}/\S*", re.IGNORECASE
 )
@@ -47,19 +49,19 @@ Kind = Literal["word", "pair", "mark", "address"]
 
 
 class SeenApp(TypedDict):
-    """One app: what people call it, and the numbers of its units one after the other, oldest first."""
+    """What one app showed: its name, and the numbers of its units in a row, oldest first."""
 
     name: str
     units: str
 
 
 Seen = dict[str, SeenApp]
-"""By package, the app that was seen last at the end."""
+"""What each app showed, by package; the app seen last comes last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A word that is not in everybody's mouth, two of them beside each other, a number or code, or a whole address."""
+    """A recognisable piece of text: an uncommon word, two adjacent ones, a number or code, or a whole address."""
 
     kind: Kind
     words: tuple[str, ...]
@@ -67,8 +69,8 @@ class Unit:
 
 
 def with_seen(seen: Seen, screen: Observation, lexicon: Lexicon) -> Seen:
-    """What was seen so far and what this screen shows. Its secrets have been covered before; fields for passwords and
-    for searches are left out: the latter hold what somebody looks for.
+    """Add what this screen shows to what was seen. Its secrets must already be covered. Password and search fields are
+    left out: the latter contain what somebody searches for.
     """
     labels = (
         label
@@ -80,7 +82,7 @@ def with_seen(seen: Seen, screen: Observation, lexicon: Lexicon) -> Seen:
 
 
 def with_words(seen: Seen, package: str, name: str, labels: Iterable[str]) -> Seen:
-    """What was seen so far and what this app, which people call by `name`, has shown in these labels."""
+    """Add what the app `package`, called `name`, showed in these labels to what was seen."""
     home = fits(package, HOMES)
     shown = [unit.number for label in labels if label for unit in units_of(label) if not (home and unit.kind == "word")]
     if not shown:
@@ -96,7 +98,7 @@ def with_words(seen: Seen, package: str, name: str, labels: Iterable[str]) -> Se
 
 
 def split(units: str) -> list[str]:
-    """The numbers of an app, each by itself."""
+    """Split the numbers of an app."""
     return [units[at : at + DIGITS] for at in range(0, len(units), DIGITS)]
 
 
@@ -107,12 +109,12 @@ def is_search(field: Element, lexicon: Lexicon) -> bool:
 
 
 def numbers_of(texts: Iterable[str]) -> frozenset[str]:
-    """The numbers of all units in these texts."""
+    """Return the numbers of all units in these texts."""
     return frozenset(unit.number for text in texts for unit in units_of(text))
 
 
 def units_of(text: str) -> tuple[Unit, ...]:
-    """Everything in a text by which it is known again."""
+    """Return all recognisable units of a text."""
     if len(text) <= MAX_PIECE:
         return _units_of(text)
     starts = range(0, min(len(text), MAX_TEXT) - OVERLAP, MAX_PIECE - OVERLAP)
@@ -149,7 +151,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def is_mark(token: str) -> bool:
-    """Whether a word is a number or code by which one thing is told from all others; a year is none."""
+    """Whether a word is a number or code that identifies one thing; a year does not."""
     digits = sum(map(str.isdigit, token))
     if digits == len(token):
         return digits >= NUMBER_DIGITS and not _DATE.fullmatch(token)
@@ -157,25 +159,25 @@ def is_mark(token: str) -> bool:
 
 
 def bare_address(address: str) -> str:
-    """An address as it is compared: without what browsers leave out when they show it."""
+    """Return an address in its compared form, without what browsers hide."""
     return _SCHEME.sub("", address.strip().rstrip(".,;:!?)]}>\"'")).rstrip("/")
 
 
 @lru_cache(8192)
 def number(kind: str, words: str) -> str:
-    """The number that stands for a unit."""
+    """Return the number that stands for a unit."""
     return blake2b(f"{kind} {words}".encode(), digest_size=DIGITS // 2).hexdigest()
 
 
 @cache
 def usual_words() -> frozenset[str]:
-    """The words of the tables of languages and of the shipped rules: buttons, titles, small words of sentences."""
+    """Return the common words from language tables and shipped rules: buttons, titles, small words."""
     labels = (word for table in tables().values() for words in table.values() for word in words)
     rules = (word for rule in shipped().approve.values() for word in (*rule.labels, *rule.statements))
     return frozenset(token for word in (*labels, *rules) for token in _TOKEN.findall(plain(word)))
 
 
 def names_of(seen: Mapping[str, SeenApp], package: str) -> str:
-    """What people call an app that was seen."""
+    """Return the name of an app that was seen, otherwise its package."""
     app = seen.get(package)
     return app["name"] if app is not None else package

@@ -1,4 +1,4 @@
-"""The pictures that an approval is about, which no words tell: a photo that is deleted, the preview of a message."""
+"""The pictures that an approval is about but no words describe: a photo to delete, a message's preview."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from devices.phone import Element, Observation
 
 _CLASSES: Final = re.compile(r"Image|Photo|Picture|Thumb|Video|Surface|Texture")
 SMALLEST_SHARE: Final = 0.006
-"""Of the screen: smaller pictures are avatars and icons, which come and go."""
+"""The share of the screen below which pictures are avatars and icons, which come and go."""
 LEAF_SHARE: Final = 0.04
-"""Of the screen: what is as large, and neither has words nor holds anything, draws a picture."""
+"""The share of the screen from which an element without words and children counts as a picture."""
 PAGE_SHARE: Final = 0.1
-"""Of the screen: a picture of this size is what a page is about."""
+"""The share of the screen from which a picture is what the page is about."""
 REACH: Final = 0.2
-"""Of the screen's height: a picture so near to the control belongs to it."""
+"""The share of the screen's height within which a picture belongs to a control."""
 MOST: Final = 8
 CELLS: Final = 16
-"""Cells each way: another photo differs in some of them."""
+"""Cells per side of a compared picture; another photo differs in some of them."""
 
 
 def shown_pictures(
     seen: Observation, near: ApprovalContext, target: Element | None, before: Observation | None = None
 ) -> list[str | None]:
-    """What the pictures of a control's dialog or row look like, from above, or on a page those that it is about.
+    """Return the pictures of a control's dialog or row from top to bottom or, on a page, those it is about.
 
-    None stands in the place of one that had changed by itself since `before`.
+    None replaces a picture that had already changed on its own since `before`.
     """
     boxes = _boxes(seen, near, target)
     now = [picture_of(seen, box, cells=CELLS) for box in boxes]
@@ -40,7 +40,7 @@ def shown_pictures(
 
 
 def same_pictures(approved: list[str | None], now: list[str | None]) -> bool:
-    """Whether the same pictures are shown as when it was approved."""
+    """Whether the pictures are the same as at the approval."""
     if len(approved) != len(now):
         return False
     pairs = zip(approved, now, strict=True)
@@ -76,7 +76,7 @@ def _is_picture(element: Element, window: tuple[Element, ...], screen: int) -> b
 
 
 def _is_about(picture: Element, target: Element, seen: Observation) -> bool:
-    """Whether a page's picture is what the page is about, was chosen, or stands near the control."""
+    """Whether a picture is what the page is about, is selected, or is near the control."""
     if picture.bounds.area >= PAGE_SHARE * seen.size.width * seen.size.height or picture.checked or picture.selected:
         return True
     gap = max(target.bounds.top - picture.bounds.bottom, picture.bounds.top - target.bounds.bottom)

@@ -1,7 +1,7 @@
-"""What is slid: the control under a finger that holds a value or a knob, and the words on it, above, below and beside.
+"""Finds the sliding control under a finger and the words on, above, below and next to it.
 
-Apps draw "Slide to pay" on a track, or as a text of its own around it. Trees leave out what has no words and takes no
-touch, so of a drawn track there may be nothing but these words.
+Apps draw "Slide to pay" on a track or as text around it. Trees omit elements that have no words and receive no touch,
+so a custom-drawn track may leave nothing but these words.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider
 
 REACH: Final = 0.04
-"""Of the screen's height: so near to a control words are its own, or as near as the control is high."""
+"""The share of the screen's height within which words belong to a control; at least the control's own height."""
 LONG: Final = 3
-"""How many times as long as it is thick a track is at least."""
+"""How many times longer than thick a track is at least."""
 _AGREEING: Final = ("SlideToActView", "SwipeButton")
 _CONFIRMING: Final = re.compile(r"(?:slide|swipe|drag)(?:to|button|confirm|unlock|pay|view\Z)", re.IGNORECASE)
-"""Classes of controls that are slid to agree to something; a SeekBar sets a value as well."""
+"""Classes of controls that are slid to agree to something; a SeekBar may also just set a value."""
 _CALL: Final = re.compile(
     r"answer_?(?:call|button|slider|handle|icon)|incoming_call_puck|slide_to_answer|swipe_to_answer"
 )
@@ -29,27 +29,27 @@ _Said = list[tuple[Element, str]]
 
 
 def on_slider(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on what Android calls a slider."""
+    """Whether the finger lands on what Android calls a slider."""
     return any(map(_is_slider, _held(spot)))
 
 
 def is_confirming_slider(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on a control that is made to be slid for a consent."""
+    """Whether the finger lands on a control made for sliding to confirm."""
     return any(_CONFIRMING.search(e.class_name.rsplit(".", 1)[-1]) for e in _held(spot))
 
 
 def takes_call(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on what is moved to take a call, by its id: it has no words in most dialers."""
+    """Whether the finger lands on the control that answers a call, by its id: most dialers give it no words."""
     return any(_CALL.search(e.resource_id.rsplit("/", 1)[-1]) for e in _held(spot))
 
 
 def is_made_to_slide(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on a slider, or on a track or a knob without words of its own."""
+    """Whether the finger lands on a slider, or on a track or knob without words of its own."""
     return on_slider(spot) or is_confirming_slider(spot) or _drawn(spot) is not None
 
 
 def words_in_row(spot: TouchTarget) -> _Said:
-    """The words at the height where a finger comes down: a slider's may stand on it or beside it."""
+    """Return the words at the height where a finger lands: a slider's may be on it or beside it."""
     start = _finger(spot)
     if start is None:
         return []
@@ -57,16 +57,16 @@ def words_in_row(spot: TouchTarget) -> _Said:
 
 
 def words_around(spot: TouchTarget) -> _Said:
-    """The words on and right above and below what is slid there, from above; none where nothing is.
+    """Return the words on, above and below the control that is slid, from top to bottom; none if nothing is slid.
 
-    A finger that goes to the side may slide whatever it begins on, any other one what is made for it.
+    A sideways movement may slide any element; other movements only elements made for it.
     """
     box = _slid(spot)
     return [] if box is None else _near(box, spot)
 
 
 def words_by_end(spot: TouchTarget) -> _Said:
-    """The words right above and below the place where a finger drops what it drags."""
+    """Return the words directly above and below the place where a finger drops what it drags."""
     end = spot.end
     if end is None:
         return []
@@ -92,7 +92,7 @@ def _near(box: Bounds, spot: TouchTarget) -> _Said:
 
 
 def _slid(spot: TouchTarget) -> Bounds | None:
-    """The bounds of what is slid there, with its track where one is told."""
+    """Return the bounds of what is slid, including its track if reported."""
     under, start, end = _under(spot), _finger(spot), spot.end
     sliders = [e for e in under if _is_slider(e)]
     if sliders:
@@ -107,7 +107,7 @@ def _slid(spot: TouchTarget) -> Bounds | None:
 
 
 def _drawn(spot: TouchTarget) -> Bounds | None:
-    """The bounds of the drawn track under the finger: it says nothing itself, and nor does the knob on it."""
+    """Return the bounds of the custom-drawn track under the finger, where neither track nor knob has words."""
     under = _under(spot)
     knob = min(under, key=lambda e: e.bounds.area, default=None)
     if knob is None or _speaks(knob) or knob.editable or knob.checkable or is_row(knob, spot.around):
@@ -128,7 +128,7 @@ def _drawn(spot: TouchTarget) -> Bounds | None:
 
 
 def _speaks(element: Element) -> bool:
-    """Whether it has words: arrows and other signs are none."""
+    """Whether the element has words; arrows and other symbols do not count."""
     return any(map(str.isalnum, element.label + element.hint))
 
 
@@ -145,7 +145,7 @@ def _finger(spot: TouchTarget) -> Point | None:
 
 
 def _held(spot: TouchTarget) -> list[Element]:
-    """Whatever the finger comes down on, pages as well."""
+    """Return everything that the finger lands on, including pages."""
     start = _finger(spot)
     return [] if start is None else [e for e in spot.around if e.bounds.holds(start)]
 
@@ -155,7 +155,7 @@ def _under(spot: TouchTarget) -> list[Element]:
 
 
 def _is_small(element: Element, spot: TouchTarget) -> bool:
-    """Whether it is no page."""
+    """Whether the element is small enough not to be a page."""
     return element.bounds.area <= LARGE_SHARE * spot.area
 
 

@@ -1,4 +1,4 @@
-"""What a control does by where it stands and what its id is made of, in whatever language it speaks."""
+"""Determines what a control does by its position and the parts of its id, in any language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VERBS: Final = {
     RuleName.PERMISSION: {"allow", "grant", "authorize", "authorise"},
     RuleName.ACCOUNT: {"logout", "signout"},
 }
-"""What ids call a consequence. "post", "order" and "share" are more often things than deeds."""
+"""What ids call a consequence. "post", "order" and "share" more often name things than actions."""
 _THINGS: Final = frozenset(
     re.findall(
         r"\w+",
@@ -40,29 +40,29 @@ _CARD: Final = re.compile(r"\b(?:mm ?/ ?(?:yy|aa|jj|гг|rr)|cvv2?|cvc2?|iban|bi
 _ACCOUNT: Final = re.compile(
     r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b|[•*·xX●]{2,4}[ -]?\d{4}\b|\b(?:\d{4}[ -]){3}\d{1,7}\b"
 )
-"""An IBAN, or a card of which the last digits are shown, or all."""
+"""An IBAN, or a card number shown in full or by its last digits."""
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff]")
 SYSTEM_UI: Final = "com.android.systemui"
 _PAGERS: Final = ("ViewPager", "ViewPager2", "HorizontalScrollView", "TabLayout", "Carousel", "Gallery")
 WIDE_SHARE, BOTTOM_SHARE = 0.5, 0.6
 ICON_SHARE = 0.25
-"""Of the screen's width: what is wider is no icon beside a field."""
+"""The share of the screen's width above which an element is not an icon next to a field."""
 LOW_FIELD_SHARE = 0.4
-"""Of the screen's height: fields of conversations stand lower, also above a keyboard."""
+"""Where message fields begin at the highest, as a share of the screen's height, even above a keyboard."""
 CORNER_SHARE = 0.12
-"""Of the screen's height, from its top: so far up stand the arrow back and the cross that closes."""
+"""The top share of the screen's height where the back arrow and the close button are."""
 MAX_PRICED_WORDS = 5
-"""Words beside the amount on a button that takes an offer; more is a sentence."""
+"""Words besides the amount on a button that accepts an offer; more is a sentence."""
 FORM_SHARE = 0.15
-"""Of the screen's height: how far below its field the button of a form stands."""
+"""How far below its field a form's button is, as a share of the screen's height."""
 MAX_HINT_WORDS: Final = 4
 _COMPOSERS: Final = {"composer", "compose", "message", "msg", "chat", "comment", "reply"}
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
-"""Of the screen's width: how far a finger takes a row with it, and how wide rows of lists are."""
+"""The shares of the screen's width that a finger moves to swipe a row away, and that a list row takes at least."""
 
 
 def by_id(element: Element) -> str:
-    """The rule that the parts of a control's id name ("iv_send", "composerSend", "pay_now"), "" for none."""
+    """Return the rule named by the parts of a control's id ("iv_send", "composerSend", "pay_now"); "" if none."""
     if not is_button(element) or element.editable or element.checkable or not element.resource_id:
         return ""
     parts = [part for part in id_words(element.resource_id) if part not in _FURNITURE]
@@ -77,7 +77,7 @@ def by_id(element: Element) -> str:
 
 
 def is_drawn(element: Element) -> bool:
-    """Whether it is a picture of which only the description has words: what people see on it may say something else."""
+    """Whether it is a picture whose only words are its description, so people may see something else on it."""
     name = element.class_name.rsplit(".", 1)[-1]
     return "Image" in name and not element.text and bool(element.description)
 
@@ -95,22 +95,22 @@ def is_navigation(element: Element, spot: TouchTarget) -> bool:
 
 
 def is_wide(element: Element, spot: TouchTarget) -> bool:
-    """Whether it is as wide as the button is that ends a page."""
+    """Whether it is as wide as the button that ends a page."""
     return spot.size is not None and element.bounds.right - element.bounds.left >= spot.size.width * WIDE_SHARE
 
 
 def is_price(element: Element, spot: TouchTarget) -> bool:
-    """Whether a button's whole caption is an amount: that buys."""
+    """Whether a button's whole caption is an amount, so that it buys."""
     if not element.class_name.endswith("Button") or is_row(element, spot.around):
         return False
     return any(is_amount(label) for label in (element.text, element.description) if label)
 
 
 def takes_price(touched: Element, captions: Iterable[str], spot: TouchTarget, lexicon: Lexicon) -> str:
-    """The caption by which a button takes an offer at its price, "" where none does.
+    """Return the caption by which a button accepts an offer at its price; "" if it does not.
 
-    An amount stands beside a yes ("Aceptar por S/ 7"), or on what Android calls a button beside any words but those
-    that only show or close something.
+    The amount is next to a yes ("Aceptar por S/ 7") or, on an Android button, next to any words except those that only
+    show or close something.
     """
     if touched.editable or touched.checkable:
         return ""
@@ -128,7 +128,7 @@ def takes_price(touched: Element, captions: Iterable[str], spot: TouchTarget, le
 
 
 def answers_call(captions: Iterable[str], touched: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:
-    """Whether it takes a call: its caption says so, and what stands in the same window declines it."""
+    """Whether it answers a call: its caption says so, and another button of the window declines."""
     if not any(map(answers, captions)):
         return False
     others = [e for e in spot.around if is_button(e) and e is not touched]
@@ -136,9 +136,9 @@ def answers_call(captions: Iterable[str], touched: Element, spot: TouchTarget, l
 
 
 def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
-    """Whether it is the wide button that ends a page with an amount, an account or the fields of a card.
+    """Whether it is the wide button that ends a page with an amount, an account or card fields.
 
-    What the rows of a price list cost does not count for one of them: it opens what it names, as those above it do.
+    For a row of a price list, the amounts of the list do not count: it opens what it names, like the rows above it.
     """
     if spot.size is None or not is_button(touched) or touched.editable:
         return False
@@ -155,9 +155,9 @@ def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
 
 
 def _outside_price_list(row: Element, around: tuple[Element, ...]) -> tuple[Element, ...]:
-    """What a page says beside the price list of this row; all of it where it is no such row.
+    """Return what a page says outside the price list of this row; all of it if it is no such row.
 
-    Of a price list each row has words and an amount of its own, and none is a button.
+    Each row of a price list has words and an amount of its own, and none is a button.
     """
     if row.class_name.endswith("Button"):
         return around
@@ -173,7 +173,7 @@ def _is_priced(row: Element, around: tuple[Element, ...]) -> bool:
 
 
 def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = None) -> Element | None:
-    """The field of a conversation that is on the screen (or this one, if it is one): low, and not for searches."""
+    """Return the conversation's message field, or `field` if it is one: low on the screen, not for searches."""
     if spot.size is None:
         return None
     low = spot.size.height * LOW_FIELD_SHARE
@@ -186,9 +186,9 @@ def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = N
 
 
 def is_for_messages(field: Element, lexicon: Lexicon) -> bool:
-    """Whether its words or its id say that what is written there goes to somebody: Enter sends it in many apps.
+    """Whether the field's words or id say that its text goes to somebody, so that Enter sends it in many apps.
 
-    Some phones tell the hint of an empty field as its text.
+    Some phones report the hint of an empty field as its text.
     """
     hint = field.text if len(field.text.split()) <= MAX_HINT_WORDS else ""
     read = [lexicon.read(words) for words in (field.hint, field.description, hint) if words]
@@ -198,7 +198,7 @@ def is_for_messages(field: Element, lexicon: Lexicon) -> bool:
 
 
 def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element | None:
-    """The button that ends the form of a field: the next one below it. Enter presses it, as in web pages."""
+    """Return the button that ends a field's form: the next one below it. Enter presses it, as in web pages."""
     words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
     if spot.size is None or any(lexicon.read(each).search for each in words if each):
         return None
@@ -215,7 +215,7 @@ def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element 
 
 
 def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:
-    """Whether it is the icon at the end of a message field's row, and no word says that it does something else."""
+    """Whether it is the icon at the end of a message field's row and no word says that it does something else."""
     if spot.size is None or not is_button(button) or button.editable or not beside(field, button):
         return False
     if button.bounds.right - button.bounds.left > spot.size.width * ICON_SHARE:
@@ -234,7 +234,7 @@ def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: 
 
 
 def is_swiped_away(spot: TouchTarget) -> bool:
-    """Whether a finger takes a row of a list to the side: mail, tasks and notifications are deleted so."""
+    """Whether a finger swipes a list row sideways, which deletes mail, tasks and notifications."""
     start, end = spot.point, spot.end
     if start is None or end is None or spot.size is None:
         return False

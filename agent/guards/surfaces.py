@@ -1,4 +1,4 @@
-"""Android's own consents, told by package, activity and resource id: no word of them has to be understood."""
+"""Recognises Android's own consent screens by package, activity and resource id, in any language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Part(BaseModel):
 
 
 class Surface(_Part):
-    """A place of Android's; see surfaces.toml for what each part says."""
+    """A consent screen of Android; surfaces.toml explains each field."""
 
     packages: tuple[str, ...]
     reason: str
@@ -37,7 +37,7 @@ class Surface(_Part):
 
 
 class Surfaces(_Part):
-    """The whole file."""
+    """The content of surfaces.toml."""
 
     surface: tuple[Surface, ...]
     harmless: tuple[str, ...]
@@ -45,15 +45,15 @@ class Surfaces(_Part):
 
 @cache
 def shipped() -> Surfaces:
-    """The surfaces that are known."""
+    """Load the known consent screens."""
     text = resources.files("agent.guards").joinpath("surfaces.toml").read_text(encoding="utf-8")
     return Surfaces.model_validate(tomllib.loads(text))
 
 
 def consent(spot: TouchTarget) -> str:
-    """The kind of consent that this touch gives to Android itself ("permission", "install", "pay"), "" for none.
+    """Return the kind of consent that this touch gives to Android ("permission", "install", "pay"); "" if none.
 
-    Windows without an activity lie over the app in front, so the package of what is touched counts as well.
+    Windows without an activity lie over the app in front, so the package of the touched element counts too.
     """
     touched = pressed(spot)
     packages = {spot.package, touched.package if touched is not None else ""}
@@ -67,7 +67,7 @@ def consent(spot: TouchTarget) -> str:
 
 
 def consent_reason(kind: str) -> str:
-    """What a person is told of such a consent."""
+    """Return the reason that a person is shown for such a consent."""
     return SENTENCES[f"reason.{kind}"]
 
 
@@ -88,5 +88,5 @@ def _waits(surface: Surface, spot: TouchTarget, touched: Element | None, name: s
 
 
 def _switches(touched: Element, spot: TouchTarget) -> bool:
-    """Whether a touch turns something on or off, or chooses one of several: it, or what stands in it, has a state."""
+    """Whether a touch toggles or selects something: the element, or one inside it, has a state."""
     return has_state(touched) or any(has_state(e) and touched.bounds.holds(e.bounds.centre) for e in spot.around)

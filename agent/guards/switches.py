@@ -1,4 +1,4 @@
-"""What a switch, a box or a choice turns on or off: the words of its row."""
+"""Finds the words that say what a switch, checkbox or choice turns on or off."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from devices.phone import Element
 
 
 def words_of_switch(touched: Element, spot: TouchTarget) -> tuple[str, ...]:
-    """The words beside what has two states: those of the row that holds it, or of the line in which it stands; none
-    where a touch turns nothing on or off.
-    """
+    """Return the words next to a control with two states, from its row or line; none if the touch toggles nothing."""
     most = LARGE_SHARE * spot.area
     if not has_state(touched) and (
         touched.bounds.area > most

@@ -1,4 +1,4 @@
-"""What a touch really reaches: the element meant, what lies under the finger, and the words that belong to it."""
+"""What a touch really reaches: the intended element, what lies under the finger, and the words that belong to it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from devices.geometry import Point, Size
 from devices.phone import Element
 
 LARGE_SHARE = 0.25
-"""A container of more than this share of the screen is a page, no button: its words are not the button's."""
+"""The share of the screen above which a container counts as a page: its words are not a button's caption."""
 ROWS = 3
-"""So many alike ones below each other are a list."""
+"""The number of similar elements below each other that make a list."""
 MIN_ROW = 16
-"""Pixels: a row is higher, on any screen."""
+"""The minimum height of a row in pixels, on any screen."""
 _COUNT = re.compile(r"\d")
 _STATES = ("Switch", "SwitchCompat", "CheckBox", "RadioButton", "ToggleButton")
 
 
 @dataclass(frozen=True, slots=True)
 class TouchTarget:
-    """What an action meets: the app, the element that is touched or typed into, and all that can be seen.
+    """What an action meets on the screen: the app, the element that is touched or typed into, and all visible elements.
 
-    `point` is the native pixel of the touch, `end` the one where a moving finger leaves the screen. `activity` is the
-    one in front and `size` that of the screen, as far as they are known. `keyboard`: one is shown.
+    `point` is the touched native pixel, and `end` is where a moving finger leaves the screen. `activity` is the one in
+    front and `size` the screen's, if known. `keyboard` says whether a keyboard is shown.
     """
 
     package: str
@@ -43,7 +43,7 @@ class TouchTarget:
 
     @property
     def area(self) -> int:
-        """The screen's, in square pixels; where its size is not known, that of the largest element."""
+        """The area of the screen in square pixels; if its size is unknown, that of the largest element."""
         if self.size is not None:
             return self.size.width * self.size.height
         return max((e.bounds.area for e in self.around), default=0)
@@ -51,10 +51,10 @@ class TouchTarget:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A label under the finger. `button` says that all of it is the button's own caption.
+    """A label under the finger. `button` means that the label is the button's complete caption.
 
-    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about. `place` says what
-    the label is where what is touched names what it opens: the title of a row, more words of it, or an app's icon.
+    `row` means that the label is the whole text of a list row, and rows quote their content. `place` says what role the
+    label has if the touched element only names what it opens: a row's title, further words of a row, or an app icon.
     """
 
     element: Element
@@ -65,28 +65,28 @@ class Words:
 
 
 def is_button(element: Element) -> bool:
-    """Whether the element itself takes the touch."""
+    """Whether the element itself receives the touch."""
     return element.clickable or element.long_clickable or "button" in element.class_name.lower()
 
 
 def has_state(element: Element) -> bool:
-    """Whether a touch turns it on or off, or chooses it of several, by what Android says of it or by its class."""
+    """Whether a touch toggles or selects the element, according to Android or its class."""
     return element.checkable or element.class_name.endswith(_STATES)
 
 
 def pressed(spot: TouchTarget) -> Element | None:
-    """What takes the touch: the target if it is a button, else the smallest button under the finger, or the target."""
+    """Return what receives the touch: the target if it is a button, otherwise the smallest button under the finger."""
     if spot.target is not None and is_button(spot.target):
         return spot.target
     return min((e for e in _under(spot) if is_button(e)), key=lambda e: e.bounds.area, default=spot.target)
 
 
 def words_under(spot: TouchTarget) -> tuple[Words, ...]:
-    """Every label that a touch may set off.
+    """Return every label that a touch may trigger.
 
-    The button under the finger counts even where the model has named something else; so do the words in a button, each
-    by itself and all of them as they are read one after the other. Words that nothing around them takes the touch for
-    count as a button of their own: web pages and drawn controls have such ones.
+    The button under the finger counts even if the model named another element. Words inside a button count one by one
+    and joined in reading order. Words inside nothing touchable count as a button of their own: web pages and
+    custom-drawn controls have such buttons.
     """
     target = spot.target
     found: dict[tuple[int, str], Words] = {}
@@ -125,9 +125,9 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
 
 
 def covering(spot: TouchTarget) -> tuple[Element, ...]:
-    """What is as large as a page and takes the touch all the same: it lies on the button under the finger, not below.
+    """Return elements as large as a page that lie on top of the button under the finger and receive the touch instead.
 
-    A tree tells first what is drawn first, so what holds a button comes before it.
+    The tree lists elements in drawing order, so a container of the button comes before it.
     """
     point, most = _finger(spot), spot.area * LARGE_SHARE
     held = [e for e in spot.around if point is not None and e.bounds.holds(point) and is_button(e)]
@@ -136,7 +136,7 @@ def covering(spot: TouchTarget) -> tuple[Element, ...]:
 
 
 def _around(holder: Element, under: list[Element]) -> Element | None:
-    """What takes a touch around a button without words: the row of a picture says what it is for."""
+    """Return what receives a touch around a button without words: the row of a picture says what it is for."""
     outer = [e for e in under if is_button(e) and e is not holder and not e.editable]
     return min(outer, key=lambda e: e.bounds.area, default=None)
 
@@ -146,7 +146,7 @@ def _finger(spot: TouchTarget) -> Point | None:
 
 
 def _under(spot: TouchTarget) -> list[Element]:
-    """What lies under the finger and is no page."""
+    """Return the elements under the finger that are not pages."""
     point = _finger(spot)
     if point is None:
         return []
@@ -155,7 +155,7 @@ def _under(spot: TouchTarget) -> list[Element]:
 
 
 def _read(inside: list[Element]) -> list[str]:
-    """A button's words as a person reads them: in their order and by their place, with numbers and without."""
+    """Return a button's words as a person may read them: in tree order and by position, with and without numbers."""
     rows = sorted(inside, key=lambda e: (e.bounds.top, e.bounds.left))
     lines: list[list[Element]] = []
     for element in rows:
@@ -173,15 +173,15 @@ def _read(inside: list[Element]) -> list[str]:
 
 
 def is_row(holder: Element, around: tuple[Element, ...]) -> bool:
-    """Whether it is one of a list of alike ones: those open what they are about, and quote its words.
+    """Whether the element is one row of a list of similar rows. Such rows quote the content that they open.
 
-    Alike ones that lie on each other are no list.
+    Similar elements that lie on top of each other are not a list.
     """
     return len({e.bounds.top // MIN_ROW for e in alike(holder, around)}) >= ROWS
 
 
 def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
-    """What takes a touch above and below an element, of its kind and as wide, with that itself."""
+    """Return the elements above and below that have the same class and width, including the element itself."""
     box = holder.bounds
     return [
         e
@@ -194,7 +194,7 @@ def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
 
 
 def beside(field: Element, button: Element) -> bool:
-    """Whether a button stands in the same row as a field."""
+    """Whether a button is in the same row as a field."""
     return min(field.bounds.bottom, button.bounds.bottom) > max(field.bounds.top, button.bounds.top)
 
 

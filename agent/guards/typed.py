@@ -1,4 +1,4 @@
-"""What was typed into one phone of what people gave: remembered in memory only, so that no later task shows it."""
+"""Remembers secrets typed into one phone, in memory only, so that no later task shows them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from dataclasses import dataclass, field
 from devices.phone import Element
 
 BETWEEN = r"[\W_]{0,4}"
-"""Signs that apps and effect lines put between the signs of a code: "246 810", "2-4-6", "'2', '4'"."""
+"""Separators that apps and effect lines put inside a code: "246 810", "2-4-6", "'2', '4'"."""
 SHORTEST = 3
-"""Letters of a secret that is looked for in any text; a shorter one is covered in its own field only."""
+"""The minimum letters of a secret that is searched in texts; a shorter one is only covered in its field."""
 EVERYWHERE = 6
-"""Letters from which on a secret is covered in every app; a shorter one only where it was typed, else each "2026"
-would vanish."""
+"""Letters from which a secret is covered in every app. A shorter one is covered only where it was typed; otherwise each
+"2026" would vanish.
+"""
 ONE_TIME_S = 600.0
-"""Seconds after which a code that is good for once is covered no more."""
+"""Seconds after which a one-time code is no longer covered."""
 
 Place = list[str]
-"""Where a secret was seen, as plain data: package, resource id, class, and hint."""
+"""Where a secret was seen, as plain data: package, resource id, class and hint."""
 
 
 def place_of(package: str, element: Element) -> Place:
-    """What identifies it without its words: those may be the secret."""
+    """Return what identifies a field without its words, which may be the secret."""
     if not element.editable:
         return [package, element.resource_id, element.class_name, ""]
     place = [package, element.resource_id, element.class_name, element.hint]
@@ -34,8 +35,8 @@ def place_of(package: str, element: Element) -> Place:
 
 
 def is_among(place: Place, places: Iterable[Place]) -> bool:
-    """Whether one of these is the same place. A field with an id is, also where one look told its hint and the other
-    did not: plain `uiautomator dump` tells no hints.
+    """Whether one of these is the same place. A field with an id matches even if only one look reported its hint,
+    because plain `uiautomator dump` reports none.
     """
     return any(
         place == other or (bool(place[1]) and place[:3] == other[:3] and bool(place[3]) != bool(other[3]))
@@ -44,10 +45,10 @@ def is_among(place: Place, places: Iterable[Place]) -> bool:
 
 
 def pattern_of(value: str) -> re.Pattern[str] | None:
-    """What finds the value in a text however it is written there, None when it is too short to be looked for."""
+    """Return a pattern that finds the value however it is written; None if it is too short to be searched."""
     signs = [re.escape(sign) for sign in value if sign.isalnum()]
     if len(signs) >= SHORTEST:
-        # The value as it is first, so that signs at its ends go with it.
+        # The literal value first, so that punctuation at its ends is included.
         return re.compile(f"{re.escape(value)}|{BETWEEN.join(signs)}", re.IGNORECASE)
     return re.compile(re.escape(value)) if len(value) >= SHORTEST else None
 
@@ -57,14 +58,14 @@ class _Value:
     pattern: re.Pattern[str] | None
     everywhere: bool
     until: float | None
-    """On the clock, None for as long as the service runs."""
+    """When it expires by the clock; None for as long as the service runs."""
     packages: set[str] = field(default_factory=set)
 
 
 class Typed:
-    """Secrets that were typed into one phone, by whichever task and for whichever person, and the fields they are in.
+    """The secrets typed into one phone, by any task for any person, and the fields that contain them.
 
-    The fields stay covered until they are seen empty.
+    Fields stay covered until they are seen empty.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -77,23 +78,23 @@ class Typed:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing of it is covered any more."""
+        """Whether nothing is covered any more."""
         return not (self._fields or self._living())
 
     def add(self, value: str, package: str, *, once: bool) -> None:
-        """Keep a secret that was typed in this app; `once` says that it is a code that is good for one time."""
+        """Remember a secret that was typed in this app; `once` marks a one-time code."""
         until = self._clock() + ONE_TIME_S if once else None
         known = self._values.setdefault(value, _Value(pattern_of(value), len(value) >= EVERYWHERE, until))
         known.packages.add(package)
         known.until = None if known.until is None or until is None else max(known.until, until)
 
     def add_field(self, place: Place) -> None:
-        """A secret stands in this field."""
+        """Remember that this field contains a secret."""
         if place not in self._fields:
             self._fields.append(place)
 
     def patterns(self, package: str) -> list[re.Pattern[str]]:
-        """What must not be read while this app is in front."""
+        """Return the patterns to cover while this app is in front."""
         return [
             one.pattern
             for one in self._living()
@@ -101,15 +102,15 @@ class Typed:
         ]
 
     def was_in(self, package: str) -> bool:
-        """Whether this app was given one that is still covered."""
+        """Whether this app received a secret that is still covered."""
         return any(package in one.packages for one in self._living()) or any(at[0] == package for at in self._fields)
 
     def holds(self, place: Place) -> bool:
-        """Whether a secret may stand in this field."""
+        """Whether this field may contain a secret."""
         return is_among(place, self._fields)
 
     def seen(self, package: str, elements: Iterable[Element]) -> None:
-        """Fields that are empty by now hold no secret any more."""
+        """Forget fields that are now empty."""
         if self._fields:
             empty = [place_of(package, e) for e in elements if e.editable and e.text in {"", e.hint}]
             self._fields = [place for place in self._fields if place not in empty]

@@ -1,4 +1,4 @@
-"""An address taken apart as browsers do it: https://url.spec.whatwg.org/#url-parsing, for addresses of pages."""
+"""Parses an address as browsers do: https://url.spec.whatwg.org/#url-parsing, for web pages."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ OWN_NAMES: Final = (
     "localhost", "local", "localdomain", "lan", "internal", "intranet", "private", "corp", "home", "home.arpa",
     "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "metadata.goog",
 )  # fmt: skip
-"""The ends of names that only an own network has (RFC 6761, 6762, 8375, and those that routers use), of public names
-that lead to the phone itself, and of the address at which clouds hand out their keys.
+"""The ends of names of private networks (RFC 6761, 6762, 8375, and those that routers use), of public names that lead
+to the phone itself, and of the address where clouds provide their keys.
 """
 _CLOSED: Final = tuple(
     map(
         ip_network, ("::/96", "fec0::/10", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24")
     )
 )
-"""Ways from IPv6 to IPv4, by which one reaches an address that stands inside them, and the sites of former days."""
+"""IPv6 ranges that embed IPv4 addresses and could reach any of them, and the former site-local range."""
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*(?=:)", re.IGNORECASE | re.ASCII)
 _PORT_FOLLOWS: Final = re.compile(r"\d{1,5}(?:[/\\?#]|\Z)", re.ASCII)
 _ENDS: Final = "".join(map(chr, range(0x21)))
-"""What is cut off both ends: control characters and the blank."""
+"""Characters stripped from both ends: control characters and the space."""
 _BREAKS: Final = dict.fromkeys(map(ord, "\t\n\r"))
-"""What is left out wherever it stands."""
+"""Characters removed anywhere."""
 _FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f#%/:<>?@\[\\\]^|]")
 _IN_A_NAME: Final = re.compile(r"(?<![0-9])(\d{1,3})[.-](\d{1,3})[.-](\d{1,3})[.-](\d{1,3})(?![0-9])", re.ASCII)
 _DEPTH: Final = 3
-"""So often percent signs are decoded: servers and apps decode what browsers hand on."""
+"""How often percent signs are decoded, because servers and apps decode again what browsers pass on."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """The parts of an address. `host` is as it is looked up, without a dot at its end, and "" where the scheme is not
-    one of `PAGES`; then `path` is all that follows the scheme. `user` are name and password.
+    """The parts of an address. `host` is in the form that is looked up, without a final dot; "" if the scheme is not in
+    `PAGES`, and `path` is then everything after the scheme. `user` holds the name and password.
     """
 
     scheme: str
@@ -54,10 +54,9 @@ class WebAddress:
 
 
 def read_address(text: str) -> WebAddress:
-    """The parts of what is opened or typed as an address; without a scheme it is one of http, as browsers have it.
+    """Parse what is opened or typed as an address; without a scheme it is http, as in browsers.
 
-    A single word is none: it is searched for, and comes back as a path alone. Raises ValueError for what no browser
-    opens.
+    A single word is a search term and returned as a path alone. Raises ValueError for what no browser opens.
     """
     text = text.strip(_ENDS).translate(_BREAKS)
     found = _SCHEME.match(text)
@@ -86,14 +85,14 @@ def _without_port(place: str) -> str:
 
 
 def read_host(host: str) -> str | Number:
-    """A name as it is looked up, or the number that a host is, however it is written. Raises ValueError."""
+    """Return a host name in the form that is looked up, or its IP address however written. Raises ValueError."""
     if host.startswith("["):
         if not host.endswith("]") or "%" in host:
             raise ValueError("no host")
         return IPv6Address(host[1:-1])
     name = unquote_to_bytes(host).decode("utf-8", "replace")
     name = name.lower() if name.isascii() else _in_ascii(name)
-    if not name.rstrip(".") or _FORBIDDEN.search(name):  # dots alone are the root, which is no site
+    if not name.rstrip(".") or _FORBIDDEN.search(name):  # only dots are the DNS root, not a site
         raise ValueError("no host")
     return _ipv4(name) if _ends_in_number(name) else name
 
@@ -117,7 +116,7 @@ def _ipv4(name: str) -> IPv4Address:
 
 
 def _part(text: str) -> int:
-    """One part of a number: to the base of 16 after 0x, of 8 after 0, else of 10."""
+    """Return one part of an IPv4 address: base 16 after 0x, base 8 after 0, otherwise base 10."""
     base, digits = (16, text[2:]) if text.startswith("0x") else (8, text[1:]) if text[:1] == "0" else (10, text)
     if not text or not re.fullmatch(r"[0-9a-f]*", digits):
         raise ValueError("no number of a host")
@@ -125,7 +124,7 @@ def _part(text: str) -> int:
 
 
 def is_public(number: Number) -> bool:
-    """Whether a number is one of the public internet, and leads to nothing else."""
+    """Whether an IP address belongs to the public internet and leads to nothing else."""
     if isinstance(number, IPv6Address):
         if number.ipv4_mapped is not None:
             return is_public(number.ipv4_mapped)
@@ -137,7 +136,7 @@ def is_public(number: Number) -> bool:
 
 
 def is_public_host(host: str | Number) -> bool:
-    """Whether a host is a public number or a name of the internet, by itself alone: names are not looked up."""
+    """Whether a host is a public IP address or internet name, without looking the name up."""
     if not isinstance(host, str):
         return is_public(host)
     name = host.rstrip(".")
@@ -147,12 +146,12 @@ def is_public_host(host: str | Number) -> bool:
 
 
 def _is_public_in_a_name(*parts: str) -> bool:
-    """Whether the number in a name such as 10.0.0.1.example is public: there are services that lead to it."""
+    """Whether the IP address in a name such as 10.0.0.1.example is public: some services resolve to it."""
     return any(int(part) > 255 for part in parts) or is_public(IPv4Address(".".join(str(int(part)) for part in parts)))
 
 
 def decoded(text: str) -> str:
-    """What a text of an address is after its percent signs are decoded, also those that come to light by that."""
+    """Return a text with its percent signs decoded, repeatedly if decoding reveals more."""
     for _ in range(_DEPTH):
         text = unquote(text)
     return text

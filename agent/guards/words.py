@@ -1,4 +1,6 @@
-"""How the words of a button are read: whole words, any case, English at the ends and Chinese anywhere."""
+"""Compares the words of a button with a rule's words: whole words, case ignored, English at the ends,
+Chinese anywhere.
+"""
 
 from __future__ import annotations
 
@@ -14,30 +16,30 @@ CHINESE = re.compile(r"[\u3400-\u9fff]")
 JOINED: Final = re.compile(
     "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-"""Scripts in which a word is looked for inside longer ones: they write no blanks, or tie small words to others."""
+"""Scripts in which a word is also searched inside longer ones, because they use no spaces or join small words."""
 MAX_EXTRA_WORDS = 4
-"""Words that a button has besides the one that matters: "Send to Anna Maria Smith" has four. More is a sentence."""
+"""Words that a button may have besides the decisive one, as in "Send to Anna Maria Smith". More is a sentence."""
 MAX_EXTRA_SIGNS = 8
-"""The same for Chinese, in signs."""
+"""The same limit for Chinese, in characters."""
 NEGATIONS = ("don't ", "do not ", "never ", "not ", "no, ", "how to ", "why ", "when ")
 NEGATIONS_CHINESE = ("不", "拒绝", "禁止", "取消", "如何", "怎么", "暂不")
 _BEFORE = re.compile(r"\A[\W_]+(?=[\w$€£¥])")
 _KEPT_AT_THE_END = re.compile(r"[\w?!%)]")
 _ID_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 KEPT_WORDS = 2048
-"""Labels whose plain form is kept: the words of all rules, and those of a few screens."""
+"""Labels whose normalised form is cached: the words of all rules, and those of a few screens."""
 _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 
 
 @lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
 def plain(label: str) -> str:
-    """The label as it is compared: folded, arrows and dots at its ends gone."""
+    """Return the label in the form that is compared: casefolded, without arrows and dots at its ends."""
     return _trimmed(folded(label))
 
 
 @lru_cache(KEPT_WORDS)
 def readings(label: str) -> tuple[str, ...]:
-    """The label as it is compared, and in what other ways a person may read it where it is written in disguise."""
+    """Return the label in its compared form, and in other ways a person may read it if it uses disguised letters."""
     return tuple(dict.fromkeys((plain(label), *map(_trimmed, disguises(label)))))
 
 
@@ -51,7 +53,9 @@ def _trimmed(words: str) -> str:
 
 
 def spelled_out(words: str) -> Iterator[str]:
-    """All that words of a table mean: "submit|place [the] order" is "submit order", "submit the order" and so on."""
+    """Yield every phrase that a table entry stands for: "submit|place [the] order" is "submit order", "submit the
+    order" and so on.
+    """
     if "|" not in words and "[" not in words:
         yield words
         return
@@ -63,7 +67,8 @@ def spelled_out(words: str) -> Iterator[str]:
 
 
 def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -> bool:
-    """Whether a label means this: it is the word; or, on a button, begins or ends with it in few words.
+    """Whether a label has the meaning of `word`: it equals the word or, on a button, begins with it and has few other
+    words; Chinese words may be anywhere.
 
     `unless` are endings that make it harmless ("Order history"). A negation ("Don't allow") never matches.
     """
@@ -85,13 +90,13 @@ def _says(text: str, word: str, button: bool, unless: tuple[str, ...]) -> bool:
         )
     if any(text.endswith(ending) and re.search(rf"\b{re.escape(ending)}$", text) for ending in unless):
         return False
-    # Nearly every word is none of this label: told apart before anything is compiled.
+    # Nearly no word matches a given label, so rule it out before compiling a pattern.
     few = text.startswith(word) and len(text.split()) <= len(word.split()) + MAX_EXTRA_WORDS
     return few and re.match(rf"{re.escape(word)}\b", text) is not None
 
 
 def ends_with(label: str, word: str) -> bool:
-    """Whether a button ends with a verb: "Confirm and pay", "Yes, delete"."""
+    """Whether a button's label ends with a verb: "Confirm and pay", "Yes, delete"."""
     word = plain(word)
     return any(
         text.endswith(word)
@@ -103,7 +108,7 @@ def ends_with(label: str, word: str) -> bool:
 
 
 def mentions(label: str, word: str) -> bool:
-    """Whether the word stands anywhere in the label, as a whole word."""
+    """Whether the label contains the word as a whole word."""
     word = plain(word)
     if CHINESE.search(word):
         return any(word in text for text in readings(label))
@@ -111,7 +116,7 @@ def mentions(label: str, word: str) -> bool:
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:
-    """What an id calls its element, without what every button's id has: "btn_send" and "sendButton" say "send"."""
+    """Return the meaningful words of a resource id: "btn_send" and "sendButton" both give "send"."""
     tail = resource_id.rsplit("/", 1)[-1]
     parts = (part.lower() for part in _ID_PARTS.findall(tail))
     return tuple(part for part in parts if part not in _ID_FURNITURE)

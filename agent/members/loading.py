@@ -1,4 +1,4 @@
-"""What a member is, and the members that there are: shipped ones, and those in the operator's `agents/` folder."""
+"""Loads the team members: those that ship with the program, and those in the operator's `agents/` folder."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from agent.models.base import Role
 FILE: Final = "AGENTS.md"
 SHIPPED: Final = Path(__file__).parent
 EXECUTOR: Final = "executor"
-"""The member with a phone: it has no folder, and no folder may take its name."""
+"""The member that works on the phone. It has no folder, and no folder may use its name."""
 EXECUTOR_DOES: Final = (
     "Works on the phone: sees its screen, taps, types, opens apps. Only one part at a time can be its."
 )
 MAX_MODEL: Final = 200
-"""Characters of the name of a model."""
+"""The maximum length of a model's name, in characters."""
 COMES_AND_GOES: Final = "mcp_"
-"""How the names of tools begin that other programs offer: a member has those that are there when it works. With a
-`*` at the end a name stands for all that begin so.
+"""The prefix of tools offered by other programs (MCP servers). A member gets those available while it works. A tool
+name that ends in `*` stands for all tools with that prefix.
 """
 NO_MORE: Final[Mapping[str, str]] = {}
 MAX_CALLS: Final = 30
-"""Calls of tools in one piece of work; a folder can only ask for fewer."""
+"""The maximum number of tool calls in one assignment; a member's folder can only lower it."""
 
 
 def _names(given: Any) -> Any:  # noqa: ANN401 - whatever stands in the front matter
-    """A list, or names with commas between them, as other programs write them."""
+    """Split names separated by commas, as other programs write them; a list stays as it is."""
     return [name.strip() for name in given.split(",") if name.strip()] if isinstance(given, str) else given
 
 
 def _texts(given: Any) -> dict[str, str]:  # noqa: ANN401 - whatever stands in the front matter
-    """What is a text by its name; whatever else other programs keep there is left alone."""
+    """Return the entries that are texts; anything else that other programs keep there is ignored."""
     table = given if isinstance(given, dict) else {}
     return {name: text for name, text in table.items() if isinstance(text, str)}
 
@@ -56,11 +56,11 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who does work that needs no phone.
+    """A team member that does work without a phone.
 
-    `model` is the role whose model it speaks with, or the name of a model (see `Models.for_role`); `prompt` is told to
-    it before anything else. `tools` are the names of those that it may call, `max_calls` how often in one piece of
-    work. `metadata` holds its description in other languages.
+    `model` is the role whose model it uses, or a model's name (see `Models.for_role`). `prompt` is its system prompt.
+    `tools` are the tools that it may call, and `max_calls` limits the calls in one assignment. `metadata` has its
+    description in other languages.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Member:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def described(self, language: str) -> str:
-        """The description for people who speak this language; the one for models where there is no other."""
+        """Return the description for people in this language, or the one for models if there is no other."""
         return description_in(language, self.metadata, self.description)
 
 
@@ -84,7 +84,9 @@ class Team:
     refused: tuple[Refused, ...] = ()
 
     def described(self, *, executor: bool = False, more: Mapping[str, str] = NO_MORE) -> str:
-        """One line a member, for whoever plans, with `more` by their names; with the `executor` first on demand."""
+        """Return one line for each member, for the planner, with `more` appended by name and the executor first if
+        requested.
+        """
         first = f"- {EXECUTOR}: {EXECUTOR_DOES}\n" if executor else ""
         return first + "\n".join(
             f"- {member.name}: {member.description}{more.get(member.name, '')}" for member in self.members.values()
@@ -94,10 +96,10 @@ class Team:
 def load_team(
     own: Path | None, tools: Collection[str], *, absent: Collection[str] = (), shipped: Path = SHIPPED
 ) -> Team:
-    """The members of both folders; one of `own` wins over a shipped one of its name.
+    """Load the members of both folders; a member in `own` replaces a shipped one of the same name.
 
-    `tools` are the names of all tools that there are. Those in `absent` are known and not set up here (a search without
-    an endpoint, a shell without a room): a member does without them, and is no worse for it.
+    `tools` are the names of all available tools. Tools in `absent` are known but not set up here (a search without an
+    endpoint, a shell without a sandbox); a member simply goes without them.
     """
 
     def make(document: Document) -> Member:

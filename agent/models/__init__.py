@@ -1,1 +1,1 @@
-"""Models: the border, and the client for OpenAI-compatible endpoints."""
+"""Language models: the interface, and the client for OpenAI-compatible endpoints."""

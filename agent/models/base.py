@@ -1,4 +1,4 @@
-"""The border to a model: messages in, one reply out. Endpoints and the offline pilot implement it."""
+"""The interface of a language model: messages in, one reply out. Endpoints and the offline pilot implement it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from agent.picture import ImagePart
 from agent.scene import Scene
 
 PILOT: Final = "offline"
-"""The name of what stands in for a model where none is configured."""
+"""The name of the offline pilot, which answers in place of a model if none is configured."""
 
 
 class Purpose(StrEnum):
-    """What a call is for; decides the role's model, the time limit and the place in the receipt."""
+    """What a model call is for. It selects the role's model, the time limit and the line in the receipt."""
 
     ACT = "act"
     INTENT = "intent"
@@ -33,7 +33,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the model made it; `arguments` is the raw JSON text."""
+    """A tool call made by a model; `arguments` is the raw JSON text."""
 
     id: str
     name: str
@@ -51,10 +51,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation with a model.
+    """One message of a conversation with a model.
 
-    `calls` are those that the assistant made in it. A message of the role "tool" is the result of one
-    of them, `call_id`.
+    `calls` are the tool calls the assistant made in it. A message with the role "tool" is the result of the call whose
+    id is `call_id`.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -64,7 +64,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What is said in it, without its pictures."""
+        """The text of the message without its pictures."""
         return "\n".join(part for part in self.parts if isinstance(part, str))
 
 
@@ -74,18 +74,19 @@ ROLE_OF: Final[Mapping[Purpose, str]] = {
     Purpose.GUARD: "guard",
     Purpose.PLAN: "reasoning",
 }
-"""On which role a call for this purpose is booked, "basic" for the others. The independent reader is one of its own,
-whatever model it has."""
+"""The role that pays for a call of each purpose; purposes not listed belong to "basic". The independent reader
+("guard") is its own role, whichever model it uses.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one role has taken of one model. `cost` is None when that model has no price."""
+    """The tokens and cost that one role used on one model. `cost` is None if that model has no price."""
 
     role: str
-    """vision, basic, reasoning, guard, or the name of a member; "" for what is booked on none."""
+    """"vision", "basic", "reasoning", "guard" or the name of a team member; "" for usage booked on no role."""
     model: str
-    """The name as the endpoint knows it; "" as above."""
+    """The model's name at its endpoint; "" for usage booked on no role."""
     input: int = 0
     output: int = 0
     cached: int = 0
@@ -94,7 +95,7 @@ class Share:
 
     @property
     def tokens(self) -> int:
-        """In and out together."""
+        """Input and output tokens together."""
         return self.input + self.output
 
     def __add__(self, other: Share) -> Share:
@@ -112,12 +113,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call or a sum of calls. Cached is part of input, reasoning is part of output.
+    """The tokens of one call or of a sum of calls. `cached` is part of `input`, and `reasoning` is part of `output`.
 
-    `cost` is in the currency of the price table, None when the model has no price there. What the independent reader of
-    presses has used of it is told apart, with the seconds for which presses have waited for it. `booked` is the same
-    tokens by role and model, each pair once, in the order of their first call; tokens that were booked on none are in
-    none of them (see `shares`).
+    `cost` is in the currency of the price table; None if the model has no price. The `guard_…` fields are the part used
+    by the independent reader of presses, and the seconds that presses waited for it. `booked` splits the tokens by role
+    and model, one share per pair, in the order of their first call; tokens booked on no role are in none of them (see
+    `shares`).
     """
 
     input: int = 0
@@ -149,12 +150,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """In and out together."""
+        """Input and output tokens together."""
         return self.input + self.output
 
     @property
     def shares(self) -> tuple[Share, ...]:
-        """All of it by role and model; what is booked nowhere is a share without names."""
+        """All usage by role and model; usage booked on no role becomes one share with empty names."""
         taken = [sum(getattr(each, name) for each in self.booked) for name in ("input", "output", "cached", "calls")]
         rest = Share(
             "",
@@ -171,22 +172,22 @@ class Usage:
         return (*self.booked, replace(rest, cost=cost))
 
     def booked_on(self, role: str, model: str) -> Usage:
-        """The same with all of it booked on one role and model."""
+        """Return the same usage, all of it booked on one role and model."""
         share = Share(role, model, self.input, self.output, self.cached, self.calls, self.cost)
         return replace(self, booked=(share,) if self.tokens else ())
 
     def read_by_guard(self, seconds: float) -> Usage:
-        """The usage as that of the independent reader, for which a press has waited so many seconds."""
+        """Return the same usage, counted as the independent reader's, for which a press waited `seconds`."""
         return replace(self, guard_tokens=self.input + self.output, guard_seconds=seconds, guard_cost=self.cost)
 
     def data(self) -> dict[str, Any]:
-        """It as plain data, ready for JSON; a share is a list."""
+        """Return the usage as plain data for JSON; each share becomes a list."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "booked"}
         return {**plain, "booked": [list(astuple(share)) for share in self.booked]} if self.booked else plain
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Usage:
-        """What `data` has made."""
+        """Rebuild the usage from the output of `data`."""
         return cls(**{**data, "booked": tuple(Share(*share) for share in data.get("booked", ()))})
 
 
@@ -205,7 +206,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call. `scene` is what an acting call is about, as data, for models that need no prompt."""
+    """One call to a model. `scene` describes an acting call as data, for models that need no prompt."""
 
     purpose: Purpose
     messages: tuple[Message, ...]
@@ -213,29 +214,29 @@ class ModelRequest:
     schema: type[BaseModel] | None = None
     scene: Scene | None = None
     conversation: str = ""
-    """What belongs together: cache key, and the thread of a server-side conversation."""
+    """The id of the conversation: it is the cache key and the thread of a server-side conversation."""
     task: str = ""
-    """The task that it is asked for."""
+    """The id of the task that the call belongs to."""
     deep: bool = False
-    """Worth more thought than usual: endpoints that can be told so are."""
+    """Whether the call deserves more reasoning than usual; endpoints that support this are asked for it."""
     member: str = ""
-    """The member of the team whose call it is; "" for a call that is booked on the role of its purpose."""
+    """The team member that makes the call; "" if the call is booked on the role of its purpose."""
     temperature: float | None = None
-    """How freely it answers, None as the endpoint does it."""
+    """The sampling temperature; None for the endpoint's default."""
     max_tokens: int | None = None
-    """Of the answer, None as the endpoint does it."""
+    """The maximum length of the answer in tokens; None for the endpoint's default."""
     rendered_for: str = ""
-    """The name of the model whose dialect and picture size it is in; "" for a request that any model can read."""
+    """The model whose dialect and picture size the request uses; "" if any model can read it."""
 
     @property
     def role(self) -> str:
-        """On whom the call is booked (see Share.role)."""
+        """The role or team member on which the call is booked (see `Share.role`)."""
         return self.member or ROLE_OF.get(self.purpose, "basic")
 
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """The model that answered in the place of the one that was asked, and why that did not."""
+    """The model that answered in place of the requested one, and why the requested one did not."""
 
     model: str
     cause: Cause
@@ -243,7 +244,7 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model answered."""
+    """The answer of a model."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -252,10 +253,10 @@ class ModelReply:
     model: str = ""
     finish_reason: str = ""
     memo: Mapping[str, Any] = field(default_factory=dict)
-    """What the model wants to find again with this step (agent.scene.PastStep.memo): plain data, ready for JSON."""
+    """Plain JSON data that the model gets back with this step later (`agent.scene.PastStep.memo`)."""
     stand_in: StandIn | None = None
     waited: float = 0.0
-    """Seconds for which the endpoint was away before it answered: what was shown to it may be no more."""
+    """Seconds the endpoint was unavailable before it answered: the screen that it was shown may be out of date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,14 +266,19 @@ class Delta:
     text: str = ""
     reasoning: str = ""
     call: ToolCall | None = None
-    """The tool call that is being written, as far as it stands: its arguments may end anywhere."""
+    """The tool call that is being written, up to this point: its arguments may end anywhere."""
 
 
 Role = Literal["vision", "basic", "reasoning"]
 
 
 class Model(Protocol):
-    """One model at one endpoint."""
+    """One model at one endpoint, or the offline pilot. Each is called in the same way.
+
+    An example:
+
+        reply = await model.complete(ModelRequest(Purpose.INTENT, (Message("user", ("Hello",)),)))
+    """
 
     @property
     def name(self) -> str:
@@ -280,15 +286,15 @@ class Model(Protocol):
         ...
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Answer the request. Retries, time limits and streaming happen inside; cancelling closes the socket.
+        """Answer the request. It handles retries, time limits and streaming itself; cancelling it closes the socket.
 
-        Raises ModelError, and ModelSwitched where the request was rendered for one model and another one answers.
+        Raises ModelError, and ModelSwitched if the request was rendered for one model and another one answers now.
         """
         ...
 
 
 class ModelSwitched(Exception):
-    """A request is to be rendered again: another model answers than the one that it was rendered for."""
+    """The request must be rendered again because another model answers now than the one it was rendered for."""
 
 
 @runtime_checkable
@@ -298,41 +304,41 @@ class _OneOfTwo(Protocol):
 
 
 def asked_now(model: Model) -> str:
-    """The name of the model that answers: another one while that one stands in."""
+    """Return the name of the model that answers now, which is the stand-in's while one is active."""
     return model.asked_now if isinstance(model, _OneOfTwo) else model.name
 
 
 @runtime_checkable
 class Connected(Protocol):
-    """A model with connections of its own."""
+    """A model that holds network connections of its own."""
 
     async def close(self) -> None:
-        """Close them; nothing may be asked afterwards."""
+        """Close the connections; the model cannot be used afterwards."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The model for each role: vision acts, basic reads and sums up, reasoning plans."""
+    """The model for each role: vision acts, basic reads and summarises, reasoning plans."""
 
     vision: Model
     basic: Model
     reasoning: Model
     at_basic: Callable[[str], Model] | None = field(default=None, kw_only=True)
-    """Gives the model of another name at the endpoint of `basic`, the same for the same name; None where there is no
+    """Returns a model by name at the endpoint of `basic`, always the same object for a name; None if there is no
     endpoint.
     """
 
     def with_lead_model(self, name: str) -> Models:
-        """The same with the one of these models that has this name in the place of those that decide and plan; as they
-        are where none has it. What acts and what guards it stay.
+        """Return a copy in which the model called `name` takes over the basic and reasoning roles, or the same object
+        if none of the three has that name. The acting model and the guard stay.
         """
         chosen = next((model for model in (self.vision, self.basic, self.reasoning) if name == model.name), None)
         return self if chosen is None else replace(self, basic=chosen, reasoning=chosen)
 
     def for_role(self, role: Role | str) -> Model:
-        """The model of this role, else the one of this name: one that a role speaks with, or another at the endpoint of
-        `basic`.
+        """Return the model of a role, or the model of that name: one that a role already uses, or another one at the
+        endpoint of `basic`.
         """
         roles: dict[str, Model] = {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}
         if role in roles:
@@ -341,7 +347,7 @@ class Models:
         return named or (self.basic if self.at_basic is None else self.at_basic(role))
 
     def for_purpose(self, purpose: Purpose) -> Model:
-        """The model whose role this purpose belongs to."""
+        """Return the model of the role that handles this purpose."""
         if purpose in {Purpose.ACT, Purpose.VERIFY, Purpose.GUARD}:
             return self.vision
         return self.reasoning if purpose is Purpose.PLAN else self.basic

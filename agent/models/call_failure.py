@@ -1,4 +1,4 @@
-"""What went wrong at an endpoint, as a value: read once from the SDK's errors, with the key already taken out."""
+"""A failed attempt at an endpoint as a value, read once from the SDK's errors and without the key."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from agent.models.limits import TooMuch
 from agent.wording import shortened
 
 LONGEST_REASON = 300
-"""Characters of an endpoint's own words that are kept."""
+"""The maximum characters kept of an endpoint's own words."""
 KEY_LIKE = re.compile(r"\b(?:(?:ak|sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
 TOLD_AS = ("message", "error", "detail", "msg", "error_msg", "errors", "title")
-"""Names under which endpoints put what they say of an error, the first that is there counts."""
+"""The fields in which endpoints put an error message; the first one present counts."""
 PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 LONGEST_PAGE = 4_000
-"""Characters of a page in which its title is looked for."""
+"""Characters of an HTML page in which its title is searched."""
 MOST_ERRORS = 3
 DEEPEST = 4
-"""Of several errors, and of errors inside errors, no more are read."""
+"""How many errors, and levels of errors inside errors, are read."""
 
 
 class CutShort(ValueError):
@@ -36,7 +36,7 @@ class CutShort(ValueError):
 
 
 class Broken(ValueError):
-    """The endpoint says inside an answer that it failed; `body` is what it says."""
+    """The endpoint reported an error inside its answer; `body` is that error."""
 
     def __init__(self, body: object) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Broken(ValueError):
 
 
 class NoAnswer(ValueError):
-    """What came is no answer of a model; `body` is its beginning."""
+    """The response is not an answer of a model; `body` is its beginning."""
 
     def __init__(self, body: str) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class NoAnswer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """One failed attempt. `retry_after` is in seconds; `status` is 0 where the endpoint told none."""
+    """One failed attempt. `retry_after` is in seconds; `status` is 0 if the endpoint sent none."""
 
     cause: Cause
     status: int = 0
@@ -66,14 +66,14 @@ class CallFailure:
 
     @property
     def transient(self) -> bool:
-        """Whether trying again may help."""
+        """Whether a retry may help."""
         return self.cause.passing
 
 
 def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> CallFailure:
-    """The failure that an exception of the SDK, or an unreadable answer, stands for.
+    """Return the failure that an exception of the SDK, or an unreadable answer, stands for.
 
-    Unreadable is what is no JSON (ValueError), or nested deeper than any model writes (RecursionError).
+    An answer is unreadable if it is not JSON (ValueError) or nested too deeply (RecursionError).
     """
     match error:
         # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
@@ -109,13 +109,13 @@ def _refusal(status: int, body: object, key: str, *, param: str = "", retry_afte
 
 
 def code_in(body: object) -> str:
-    """The code of an error, as endpoints write it: a word, a number, or nothing."""
+    """Return the code of an error body: a word, a number, or ""."""
     return _text(body, "code")
 
 
 def told_in(body: object, depth: int = DEEPEST) -> str:
-    """What an endpoint says of its error, wherever it puts that: OpenAI's `message`, FastAPI's `detail`, a text alone,
-    the title of a page. A router such as OpenRouter says beside it what the provider behind it has said.
+    """Return the message of an error body, wherever the endpoint puts it: OpenAI's `message`, FastAPI's `detail`, plain
+    text, or the title of a page. A router such as OpenRouter adds what the provider behind it said.
     """
     if isinstance(body, str):
         text = body[:LONGEST_PAGE]
@@ -139,7 +139,7 @@ def _text(body: object, name: str) -> str:
 
 
 def _away(error: BaseException | None) -> bool:
-    """Whether nobody answers there at all: the SDK's transport calls that a time-out, too, and keeps what it was."""
+    """Whether nothing answers at the address: the SDK reports that as a time-out too, but keeps the original error."""
     while error is not None:
         if isinstance(error, aiohttp.ClientConnectionError) and not isinstance(error, TimeoutError):
             return True
@@ -148,13 +148,13 @@ def _away(error: BaseException | None) -> bool:
 
 
 def without_key(text: str, key: str) -> str:
-    """An endpoint's words in one short line, without the key and anything that looks like one."""
+    """Shorten an endpoint's words to one line, without the key or anything that looks like one."""
     safe = text.replace(key, "•••") if key else text
     return shortened(" ".join(KEY_LIKE.sub("•••", safe).split()), LONGEST_REASON)
 
 
 def _status_in(code: str | None) -> int:
-    """An error inside an answer has no status; its code tells one, or is one. 500 when it is unknown."""
+    """Return the status of an error inside an answer, derived from its code; 500 if unknown."""
     if code and re.fullmatch(r"[45]\d\d", code):
         return int(code)
     if code and "rate_limit" in code:
@@ -163,7 +163,7 @@ def _status_in(code: str | None) -> int:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds from `retry-after-ms` (OpenAI, Azure) or `Retry-After` (RFC 9110: seconds or a date)."""
+    """Return the seconds from `retry-after-ms` (OpenAI, Azure) or `Retry-After` (RFC 9110: seconds or a date)."""
     try:
         return max(0.0, float(headers["retry-after-ms"]) / 1000)
     except (KeyError, ValueError):

@@ -1,7 +1,7 @@
-"""Why a model gave no answer that can be used: a closed set of causes, read from an endpoint's status and its words.
+"""The closed set of reasons why a model gave no usable answer, derived from an endpoint's status and error text.
 
-A status alone tells little: an empty account is 400, 402, 403 or 429, and a model without pictures 400, 404, 500, or
-200 with an error inside. What endpoints really send stands with its sources in `tests/agent/models/refusals.toml`.
+The status alone says little: an empty account is 400, 402, 403 or 429, and a model without pictures is 400, 404, 500,
+or 200 with an error inside. `tests/agent/models/refusals.toml` lists real responses with their sources.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from typing import Final
 
 
 class Cause(StrEnum):
-    """Why a call failed. What helps is the sentence `remedy.…` of the same name."""
+    """Why a model call failed. The sentence `remedy.…` of the same name says what helps."""
 
     NO_CONNECTION = "no_connection"
-    """The endpoint cannot be reached, or it broke off."""
+    """The endpoint cannot be reached, or the connection broke."""
     NO_ANSWER = "no_answer"
-    """It did not answer in time."""
+    """The endpoint did not answer in time."""
     NO_API = "no_api"
-    """What it answered is not an answer of a model."""
+    """The response does not come from a model API."""
     OVERSIZED = "oversized"
-    """It answered with more than any model says."""
+    """The response is larger than any model's answer."""
     MOVED = "moved"
-    """It sends requests on to another address."""
+    """The endpoint redirects requests to another address."""
     NO_KEY = "no_key"
     KEY_REJECTED = "key_rejected"
     UNKNOWN_MODEL = "unknown_model"
     WRONG_ADDRESS = "wrong_address"
     NO_CREDIT = "no_credit"
-    """The account is empty or locked, or its quota for the day or longer is used up."""
+    """The account is empty or locked, or its quota for a day or longer is used up."""
     BUSY = "busy"
-    """Too many requests, or the model is still being loaded."""
+    """There are too many requests, or the model is still loading."""
     BROKEN = "broken"
     TOO_LONG = "too_long"
     """The request does not fit into the model's context window."""
@@ -39,15 +39,15 @@ class Cause(StrEnum):
     NO_PICTURES = "no_pictures"
     """The model accepts no pictures."""
     FILTERED = "filtered"
-    """A filter of the provider refused what was asked."""
+    """A content filter of the provider refused the request."""
     REFUSED = "refused"
     """Any other refusal."""
     UNUSABLE = "unusable"
-    """The answer is not of the form that was asked for."""
+    """The answer does not have the requested form."""
 
     @property
     def passing(self) -> bool:
-        """Whether the same request may be answered later, without anybody changing anything."""
+        """Whether the same request may succeed later without anyone changing anything."""
         return self in {Cause.NO_CONNECTION, Cause.NO_ANSWER, Cause.NO_API, Cause.BUSY, Cause.BROKEN}
 
 
@@ -72,7 +72,7 @@ _NO_CREDIT: Final = (
 _SOON: Final = re.compile(
     r"(?:retry|try again) (?:in|after) [\d.]+ ?(?:m?s\b|sec)|per.?(?:minute|second)", re.IGNORECASE
 )
-"""Said by Gemini of a quota for the minute, in the same words as of one that is used up."""
+"""Gemini's words for a per-minute quota, which otherwise reads like one that is used up."""
 _FILTERED: Final = (
     r"content_filter|content[_ ](?:management )?policy|content_policy_violation|data_?inspection_?failed"
     r"|inappropriate content|sensitivecontentdetected|^1301\b|不安全或敏感内容|requires moderation|input was flagged"
@@ -87,7 +87,7 @@ _NO_PICTURES: Final = (
     r"|image_url is only supported by|unknown variant `image_url`|unexpected item type in content"
     r"|content\.type 参数非法.{0,20}\['text'\]|for text-only (?:server|model)|不支持.{0,6}(?:图片|图像|视觉)"
 )
-"""Said of nothing but pictures, so that it counts with any status."""
+"""Phrases used only about pictures, so they count with any status."""
 _UNKNOWN_MODEL: Final = (
     r"model_not_found|deploymentnotfound|modelnotopen|endpointormodel\.notfound|^1211\b|not found the model"
     r"|\b(?:unknown|invalid) model\b|\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown)|not a valid model"
@@ -110,7 +110,7 @@ _EMPTY, _CENSORED, _MANY, _BLIND, _NAMELESS, _KEYLESS, _LONG = map(
 
 
 def cause_of(status: int, words: str) -> Cause:
-    """The cause of a refusal with this status; `words` begin with the endpoint's code, and what it says follows."""
+    """Return the cause of a refusal. `words` are the endpoint's error code followed by its message."""
     about_access = status in {401, 403}
     if _EMPTY.search(words) and not (status == 429 and _SOON.search(words)):
         return Cause.NO_CREDIT

@@ -1,4 +1,4 @@
-"""Chat completions: the request as every compatible endpoint takes it."""
+"""The chat completions API, with requests that every compatible endpoint accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATH = "/chat/completions"
 
 
 class ChatApi:
-    """Chat completions of one model."""
+    """Calls the chat completions API for one model."""
 
     def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
         self._settings = settings
@@ -29,7 +29,7 @@ class ChatApi:
         self._adapting = adapting
 
     async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
-        """One answer."""
+        """Request one answer."""
         limit = self._settings.limit(request.purpose)
 
         async def attempt(habits: Habits) -> ChatReader | CallFailure:
@@ -45,7 +45,7 @@ class ChatApi:
 
 
 def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str, object]:
-    """The body of the request."""
+    """Build the body of the request."""
     payload: dict[str, object] = {
         "model": model,
         "messages": [_message(message) for message in request.messages],
@@ -60,7 +60,7 @@ def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str,
     if request.temperature is not None:
         payload["temperature"] = request.temperature
     if request.max_tokens is not None:
-        # Models of OpenAI that reason know the second name alone, and most other servers the first alone.
+        # OpenAI's reasoning models only know the second name, most other servers only the first.
         payload["max_tokens" if habits.sends("max_tokens") else "max_completion_tokens"] = request.max_tokens
     payload["stream_options"] = {"include_usage": True}
     if request.schema is not None:

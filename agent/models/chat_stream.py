@@ -1,4 +1,4 @@
-"""Puts an answer of chat completions together, streamed or whole, as loosely as endpoints write it."""
+"""Assembles an answer of the chat completions API, streamed or whole, tolerating many variants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Function(BaseModel):
     @field_validator("arguments", mode="before")
     @classmethod
     def _as_text(cls, value: object) -> object:
-        """Some servers send the object instead of its text."""
+        """Accept servers that send an object instead of its text."""
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
@@ -42,7 +42,7 @@ class _Piece(BaseModel):
     @field_validator("content", mode="before")
     @classmethod
     def _joined(cls, value: object) -> object:
-        """Some servers send a list of parts; only their text counts."""
+        """Accept servers that send a list of parts; only their text counts."""
         if isinstance(value, list):
             return "".join(str(part["text"]) for part in value if isinstance(part, dict) and "text" in part)
         return value
@@ -52,7 +52,7 @@ class _Choice(BaseModel):
     piece: _Piece | None = Field(default=None, validation_alias=AliasChoices("delta", "message"))
     finish_reason: str | None = None
     usage: Reported = None
-    """Where Moonshot puts it when it streams."""
+    """Where Moonshot puts the usage when it streams."""
 
 
 class _Chunk(BaseModel):
@@ -62,7 +62,7 @@ class _Chunk(BaseModel):
 
 
 class _Call:
-    """A tool call in the making."""
+    """A tool call that is being assembled."""
 
     def __init__(self, index: int | None) -> None:
         self.index = index
@@ -73,7 +73,7 @@ class _Call:
 
 
 class ChatReader:
-    """Feed it every JSON value of an answer, then `check` and take the `reply`."""
+    """Assembles one answer: pass every JSON value to `feed`, then call `check` and take the `reply`."""
 
     def __init__(self, show: Callable[[Delta], None]) -> None:
         self.usage: ReportedUsage | None = None
@@ -87,8 +87,8 @@ class ChatReader:
         self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Take one chunk, or a whole completion. Raises ValueError when it is neither, Broken when it is an error (LM
-        Studio sends one with the status 200), TooMuch when there is no end.
+        """Add one chunk, or a whole completion. Raises ValueError if it is neither, Broken if it is an error (LM Studio
+        sends one with status 200), and TooMuch if the answer is too long.
         """
         if isinstance(value, dict) and value.get("error"):
             raise Broken(value["error"])
@@ -103,9 +103,9 @@ class ChatReader:
                 self._take(choice.piece)
 
     def check(self) -> None:
-        """Raise CutShort when the answer is not complete: a complete one says why it ended.
+        """Raise CutShort if the answer is incomplete; a complete one has a finish reason.
 
-        Raises ValueError when nothing came that is an answer.
+        Raises ValueError if no answer came at all.
         """
         if not self._begun:
             raise ValueError("no answer")
@@ -113,7 +113,7 @@ class ChatReader:
             raise CutShort
 
     def reply(self, model: str) -> ModelReply:
-        """The answer, without its usage. `model` is the name for endpoints that do not say theirs."""
+        """Return the answer without its usage. `model` is used if the endpoint does not name its model."""
         calls = tuple(
             ToolCall(
                 whole_signs(call.id) or f"call_{number}", whole_signs(call.name), whole_signs("".join(call.arguments))
@@ -152,7 +152,7 @@ class ChatReader:
             raise TooMuch(f"the answer has more than {MAX_LETTERS} letters")
 
     def _call_for(self, part: _CallPiece) -> _Call:
-        """The call that a piece belongs to: by index, and by id where servers number all calls 0 or not at all."""
+        """Find the call of a piece: by index, or by id if the server numbers all calls 0 or not at all."""
         begins = part.index is None and not part.id and part.function is not None and bool(part.function.name)
         for call in reversed(self._calls):
             if part.index is not None and call.index != part.index:

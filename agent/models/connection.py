@@ -1,4 +1,4 @@
-"""The one way to an endpoint: a streamed POST, tried again when that can help."""
+"""The HTTP connection to an endpoint: a streamed POST that is retried if that may help."""
 
 from __future__ import annotations
 
@@ -24,28 +24,30 @@ logger = logging.getLogger(__name__)
 
 
 class Reader(Protocol):
-    """Puts one answer together; a ValueError from it means that the answer is unreadable."""
+    """Assembles one answer. A ValueError from it means that the answer is unreadable."""
 
     def feed(self, value: object) -> None:
-        """Take the next JSON value."""
+        """Add the next JSON value."""
         ...
 
     def check(self) -> None:
-        """Raise ValueError when the answer is not complete."""
+        """Raise ValueError if the answer is incomplete."""
         ...
 
 
 R = TypeVar("R", bound=Reader)
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds to open a connection; an endpoint that is up takes far less."""
+"""Seconds to open a connection; a working endpoint takes far less."""
 CLEAN_UP_TIMEOUT = 5.0
-"""Seconds for a call whose answer nobody waits for."""
+"""Seconds for a cleanup call whose answer is not needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how patiently. The wait doubles from `first` to `longest` seconds, less up to half by chance."""
+    """How often and when to retry. The wait doubles from `first` to `longest` seconds and is randomly reduced by up to
+    half.
+    """
 
     attempts: int = 4
     first: float = 1.0
@@ -55,13 +57,13 @@ class RetryPolicy:
     chance: Callable[[], float] = random.SystemRandom().random
 
     def wait(self, attempt: int, retry_after: float | None) -> float:
-        """Seconds to wait after this attempt (from 1); what the endpoint asks for wins when it is longer."""
+        """Return the seconds to wait after this attempt (from 1), at least what the endpoint asked for."""
         back_off = min(self.longest, self.first * 2.0 ** (attempt - 1)) * (1 - self.chance() / 2)
         return max(back_off, retry_after or 0.0)
 
 
 class Connection:
-    """HTTP to one endpoint. Cancelling a call closes its connection."""
+    """The HTTP connection to one endpoint. Cancelling a call closes its socket."""
 
     def __init__(self, settings: EndpointSettings, retry: RetryPolicy) -> None:
         self._key = settings.key
@@ -78,10 +80,10 @@ class Connection:
         new_reader: Callable[[], R],
         limit: float,
     ) -> R | CallFailure:
-        """POST and read the answer: streamed JSON values, or a single one when the endpoint does not stream.
+        """Send a POST and read the answer: streamed JSON values, or a single one if the endpoint does not stream.
 
-        Every attempt has a new reader; the one of the complete answer is returned, or else the last failure.
-        `limit` is in seconds: no wait begins that would end after it.
+        Every attempt gets a new reader. Returns the reader of the complete answer, or the last failure. `limit` is in
+        seconds: no wait begins that would end after it.
         """
         end = self._retry.clock() + limit
         attempt = 0
@@ -97,7 +99,7 @@ class Connection:
             await self._retry.sleep(wait)
 
     async def get(self, path: str) -> object:
-        """The JSON value there, asked for once; None when there is none, for whatever reason."""
+        """Fetch a JSON value once; None if there is none, for whatever reason."""
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 return (await self._client.get(path, cast_to=httpx2.Response)).json()
@@ -106,7 +108,7 @@ class Connection:
             return None
 
     async def delete(self, path: str) -> None:
-        """DELETE, at most once and without telling whether it worked."""
+        """Send a DELETE once, ignoring whether it worked."""
         try:
             async with asyncio.timeout(CLEAN_UP_TIMEOUT):
                 await self._client.delete(path, cast_to=httpx2.Response)
@@ -133,7 +135,7 @@ class Connection:
                 reader.check()
                 return reader
         except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
-            # Returned, not raised from here: an SDK error in the chain would carry the request with its key along.
+            # Returned, not raised: an SDK error in the exception chain would contain the request with its key.
             return call_failure_of(error, self._key)
 
 
@@ -149,11 +151,11 @@ async def _values(stream: AsyncStream[object]) -> AsyncIterator[object]:
 
 
 def bounded_client() -> httpx2.AsyncClient:
-    """An HTTP client that stops reading an answer above MAX_ANSWER_BYTES with TooMuch.
+    """Return an HTTP client that raises TooMuch once an answer exceeds MAX_ANSWER_BYTES.
 
-    It asks for answers that are not compressed and refuses others: a few kilobytes could become gigabytes. Redirects
-    are not followed: pictures of the phone and what people say go to the address that was set, and to no other.
-    aiohttp carries it: a streamed answer takes two thirds of the processor time that it takes through httpx2 alone.
+    It requests uncompressed answers and refuses others, because a few kilobytes could expand to gigabytes. It follows
+    no redirects: pictures of the phone and people's words only go to the configured address. It uses aiohttp, because a
+    streamed answer then takes two thirds of the processor time of httpx2 alone.
     """
     return DefaultAioHttpClient(
         headers={"Accept-Encoding": "identity"},
@@ -165,7 +167,7 @@ def bounded_client() -> httpx2.AsyncClient:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Whom a certificate may come from. One for all endpoints of the process: to read them takes 20 ms."""
+    """Return the trusted certificate authorities, shared by all endpoints because loading them takes 20 ms."""
     return httpx2.create_ssl_context()
 
 

@@ -1,4 +1,4 @@
-"""What an endpoint holds of each conversation, and what is new for it in the next request."""
+"""Tracks what an endpoint stores of each conversation, and what is new for it in the next request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.models.base import Message, Model, ModelReply
 from agent.picture import IMAGE_REMOVED, ImagePart
 
 MOST_CONVERSATIONS = 64
-"""Conversations that are followed at once; more than there are phones. The one unused for longest goes first."""
+"""How many conversations are tracked; more than there are phones. The least recently used one goes first."""
 
 
 @runtime_checkable
@@ -24,19 +24,19 @@ class _Keeping(Protocol):
 
 
 def keeps_conversation(model: Model) -> bool:
-    """Whether the model's endpoint keeps what it was sent, so that only what is new has to be said."""
+    """Whether the model's endpoint stores what it was sent, so that only new messages must be sent."""
     return model.keeps_conversation if isinstance(model, _Keeping) else False
 
 
 def end_conversation(model: Model, conversation: str) -> None:
-    """Have the endpoint delete what it keeps of a conversation that is over; not waited for."""
+    """Have the endpoint delete, in the background, what it stored of a conversation that is over."""
     if isinstance(model, _Keeping):
         model.end_conversation(conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A response at an endpoint, and everything that it builds on.
+    """A response stored at an endpoint, and everything that it builds on.
 
     `seen` are digests of the messages sent, so that no picture stays in memory.
     """
@@ -49,9 +49,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What to send: `messages` after the response `previous`, whose tool `calls` still want an output.
+    """What to send: `messages` after the response `previous`, whose tool `calls` still need an output.
 
-    `previous` is "" when the conversation is sent in full; `stale` are stored responses that lead nowhere then.
+    `previous` is "" if the conversation is sent in full. `stale` are stored responses that are then useless.
     """
 
     messages: tuple[Message, ...]
@@ -61,15 +61,15 @@ class Turn:
 
 
 class Conversations:
-    """The conversations at one endpoint: for each the stored responses, from the first to the last."""
+    """The conversations at one endpoint, each with its stored responses from first to last."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, tuple[Held, ...]] = OrderedDict()
 
     def next_turn(self, conversation: str, messages: tuple[Message, ...]) -> Turn:
-        """Only what is new after the last response that these messages go on from; all where there is none.
+        """Return what is new after the last stored response that these messages continue; all of them if there is none.
 
-        An answer to a screen that was gone before it was done is left: the conversation branches before it.
+        An answer that was abandoned because its screen changed is skipped: the conversation branches before it.
         """
         held = self._held.get(conversation, ())
         digested = digests(messages)
@@ -82,7 +82,7 @@ class Conversations:
     def answered(
         self, conversation: str, messages: tuple[Message, ...], turn: Turn, response: str, reply: ModelReply
     ) -> tuple[str, ...]:
-        """Remember a stored response to this turn. Returns the stored responses that nobody needs any more."""
+        """Record a stored response to this turn, and return the stored responses that are no longer needed."""
         held = self._held.pop(conversation, ())
         calls = tuple(call.id for call in reply.tool_calls)
         kept = tuple(each for each in held if turn.previous and each.response not in turn.stale)
@@ -93,23 +93,23 @@ class Conversations:
         return (*turn.stale, *(each.response for each in oldest))
 
     def lost(self, conversation: str) -> tuple[str, ...]:
-        """The endpoint cannot continue the conversation. Returns the responses that it may still keep."""
+        """Forget a conversation that the endpoint cannot continue, and return the responses it may still store."""
         return tuple(each.response for each in self._held.pop(conversation, ()))
 
     def all_kept(self) -> tuple[str, ...]:
-        """Every stored response; nothing is followed any more."""
+        """Forget all conversations and return every stored response."""
         kept = tuple(each.response for held in self._held.values() for each in held)
         self._held.clear()
         return kept
 
 
 def _rest(held: Held, messages: tuple[Message, ...], digested: tuple[bytes, ...]) -> tuple[Message, ...] | None:
-    """What these messages say after a response and all that it builds on; None where they do not go on from it."""
+    """Return the messages after a response and all it builds on; None if they do not continue it."""
     if digested[: len(held.seen)] != held.seen:
         return None
     rest = messages[len(held.seen) :]
     if rest and rest[0].role == "assistant":
-        # The endpoint has its own answer. With tool calls the caller tells it in words of its own.
+        # The endpoint has its own answer. For tool calls, the caller's message has other words.
         if not held.calls and _text(rest[0]) != held.answer.strip():
             return None
         rest = rest[1:]
@@ -117,8 +117,8 @@ def _rest(held: Held, messages: tuple[Message, ...], digested: tuple[bytes, ...]
 
 
 def digests(messages: Iterable[Message]) -> tuple[bytes, ...]:
-    """One digest a message; equal messages have equal ones, whatever has become of their pictures since: of a past one
-    fewer bytes or none may be sent, and the endpoint has it as it was.
+    """Return one digest for each message. Equal messages have equal digests whatever became of their pictures: a past
+    picture may be sent with fewer bytes or not at all, and the endpoint has the original.
     """
     return tuple(_digest(message) for message in messages)
 

@@ -1,4 +1,4 @@
-"""Texts as vectors, as whoever compares meanings sees it."""
+"""The interface of an embedder, which turns texts into vectors for comparing their meaning."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ Vector = tuple[float, ...]
 
 
 class EmbeddingFailed(Exception):
-    """There are no vectors; the text says why, without the key and without what was to be compared."""
+    """No vectors could be made; the message says why, without the key and the texts."""
 
 
 class Embedder(Protocol):
-    """Makes a vector of a text: the nearer two vectors, the nearer what the texts mean."""
+    """Makes vectors of texts: the closer two vectors, the closer the meanings."""
 
     @property
     def name(self) -> str:
-        """What made the vectors; only those of one name can be compared."""
+        """The name of the vectors' source. Only vectors with the same name can be compared."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """The vectors of these texts, each of length 1. Raises EmbeddingFailed."""
+        """Return the vectors of these texts, each of length 1. Raises EmbeddingFailed."""
         ...

@@ -1,4 +1,4 @@
-"""Where a model is found, and what may be known about it without calling it."""
+"""The settings of a model endpoint, and what is known about it without calling it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent.models.pricing import Price
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 NO_KEY = "no-key"
-"""Sent where no key is set: local endpoints ignore it, and the SDK insists on one."""
+"""The placeholder sent if no key is set: local endpoints ignore it, but the SDK requires one."""
 
 NOT_SET = SecretStr("")
 
@@ -24,7 +24,7 @@ Pictures = Literal["auto", "always", "never"]
 SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
     Purpose.ACT: 1.0,
     Purpose.INTENT: 0.5,
-    Purpose.PLAN: 2.5,  # reasoning models think for minutes, and nobody taps meanwhile
+    Purpose.PLAN: 2.5,  # reasoning models think for minutes, and no input is waiting
     Purpose.MEMBER: 1.5,
     Purpose.SUPERVISE: 1.0,
     Purpose.SUMMARIZE: 1.0,
@@ -36,11 +36,11 @@ SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """One model at one OpenAI-compatible endpoint. The key never shows in a repr.
+    """One model at one OpenAI-compatible endpoint. The key never appears in a repr.
 
-    `base_url` "" is OpenAI itself. `timeout` is how many seconds one call for a step may take, retries included; the
-    other purposes have a share of it. Waiting out an outage is no part of it (`agent.outage_retry`). `prices` are
-    per model name.
+    `base_url` "" is OpenAI itself. `timeout` is the limit in seconds for one step's call including retries; other
+    purposes get a share of it. Waiting out an outage is not included (`agent.outage_retry`). `prices` are by model
+    name.
     """
 
     model: str
@@ -50,9 +50,9 @@ class EndpointSettings:
     timeout: float = 120.0
     prices: Mapping[str, Price] = field(default_factory=dict)
     context: int | None = None
-    """Tokens that fit into the model's window; None is what the endpoint tells (agent.models.window)."""
+    """The model's context window in tokens; None to ask the endpoint (agent.models.window)."""
     pictures: Pictures = "auto"
-    """Whether the model is shown pictures; "auto" is until it refuses one."""
+    """Whether the model is shown pictures; "auto" means until it refuses one."""
 
     @property
     def url(self) -> str:
@@ -61,23 +61,25 @@ class EndpointSettings:
 
     @property
     def host(self) -> str:
-        """Host and port, for sentences; never a user name or password from the URL."""
+        """Host and port for sentences, never a user name or password from the URL."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
     @property
     def key(self) -> str:
-        """The key in the clear, "" when none is set."""
+        """The key in plain text; "" if none is set."""
         return self.api_key.get_secret_value().strip()
 
     def limit(self, purpose: Purpose) -> float:
-        """Seconds that a call for this purpose may take in all."""
+        """Return the total seconds that a call for this purpose may take."""
         return self.timeout * SHARE_OF_TIMEOUT[purpose]
 
     def overridden(
         self, *, model: str = "", base_url: str = "", api_key: SecretStr = NOT_SET, context: int | None = None
     ) -> EndpointSettings:
-        """The settings with what another role sets of its own. A key stays with its endpoint: at another base URL
-        only the role's own key is sent. A window is that of its model.
+        """Return these settings with the values that another role sets for itself.
+
+        A key stays with its endpoint: to another base URL, only the role's own key is sent. A context window belongs to
+        its model.
         """
         key = api_key if api_key.get_secret_value() or base_url not in {"", self.base_url} else self.api_key
         other = model not in {"", self.model} or base_url not in {"", self.base_url}

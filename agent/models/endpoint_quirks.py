@@ -1,4 +1,4 @@
-"""What an endpoint turns out to refuse, and how to do without it."""
+"""Learns which parameters an endpoint refuses and sends requests without them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OPTIONAL = ("stream_options", "prompt_cache_key", "strict", "temperature", "max_tokens", "max_completion_tokens")
-"""Parameters that some endpoints refuse and that an answer does not depend on."""
+"""Parameters that some endpoints refuse and that are not needed for an answer."""
 EFFORT = "reasoning_effort"
-"""How much a model thinks before it answers, as chat completions call it."""
+"""The chat completions parameter for how much a model thinks before it answers."""
 DEEP_EFFORT = "high"
-"""The most that every model takes that takes any (OpenAI's reference of both APIs)."""
+"""The highest effort accepted by every model that has the parameter (OpenAI's reference of both APIs)."""
 NO_EFFORT = re.compile(r"\breasoning(?:[_.]effort)?\b")
-"""The Responses API has it as `reasoning.effort`; an endpoint that does not know it names the whole or the part."""
+"""The Responses API calls it `reasoning.effort`; an endpoint that does not know it names all or part of that."""
 NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What is left out of the requests to an endpoint, and how an answer's form is asked for."""
+    """What is left out of requests to an endpoint, and how an answer's form is requested."""
 
     dropped: frozenset[str] = frozenset()
     answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
@@ -39,7 +39,7 @@ class Habits:
         return name not in self.dropped
 
     def after(self, failure: CallFailure, request: ModelRequest) -> Habits:
-        """The habits after a refusal; the same ones when it is not about anything that can be left out."""
+        """Return the habits after a refusal; unchanged if it concerns nothing that can be left out."""
         if failure.status not in {400, 404, 415, 422, 501}:
             return self
         words = f"{failure.param} {failure.code} {failure.reason}"
@@ -56,7 +56,7 @@ class Habits:
 
 
 class Adapting:
-    """Sends requests the way the endpoint takes them. What it refused once is not sent again."""
+    """Sends requests in the way the endpoint accepts. What it refused once is not sent again."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -65,7 +65,7 @@ class Adapting:
     async def send(
         self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | CallFailure]]
     ) -> T | CallFailure:
-        """Attempt, and again without what was refused, until something else is the matter."""
+        """Attempt a request, repeating it without refused parameters until it succeeds or fails for another reason."""
         while True:
             habits = self._habits
             outcome = await attempt(habits)
@@ -74,6 +74,6 @@ class Adapting:
             better = habits.after(outcome, request)
             if better == habits:
                 return outcome
-            if self._habits == habits:  # else a call at the same time has learned something: try with that first
+            if self._habits == habits:  # otherwise a concurrent call has learned something: try with that first
                 logger.info("%s refuses something (%s); it gets %s from now on", self._host, outcome.reason, better)
                 self._habits = better

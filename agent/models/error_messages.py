@@ -1,4 +1,4 @@
-"""Which ModelError a failure is, and its sentence for a person."""
+"""Turns a failure into its ModelError with a sentence for a person."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _ERRORS: Final[Mapping[Cause, type[ModelRefused]]] = {
     Cause.TOO_LONG: InputTooLong,
     Cause.NO_PICTURES: NoVision,
 }
-"""The errors that callers tell apart; any other that does not pass is a ModelRefused."""
+"""The errors that callers distinguish; any other permanent one is a ModelRefused."""
 
 
 def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
-    """What can be seen to be wrong without asking anybody. An endpoint with an address of its own may need no key."""
+    """Return what is visibly wrong with the settings; None if nothing. A custom endpoint may need no key."""
     if not settings.model:
         return UnknownModel(words("model.unset", host=settings.host))
     if not settings.key and not settings.base_url:
@@ -48,13 +48,13 @@ def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
 
 
 def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
-    """The total time limit of a call is over."""
+    """Return the error for a call that exceeded its total time limit."""
     why = words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}")
     return ModelUnreachable(why, cause=Cause.NO_ANSWER)
 
 
 def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> ModelError:
-    """The error to raise for the last failure of a call, with the endpoint's own words."""
+    """Return the error to raise for the last failure of a call, with the endpoint's own words."""
     cause = _cause_for(failure, settings, request)
     why = _sentence(cause, failure, settings)
     if failure.reason:
@@ -65,7 +65,7 @@ def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelReq
 
 
 def _cause_for(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> Cause:
-    """The cause, by what was sent, too: without a key none can be rejected, and without pictures none refused."""
+    """Correct the cause by what was sent: without a key none can be rejected, without pictures none refused."""
     cause = failure.cause
     if cause is Cause.KEY_REJECTED and not settings.key:
         return Cause.NO_KEY
@@ -85,7 +85,7 @@ def _sentence(cause: Cause, failure: CallFailure, settings: EndpointSettings) ->
 
 
 def _may_be_blind(failure: CallFailure, request: ModelRequest) -> bool:
-    """A refusal that speaks of images (not of one image's size or bytes), of a request that had some."""
+    """Whether a refusal mentions images (not one's size or bytes) for a request that had some."""
     if failure.status not in {400, 404, 415, 422} or not has_pictures(request):
         return False
     return bool(ABOUT_IMAGES.search(failure.reason)) and not ABOUT_IMAGE_LIMITS.search(failure.reason)

@@ -1,13 +1,13 @@
-"""Everything a model call can fail with; each message is a sentence for a person.
+"""All errors of a model call. Each message is a sentence for a person.
 
 ModelError
-├── ModelUnreachable     no connection, time-out, 429 or 5xx to the last retry
-├── ModelRefused         the endpoint said no and will say no again (4xx)
+├── ModelUnreachable     no connection, time-out, 429 or 5xx even at the last retry
+├── ModelRefused         the endpoint refused and would refuse again (4xx)
 │   ├── ModelKeyRejected     401, 403, or no key
 │   ├── UnknownModel         404, model_not_found
-│   ├── InputTooLong         more than fits into the model's context window
-│   └── NoVision             the model does not take pictures
-└── ModelAnswerUnusable  an answer came, but not of the asked form
+│   ├── InputTooLong         the input exceeds the model's context window
+│   └── NoVision             the model does not accept pictures
+└── ModelAnswerUnusable  an answer came, but not in the requested form
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from agent.models.cause import Cause
 
 
 class ModelError(Exception):
-    """A model call failed; nothing was done on the phone because of it. `cause` says why, `usage` what was spent on
-    answers before it that are of no use without the one that failed.
+    """A model call failed; because of that, nothing was done on the phone. `cause` says why. `usage` counts the tokens
+    of earlier answers that are useless without the failed one.
     """
 
     cause = Cause.REFUSED
@@ -30,8 +30,8 @@ class ModelError(Exception):
 
 
 class ModelUnreachable(ModelError):
-    """No answer, after all retries. `status` is the HTTP status of the last one, 0 for none; `retry_after` is for how
-    many seconds the endpoint asked to be left alone, None when it asked for nothing.
+    """The endpoint did not answer, even after all retries. `status` is the last HTTP status, 0 if there was none.
+    `retry_after` is how many seconds the endpoint asked to wait, None if it did not ask.
     """
 
     cause = Cause.NO_CONNECTION
@@ -49,7 +49,7 @@ class ModelRefused(ModelError):
 
 
 class ModelKeyRejected(ModelRefused):
-    """The key is missing, wrong or not allowed."""
+    """The API key is missing, wrong or not authorised."""
 
     cause = Cause.KEY_REJECTED
 
@@ -73,8 +73,8 @@ class NoVision(ModelRefused):
 
 
 class ModelAnswerUnusable(ModelError):
-    """The answer could not be read as what was asked for, even after a repair turn. `usage` is what it cost, `text`
-    what the model has said instead.
+    """The answer did not have the requested form, even after a repair turn. `usage` is what it cost, and `text` is what
+    the model said instead.
     """
 
     cause = Cause.UNUSABLE

@@ -1,4 +1,4 @@
-"""How a model can be held to a JSON form, from the strictest to none."""
+"""The ways to hold a model to a JSON form, from the strictest to none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ABOUT_FORMATS = re.compile(
 
 
 class AnswerFormat(Enum):
-    """What an endpoint takes as the form of an answer."""
+    """A way of requesting the form of an answer from an endpoint."""
 
     JSON_SCHEMA = "json_schema"
     JSON_OBJECT = "json_object"
@@ -23,21 +23,21 @@ class AnswerFormat(Enum):
 
     @property
     def simpler(self) -> AnswerFormat:
-        """The next one to try when this one is refused."""
+        """The next format to try if this one is refused."""
         return AnswerFormat.JSON_OBJECT if self is AnswerFormat.JSON_SCHEMA else AnswerFormat.TEXT
 
     def is_refused_by(self, words: str) -> bool:
-        """Whether a refusal in these words is about the form of the answer."""
+        """Whether a refusal with these words is about the form of the answer."""
         return self is not AnswerFormat.TEXT and ABOUT_FORMATS.search(words) is not None
 
 
 def strict_schema(form: type[BaseModel]) -> object:
-    """The JSON schema as strict mode wants it: every field required, nothing else allowed."""
+    """Return the JSON schema for strict mode: every field required, no others allowed."""
     return pydantic_function_tool(form)["function"]["parameters"]
 
 
 def is_strict(schema: object) -> bool:
-    """Whether a JSON schema keeps the rules of strict mode, so that it may be sent as strict."""
+    """Whether a JSON schema follows the rules of strict mode, so that it may be sent as strict."""
     if isinstance(schema, Mapping):
         if schema.get("type") == "object" or "properties" in schema:
             names = set(schema.get("properties", {}))

@@ -1,4 +1,4 @@
-"""JSON in what a model wrote: the object among other words, and texts that no file would take."""
+"""Finds JSON objects in a model's text, and repairs text that cannot be encoded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeVar, cast
 
 MOST_BEGINNINGS = 500
-"""Opening braces that are tried; text with more of them is not an answer."""
+"""How many opening braces are tried; a text with more is not an answer."""
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 T = TypeVar("T")
@@ -17,9 +17,10 @@ _decoder = json.JSONDecoder(strict=False)  # models put raw line breaks into str
 
 
 def objects_in(text: str) -> Iterator[dict[str, object]]:
-    """JSON objects in the text that are not part of another one, the last first: drafts and examples come before.
+    """Yield the outermost JSON objects in the text, the last first, because drafts and examples come before the answer.
 
-    Braces inside strings, fences and prose around do no harm. A thought in `<think>` tags at the start does not count.
+    Braces inside strings, code fences and surrounding prose do no harm. A thought in `<think>` tags at the start is
+    skipped.
     """
     found: list[dict[str, object]] = []
     spoken = THOUGHT.sub("", text, count=1)
@@ -37,9 +38,9 @@ def objects_in(text: str) -> Iterator[dict[str, object]]:
 
 
 def whole_signs(text: str) -> str:
-    """The text with halves of signs put together, or replaced where they stand alone: no file or database takes them.
+    """Join surrogate pairs that were split and replace single halves, because no file or database accepts them.
 
-    JSON may carry them, and an endpoint that cuts a stream between two of them does so without meaning harm.
+    JSON may contain them, and an endpoint may split a pair when it cuts a stream into pieces.
     """
     try:
         text.encode()
@@ -49,7 +50,7 @@ def whole_signs(text: str) -> str:
 
 
 def whole(value: T) -> T:
-    """A JSON value with all its texts and names made whole. Raises RecursionError like the reading of JSON does."""
+    """Apply `whole_signs` to all texts and names of a JSON value. Raises RecursionError, like the JSON parser."""
     made: object = value
     match value:
         case str():

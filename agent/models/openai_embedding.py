@@ -1,4 +1,4 @@
-"""Texts as vectors from an OpenAI-compatible endpoint (embeddings)."""
+"""Embeddings from an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from agent.models.embedding import EmbeddingFailed, Vector
 from agent.models.endpoint import NO_KEY, EndpointSettings
 
 PATIENCE_S: Final = 3.0
-"""Seconds for one call; words alone find most, so nobody waits long."""
+"""Seconds for one call; searching by words alone finds most facts, so a longer wait is not worthwhile."""
 MAX_PARTS: Final = 8192
 """Numbers of one vector; the longest of known models has 4,096."""
 
 
 class OpenAIEmbedder:
-    """Implements Embedder. Asked once: recall has its words beside it."""
+    """Implements Embedder. It does not retry, because recall can fall back to words."""
 
     def __init__(self, settings: EndpointSettings, *, patience: float = PATIENCE_S) -> None:
         self._settings = settings
@@ -34,11 +34,11 @@ class OpenAIEmbedder:
 
     @property
     def name(self) -> str:
-        """See Embedder."""
+        """Implements `Embedder.name`."""
         return f"{self._settings.host}/{self._settings.model}"
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """See Embedder."""
+        """Implements `Embedder.embed`."""
         timeout = httpx2.Timeout(self._patience, connect=CONNECT_TIMEOUT)
         try:
             async with asyncio.timeout(self._patience):
@@ -49,7 +49,7 @@ class OpenAIEmbedder:
         except TimeoutError:
             raise EmbeddingFailed(f"{self._settings.host} did not answer in time") from None
         except (APIError, httpx2.HTTPError) as error:
-            # Cut off: an SDK error in the chain would carry the request with its key along.
+            # Unchained: an SDK error in the exception chain would contain the request with its key.
             raise EmbeddingFailed(self._failed(call_failure_of(error, self._settings.key))) from None
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise EmbeddingFailed(f"{self._settings.host} answered with something else than vectors") from None
@@ -75,7 +75,7 @@ class OpenAIEmbedder:
 
 
 def _unit(row: object) -> Vector:
-    """The vector at length 1, () for anything that is none; an endpoint may answer with anything."""
+    """Return the vector scaled to length 1; () if it is not a vector, as an endpoint may send anything."""
     if not isinstance(row, list) or not 0 < len(row) <= MAX_PARTS:
         return ()
     if not all(isinstance(part, int | float) and math.isfinite(part) for part in row):

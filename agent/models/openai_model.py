@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible endpoint, and which of its two APIs is used."""
+"""A model behind an OpenAI-compatible endpoint, and the choice between its two APIs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_SUCH_API = {404, 405, 501}
 
 
 class Route(Enum):
-    """The APIs, from the most to the least that an endpoint must be able to do."""
+    """The ways to call an endpoint, from the most to the least demanding."""
 
     UNKNOWN = auto()
     CONVERSATION = auto()
@@ -37,7 +37,7 @@ class Route(Enum):
 
 
 class Router:
-    """Sends each request the best way that the endpoint knows. What it cannot do is found out once."""
+    """Sends each request in the best way that the endpoint supports, and learns once what it does not."""
 
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._host = settings.host
@@ -49,12 +49,12 @@ class Router:
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether the endpoint keeps what it was sent, or that is still to be found out."""
+        """Whether the endpoint stores what it was sent, or that is not known yet."""
         return self._route in {Route.UNKNOWN, Route.CONVERSATION}
 
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
-        """One answer, with all that it took to get one. Only acting is a conversation that grows; everything else is
-        asked once and kept nowhere.
+        """Request one answer; its usage includes everything spent to get it. Only acting is a growing conversation; any
+        other request is sent once and not stored.
         """
         answer = await self._answered(request, on_delta)
         if isinstance(answer, CallFailure):
@@ -81,11 +81,11 @@ class Router:
         return await self._chat.complete(request, shown)
 
     def end_conversation(self, conversation: str) -> None:
-        """Leave nothing of it behind at the endpoint."""
+        """Delete everything about a conversation at the endpoint."""
         self._responses.end(conversation)
 
     async def close(self) -> None:
-        """Leave nothing behind at the endpoint."""
+        """Delete everything at the endpoint."""
         await self._responses.close()
 
     async def _probe(self, request: ModelRequest) -> CallFailure | None:
@@ -117,14 +117,14 @@ def _says_no_such_api(failure: CallFailure) -> bool:
 
 
 def _says_nothing_about_the_api(failure: CallFailure) -> bool:
-    """A busy or broken endpoint, a bad key, an empty account, a wrong model: to be told, and to be probed again."""
+    """Whether the failure is unrelated to the API, so that it is reported and probed again later."""
     if failure.cause is Cause.NO_API:
         return False
     return failure.transient or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
 
 
 class OpenAIModel:
-    """Implements Model. Close it when it is not needed any more."""
+    """Implements Model with an OpenAI-compatible endpoint. Call `close` after use."""
 
     def __init__(self, settings: EndpointSettings, *, retry: RetryPolicy | None = None) -> None:
         self._settings = settings
@@ -135,28 +135,28 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """The model's name as the endpoint knows it."""
+        """The model's name at its endpoint."""
         return self._settings.model
 
     @property
     def takes_pictures(self) -> bool:
-        """Whether the model is to be shown pictures: as it is set, else until it has refused one."""
+        """Whether the model is shown pictures: as configured, otherwise until it refuses one."""
         return self._takes_pictures
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether its endpoint keeps what it was sent, as far as is known."""
+        """Whether its endpoint stores what it was sent, as far as known."""
         return self._router.keeps_conversation
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have the endpoint delete what it keeps of a conversation that is over; not waited for."""
+        """Have the endpoint delete, in the background, what it stored of a finished conversation."""
         self._router.end_conversation(conversation)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time.
+        """Implements `Model.complete`. An answer that restarts after a break is not streamed twice.
 
-        A model that turns out to accept no pictures is asked again without them; not for an action, whose scene is to
-        be shown otherwise then: NoVision is raised once.
+        If the model turns out to accept no pictures, it is asked again without them. An action raises NoVision once
+        instead, because its scene must then be shown differently.
         """
         if problem := settings_problem(self._settings):
             raise problem
@@ -188,10 +188,10 @@ class OpenAIModel:
         return replace(outcome, usage=outcome.usage.booked_on(request.role, self.name))
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Tokens that fit into the model's context window, those of its answer included; see ContextWindow."""
+        """Return the model's context window in tokens, including the answer; see ContextWindow."""
         return await self._window.tokens(sent)
 
     async def close(self) -> None:
-        """Delete what the endpoint keeps of open conversations, and close the connections."""
+        """Delete what the endpoint stores of open conversations, and close the connections."""
         await self._router.close()
         await self._connection.close()

@@ -1,4 +1,4 @@
-"""Speech to text at an OpenAI-compatible endpoint (audio/transcriptions)."""
+"""Speech to text with an OpenAI-compatible endpoint (audio/transcriptions)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from agent.models.endpoint import NO_KEY, EndpointSettings
 from agent.models.transcription import Transcript, TranscriptionFailed
 
 PATIENCE_S: Final = 60.0
-"""Seconds for one recording of a few minutes; hosted models take a few, small machines about as long as it lasts."""
+"""Seconds for a recording of a few minutes; hosted models take a few, small machines as long as it lasts."""
 TEXT_LIMIT: Final = 4000
-"""Characters of a transcript that are taken: as many as a task may have."""
+"""The maximum characters kept of a transcript, the same as for a task."""
 
 
 class OpenAITranscriber:
-    """Implements Transcriber. Asked once: the person is there and can speak again.
+    """Implements Transcriber. It does not retry, because the person can speak again.
 
-    `minute` is the price of a minute. Without one, tokens that the endpoint tells cost what `settings.prices` says.
+    `minute` is the price of a minute. Without one, the tokens that the endpoint reports cost what `settings.prices`
+    says.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class OpenAITranscriber:
         )
 
     async def transcribe(self, audio: bytes, name: str, seconds: float) -> Transcript:
-        """See Transcriber."""
+        """Implements `Transcriber.transcribe`."""
         timeout = httpx2.Timeout(self._patience, connect=CONNECT_TIMEOUT)
         try:
             async with asyncio.timeout(self._patience):
@@ -49,7 +50,7 @@ class OpenAITranscriber:
         except TimeoutError:
             raise TranscriptionFailed(f"{self._settings.host} did not answer in time") from None
         except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
-            # Cut off: an SDK error in the chain would carry the request with its key along.
+            # Unchained: an SDK error in the exception chain would contain the request with its key.
             failure = call_failure_of(error, self._settings.key)
             why = failure.reason or failure.status or failure.cause
             raise TranscriptionFailed(f"{self._settings.host}: {why}") from None
@@ -75,7 +76,7 @@ class OpenAITranscriber:
 
 
 def _number(told: object, name: str) -> float | None:
-    """What the endpoint tells of what it used, as a number; it may tell anything."""
+    """Return a reported usage figure as a number; None if it is not one, as an endpoint may send anything."""
     value: object = getattr(told, name, None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

@@ -1,4 +1,4 @@
-"""A picture as both APIs take it."""
+"""Encodes a picture as a data URL, which both APIs accept."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from agent.picture import ImagePart
 
 
 def data_url(image: ImagePart) -> str:
-    """The picture as a URL of its own bytes."""
+    """Return the picture as a data URL with its bytes."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""Models that accept no pictures: which are known to, and a request as they can read it."""
+"""Support for models that accept no pictures: detecting them, and rewriting requests without pictures."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class _Sighted(Protocol):
 
 
 def takes_pictures(model: Model) -> bool:
-    """Whether the model is to be shown pictures: as it is set, or as its endpoint has turned out to be."""
+    """Whether the model is shown pictures, as configured or as its endpoint turned out to be."""
     return model.takes_pictures if isinstance(model, _Sighted) else True
 
 
 def has_pictures(request: ModelRequest) -> bool:
-    """Whether the request shows the model a picture."""
+    """Whether the request contains a picture."""
     return any(isinstance(part, ImagePart) for message in request.messages for part in message.parts)
 
 
 def without_pictures(request: ModelRequest) -> ModelRequest:
-    """The request with words in the place of each picture."""
+    """Return the request with text in place of each picture."""
     return replace(request, messages=tuple(map(_in_words, request.messages)))
 
 

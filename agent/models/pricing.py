@@ -1,4 +1,4 @@
-"""What a call costs, by a price table from the settings."""
+"""Calculates what a call costs, from a price table in the settings."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    # The settings read a price: a command that only asks a service does not load what a model is told.
+    # The settings read prices: a command that only queries a service should not load the model modules.
     from agent.models.base import Usage
 
 MILLION = 1_000_000
 
 
 class Price(BaseModel):
-    """Prices per million tokens in one currency; `cached` input costs as much as `input` where it is not given."""
+    """Prices per million tokens in one currency; `cached` input defaults to the price of `input`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,12 +24,12 @@ class Price(BaseModel):
     cached: float | None = Field(default=None, ge=0)
 
     def cost(self, usage: Usage) -> float:
-        """The cost of this usage. Cached tokens are part of the input and are billed once."""
+        """Return the cost of this usage. Cached tokens are part of the input and are billed once."""
         cached = self.input if self.cached is None else self.cached
         fresh = usage.input - usage.cached
         return (fresh * self.input + usage.cached * cached + usage.output * self.output) / MILLION
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """The usage with its cost at today's price, so that a later change of the table rewrites no receipt."""
+    """Return the usage with its cost at today's price, so that later price changes alter no receipt."""
     return usage if price is None else replace(usage, cost=price.cost(usage))

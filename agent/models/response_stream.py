@@ -1,4 +1,4 @@
-"""Puts an answer of the Responses API together, streamed or whole."""
+"""Assembles an answer of the Responses API, streamed or whole."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
 CALL_DELTAS = {"response.output_item.added", "response.function_call_arguments.delta"}
 FINISH_REASONS = {"max_output_tokens": "length"}
-"""As chat completions name them."""
+"""Finish reasons of the Responses API and their names in chat completions."""
 RESPONSE_ID = r"[A-Za-z0-9._~:=+-]{1,512}"
-"""An id goes into an address again, to delete what it stands for."""
+"""The form of an id, which is put into a URL again to delete the response."""
 
 
 class _Part(BaseModel):
@@ -70,26 +70,26 @@ class _Event(BaseModel):
 
 
 class ResponseReader:
-    """Feed it every JSON value of an answer, then `check` and take the `reply`."""
+    """Assembles one answer: pass every JSON value to `feed`, then call `check` and take the `reply`."""
 
     def __init__(self, show: Callable[[Delta], None]) -> None:
         self.usage: ReportedUsage | None = None
         self.response = ""
-        """Its id."""
+        """The id of the response."""
         self.continued = ""
         """The id of the response that the endpoint says it continued."""
         self._show = show
         self._items: list[_Item] = []
         self._writing: dict[str, tuple[str, str]] = {}
-        """Name and arguments of the calls that are being written, by their place in the answer."""
+        """Name and arguments of unfinished calls, by their position in the answer."""
         self._finish = ""
         self._model = ""
         self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Take one event, or a whole response.
+        """Add one event, or a whole response.
 
-        Raises ValueError when it is neither, Broken when it is an error, TooMuch when there is no end.
+        Raises ValueError if it is neither, Broken if it is an error, and TooMuch if the answer is too long.
         """
         if isinstance(value, dict) and value.get("object") == "response":
             self._end(_Response.model_validate(value))
@@ -108,7 +108,7 @@ class ResponseReader:
             self._take(_Event.model_validate(value))
 
     def _show_call(self, value: dict[str, object]) -> None:
-        """Show a call as far as it is written; the end of its item has all of it once more."""
+        """Show an unfinished call; the end of its item repeats all of it."""
         place, item = str(value.get("output_index")), value.get("item")
         if isinstance(item, dict):
             if item.get("type") == "function_call" and len(self._writing) < MAX_CALLS:
@@ -121,13 +121,13 @@ class ResponseReader:
             self._show(Delta(call=ToolCall("", name, written + piece)))
 
     def check(self) -> None:
-        """Raise CutShort when the end of the answer did not come."""
+        """Raise CutShort if the end of the answer is missing."""
         if not self._finish:
             raise CutShort
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls."""
+        """The tool calls of the answer."""
         return tuple(
             ToolCall(
                 whole_signs(item.call_id or f"call_{number}"),
@@ -138,7 +138,7 @@ class ResponseReader:
         )
 
     def reply(self, model: str) -> ModelReply:
-        """The answer, without its usage. `model` is the name for endpoints that do not say theirs."""
+        """Return the answer without its usage. `model` is used if the endpoint does not name its model."""
         parts = [part for item in self._items if item.type == "message" for part in item.content or ()]
         thoughts = [item for item in self._items if item.type == "reasoning"]
         return ModelReply(

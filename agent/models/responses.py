@@ -1,4 +1,4 @@
-"""The Responses API: only what is new is sent, with the id of what the endpoint has already."""
+"""The Responses API: only new messages are sent, with the id of what the endpoint already stores."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from agent.models.tokens import usage_of
 from agent.picture import ImagePart
 
 CALL_WAS_DONE = "The next message shows what came of it."
-"""The output of every tool call: the endpoint insists on one, and the new observation says it better."""
+"""The output of every tool call: the endpoint requires one, and the new observation says it better."""
 
 
 def response_payload(
     model: str, request: ModelRequest, turn: Turn, habits: Habits, *, store: bool
 ) -> dict[str, object]:
-    """The body of the request for this turn."""
+    """Build the body of the request for this turn."""
     outputs = [{"type": "function_call_output", "call_id": call, "output": CALL_WAS_DONE} for call in turn.calls]
     payload: dict[str, object] = {
         "model": model,
@@ -57,7 +57,7 @@ def response_payload(
 
 
 def _items(message: Message) -> list[dict[str, object]]:
-    """A message as input. Calls of tools and their results are items of their own."""
+    """Convert a message to input items; tool calls and their results are separate items."""
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
     if message.role == "assistant":
@@ -91,16 +91,19 @@ logger = logging.getLogger(__name__)
 
 PATH = "/responses"
 MOST_LOSSES = 2
-"""Forgotten conversations in a row, none continued between them, after which an endpoint counts as one that keeps
-none: one is a restart or an expiry, always is an account that may store nothing."""
+"""Forgotten conversations in a row after which an endpoint counts as storing none: one may be a restart or an expiry,
+but if it always happens, the account may store nothing.
+"""
 
 
 class Lost:
-    """The endpoint cannot be trusted to keep a conversation."""
+    """The result of a call whose endpoint cannot be trusted to store a conversation."""
 
 
 class ResponsesApi:
-    """Responses of one model. The whole history comes with every request, so a lost context is sent again in full."""
+    """Calls the Responses API for one model. Every request has the whole history, so a lost context can be sent again
+    in full.
+    """
 
     def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
         self._settings = settings
@@ -112,12 +115,12 @@ class ResponsesApi:
         self._deletions: set[asyncio.Task[None]] = set()
 
     async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
-        """One answer to the whole request; the endpoint is asked to keep nothing."""
+        """Request one answer to the whole request; the endpoint is asked to store nothing."""
         outcome = await self._call(request, Turn(request.messages), shown, store=False)
         return outcome if isinstance(outcome, CallFailure) else self._reply(outcome, request)
 
     async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure | Lost:
-        """One answer in the request's conversation, of which only what is new is sent where that is possible."""
+        """Request one answer in the request's conversation, sending only new messages if possible."""
         name = request.conversation
         turn = self._conversations.next_turn(name, request.messages)
         outcome = await self._call(request, turn, shown, store=True)
@@ -143,9 +146,9 @@ class ResponsesApi:
         return reply
 
     async def keeps_context(self, request: ModelRequest) -> bool | CallFailure:
-        """Try with two tiny calls whether the endpoint keeps a response and says that it continues it.
+        """Test with two tiny calls whether the endpoint stores a response and confirms that it continues it.
 
-        Returns a failure when that could not be found out.
+        Returns a failure if that cannot be determined.
         """
         limit = self._settings.limit(request.purpose)
         probe: dict[str, object] = {"model": self._settings.model, "stream": True, "max_output_tokens": 16}
@@ -163,16 +166,16 @@ class ResponsesApi:
         return second.continued == first.response
 
     def take_unbooked(self) -> Usage:
-        """What was spent on answers that no caller has got: to find out what the endpoint keeps."""
+        """Return what was spent on answers that no caller received, such as the test calls."""
         unbooked, self._unbooked = self._unbooked, Usage()
         return unbooked
 
     def end(self, conversation: str) -> None:
-        """Delete what the endpoint keeps of a conversation."""
+        """Delete what the endpoint stores of a conversation."""
         self._delete(self._conversations.lost(conversation))
 
     async def close(self) -> None:
-        """Delete what the endpoint still keeps, and wait for it."""
+        """Delete what the endpoint still stores, and wait for it."""
         self._delete(self._conversations.all_kept())
         await asyncio.gather(*self._deletions)
 
@@ -200,7 +203,7 @@ class ResponsesApi:
         return priced(usage, self._settings.prices.get(self._settings.model))
 
     def _delete(self, responses: Iterable[str]) -> None:
-        """Delete stored responses in the background; an answer does not wait for that."""
+        """Delete stored responses in the background; answers do not wait for it."""
         for response in responses:
             task = asyncio.create_task(self._connection.delete(f"{PATH}/{response}"))
             self._deletions.add(task)

@@ -1,4 +1,4 @@
-"""How the model behind an endpoint is doing, as one value for everything that shows or asks it."""
+"""The state of the model behind an endpoint, as one value for everything that shows or checks it."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from agent.models.cause import Cause
 ABOUT_THE_REQUEST: Final = frozenset(
     {Cause.OVERSIZED, Cause.TOO_LONG, Cause.TOO_MANY_PICTURES, Cause.FILTERED, Cause.REFUSED, Cause.UNUSABLE}
 )
-"""Causes that say nothing of the next request: the endpoint answered."""
+"""Causes that concern only that request: the endpoint did answer."""
 
 
 class ModelStatus(StrEnum):
-    """What is known of a model."""
+    """What is known about whether a model works."""
 
     OFFLINE = "offline"
-    """No endpoint is set: the offline pilot works in its place."""
+    """No endpoint is configured: the offline pilot works in its place."""
     NOT_TESTED = "not_tested"
-    """Nothing has been asked of it since it was set."""
+    """The model has not been called since it was configured."""
     CONNECTED = "connected"
-    """It gave an answer to the last request."""
+    """The model answered the last request."""
     FAILING = "failing"
-    """It gave none, because of `ModelState.cause`."""
+    """The model did not answer the last request, because of `ModelState.cause`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """A model as it was at the last request to it. `model` is its name at the endpoint, "" without one.
+    """The state of a model after the last request to it. `model` is its name at the endpoint, "" if there is none.
 
-    `cause` is why it fails, None unless `status` is FAILING; `stand_in` is the model that answers in its place then, ""
-    for none. `since` is in Unix seconds: when it got into this state,
-    None before the first request.
+    `cause` is why it fails; None unless `status` is FAILING. `stand_in` is the model that answers in its place, "" for
+    none. `since` is when the state began, in Unix seconds, or None before the first request.
     """
 
     status: ModelStatus
@@ -43,8 +42,8 @@ class ModelState:
     stand_in: str = ""
 
     def after(self, cause: Cause | None, now: float, stand_in: str = "") -> ModelState:
-        """The state after a request at `now` (Unix seconds) that failed because of `cause`, None for an answer; with a
-        `stand_in` that has answered it.
+        """Return the state after a request at `now` (Unix seconds) that failed because of `cause`, or succeeded if
+        None. `stand_in` is the model that answered it instead.
         """
         if self.status is ModelStatus.OFFLINE:
             return self

@@ -1,4 +1,4 @@
-"""Streamed pieces on their way to whoever watches."""
+"""Forwards streamed pieces of an answer without repeating them when an attempt is retried."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Show = Callable[[Delta], None]
 
 
 class ShownOnce:
-    """Hands streamed pieces on. When an attempt breaks after its first piece, the next is not shown a second time."""
+    """Forwards streamed pieces. If an attempt breaks after its first piece, later attempts are not shown."""
 
     def __init__(self, on_delta: Show | None) -> None:
         self._on_delta = on_delta
         self._shown = False
 
     def attempt(self) -> Show:
-        """Where the pieces of a new attempt go."""
+        """Return the function that receives the pieces of a new attempt."""
         return _nowhere if self._on_delta is None or self._shown else self._show
 
     def _show(self, delta: Delta) -> None:

@@ -1,8 +1,8 @@
 """Asks a model for an answer of a given form, and reads it tolerantly.
 
-The endpoint holds the model to the form as well as it can: the client steps down from a JSON schema to any JSON
-object to plain text as it is refused, and remembers that. The form is always in the prompt as well, since some
-endpoints take a schema and do nothing with it.
+The endpoint holds the model to the form as well as it can: the client falls back from a JSON schema to any JSON object
+to plain text if refused, and remembers that. The form is always in the prompt too, because some endpoints accept a
+schema but ignore it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T", bound=BaseModel)
 
 MOST_PROBLEMS = 5
-"""Problems of an answer that the model is told about."""
+"""How many problems of an answer are reported to the model."""
 
 
 async def ask(
@@ -36,10 +36,10 @@ async def ask(
     check: Callable[[T], str] = lambda _: "",
     on_delta: Callable[[Delta], None] | None = None,
 ) -> tuple[T, Usage]:
-    """The model's answer as `schema`, and what it cost, a repair turn included.
+    """Return the model's answer as `schema`, and what it cost, including a repair turn.
 
-    `check` says what is wrong with an answer of the right form, in words for the model, "" when it can be used. The
-    first answer is streamed to `on_delta`. Raises ModelAnswerUnusable after one repair turn, and any other ModelError.
+    `check` returns what is wrong with an answer of the right form, in words for the model, or "". The first answer is
+    streamed to `on_delta`. Raises ModelAnswerUnusable after one repair turn, and any other ModelError.
     """
     formed = replace(request, schema=schema, messages=_with_form(request.messages, schema))
     first = await model.complete(formed, on_delta=on_delta)
@@ -62,7 +62,7 @@ async def ask(
 
 
 def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[Message, ...]:
-    """The messages with the form told in the system message, where it does not disturb the prompt's beginning."""
+    """Add the form to the system message, at its end so that the prompt's cached beginning stays the same."""
     form = json.dumps(schema.model_json_schema(), ensure_ascii=False)
     told = f"Answer with one JSON object and nothing else. It has this JSON schema:\n{form}"
     if messages and messages[0].role == "system":
@@ -71,7 +71,7 @@ def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[
 
 
 def _read(reply: ModelReply, schema: type[T], check: Callable[[T], str]) -> tuple[T | None, str]:
-    """The answer, or None and what is wrong with it, in words for the model."""
+    """Return the answer, or None and what is wrong with it, in words for the model."""
     problem = ""
     for value in _candidates(reply):
         try:
@@ -89,7 +89,7 @@ def _read(reply: ModelReply, schema: type[T], check: Callable[[T], str]) -> tupl
 
 
 def _candidates(reply: ModelReply) -> Iterator[dict[str, object]]:
-    """Where models put the object: the text, a tool call nobody offered, or (servers without a parser) the thoughts."""
+    """Yield objects from where models put them: the text, an unoffered tool call, or the reasoning."""
     yield from objects_in(reply.text)
     for call in reply.tool_calls:
         yield from objects_in(call.arguments)

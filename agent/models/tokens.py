@@ -1,4 +1,4 @@
-"""Tokens of a call: as the endpoint reports them, in any of the dialects of `usage`, or estimated."""
+"""Counts the tokens of a call: as the endpoint reports them, in any form of `usage`, or estimated."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agent.models.limits import MAX_TOKENS_REPORTED
 from agent.picture import ImagePart
 
 LETTERS_PER_TOKEN = 4
-"""Latin text, by the tokenizers in use; a Chinese sign is about one token."""
+"""For Latin text, by common tokenizers; a Chinese character is about one token."""
 FIRST_WIDE_SIGN = 0x2E80
-"""Where the CJK blocks of Unicode begin."""
+"""The first code point of Unicode's CJK blocks."""
 PATCH = 28
-"""Pixels of a visual token's edge (Qwen2.5-VL; others come out within a factor of two)."""
+"""The side of a visual token in pixels (Qwen2.5-VL; others are within a factor of two)."""
 
 
 class ReportedUsage(BaseModel):
@@ -45,18 +45,18 @@ class ReportedUsage(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _possible(cls, value: object) -> int | None:
-        """A number that cannot be is none: less than nothing would be taken off the task's limit."""
+        """Ignore impossible numbers: a negative one would reduce what counts against the task's limit."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return None
         return int(value) if 0 <= value <= MAX_TOKENS_REPORTED else None
 
 
 Reported = Annotated[ReportedUsage | None, BeforeValidator(lambda given: given if isinstance(given, dict) else None)]
-"""The block as it came: anything else than an object is none, and no reason to throw the answer away."""
+"""The usage block as received: anything other than an object is ignored rather than losing the answer."""
 
 
 def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply: ModelReply) -> Usage:
-    """The usage of one call. What the endpoint did not report is estimated, and marked so."""
+    """Return the usage of one call. What the endpoint did not report is estimated and marked as such."""
     given = reported or ReportedUsage()
     tokens_in = estimated_input(messages) if given.input is None else given.input
     tokens_out = _estimated_output(reply) if given.output is None else given.output
@@ -71,12 +71,12 @@ def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply:
 
 
 def hung_up(request: ModelRequest, model: str) -> Usage:
-    """What a call has used that was cut off: the endpoint has read it all, and tells those who hang up nothing."""
+    """Return the estimated usage of a call that was cut off: the endpoint read it all but reports nothing."""
     return usage_of(None, request.messages, ModelReply("")).booked_on(request.role, model)
 
 
 def estimated_input(messages: Iterable[Message]) -> int:
-    """About how many tokens these messages are, pictures included."""
+    """Estimate the tokens of these messages, including pictures."""
     return sum(
         _image_tokens(part) if isinstance(part, ImagePart) else text_tokens(part)
         for message in messages
@@ -90,7 +90,7 @@ def _estimated_output(reply: ModelReply) -> int:
 
 
 def text_tokens(text: str) -> int:
-    """About how many tokens this text is."""
+    """Estimate the tokens of a text."""
     wide = sum(ord(sign) >= FIRST_WIDE_SIGN for sign in text)
     return wide + math.ceil((len(text) - wide) / LETTERS_PER_TOKEN)
 

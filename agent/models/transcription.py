@@ -1,4 +1,4 @@
-"""Speech to text, as whoever needs it sees it."""
+"""The interface of speech to text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said in so many seconds. `cost` is in the currency of the prices, None where there is no price."""
+    """The words of a recording. `cost` is in the currency of the prices, or None if there is no price."""
 
     text: str
-    """"" when nothing was said."""
+    """The words; "" if nothing was said."""
     model: str
     seconds: float
-    """As the endpoint counts them, else as long as the recording says it is."""
+    """The length as the endpoint counts it, otherwise as given by the recording."""
     cost: float | None = None
 
 
 class TranscriptionFailed(Exception):
-    """There is no transcript; the text says why, without the key and without what was said."""
+    """There is no transcript; the message says why, without the key and what was said."""
 
 
 class Transcriber(Protocol):
-    """Writes down what somebody says."""
+    """Converts speech to text."""
 
     async def transcribe(self, audio: bytes, name: str, seconds: float) -> Transcript:
-        """The words of a recording that lasts so long; `name` ends as its format does. Raises TranscriptionFailed."""
+        """Return the words of a recording of this length in seconds. `name` must end with the file extension of its
+        format. Raises TranscriptionFailed.
+        """
         ...

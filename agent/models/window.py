@@ -1,5 +1,5 @@
-"""How many tokens a model takes at once: as it is set, else as its endpoint tells in its list of models or when it
-refuses a request as too long, else as many as every model of today takes.
+"""Determines a model's context window: as configured, otherwise from its endpoint's list of models or its refusal of a
+too long request, otherwise a default that every current model supports.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ logger = logging.getLogger(__name__)
 
 PATH: Final = "/models"
 DEFAULT_WINDOW: Final = 32_768
-"""Tokens, where nobody tells: what the smallest of the vision models in use are served with."""
+"""The default in tokens: the smallest window with which vision models in use are served."""
 FEW: Final = 4_915
-"""Tokens, 60 % of 8,192: for fewer no endpoint is asked for its window, since models that act have more."""
+"""Tokens, 60 % of 8,192, below which the endpoint is not asked, since acting models have larger windows."""
 LEAST_WINDOW: Final = 1_024
 MOST_WINDOW: Final = 100_000_000
-"""Numbers outside of these are no windows."""
+"""Numbers outside these two limits are not context windows."""
 
 _NAMES: Final = (
     "context_length",  # OpenRouter, Together, Fireworks, Moonshot
@@ -45,7 +45,7 @@ _SAID = re.compile(
 
 
 class ContextWindow:
-    """The context window of one model at one endpoint. The endpoint is asked once, and only when somebody asks here."""
+    """The context window of one model at one endpoint, which is asked once, when it is first needed."""
 
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._settings = settings
@@ -55,8 +55,8 @@ class ContextWindow:
         self._asked = False
 
     async def tokens(self, sent: int = MOST_WINDOW) -> int:
-        """The tokens that fit in, those of the answer included. The endpoint is not asked as long as no more than `FEW`
-        are `sent`. Raises nothing of the endpoint's.
+        """Return the window in tokens, including the answer. The endpoint is not asked while at most `FEW` are `sent`.
+        Never raises an error of the endpoint.
         """
         if self._settings.context is None and not self._asked and sent > FEW:
             self._asked = True
@@ -66,7 +66,7 @@ class ContextWindow:
         return known if self._refused is None else min(known, self._refused)
 
     def refused(self, request: ModelRequest, failure: CallFailure) -> None:
-        """Learn from a refusal as too long: it names the window, or what was sent is more than it."""
+        """Learn from a too-long refusal, which names the window or shows that it is smaller than what was sent."""
         said = [int(number.replace(",", "")) for number in _SAID.findall(failure.reason)]
         least = next((number for number in said if LEAST_WINDOW <= number <= MOST_WINDOW), None)
         learned = least or max(LEAST_WINDOW, estimated_input(request.messages))
@@ -74,9 +74,9 @@ class ContextWindow:
 
 
 def window_in(models: object, name: str) -> int | None:
-    """The window of the model of this name in an endpoint's list of models, None where it is not told.
+    """Return the window of a model in an endpoint's list of models; None if not listed.
 
-    The least of several numbers counts: what a model was loaded with, and not what it could be.
+    The smallest of several numbers counts: what a model was loaded with, not its theoretical maximum.
     """
     rows = [row for row in _rows(models) if isinstance(row, Mapping)]
     named = [row for row in rows if str(row.get("id", row.get("name", ""))).removeprefix("models/") == name]

@@ -1,4 +1,4 @@
-"""What an instruction can be made of: one frozen class for each kind of clause."""
+"""The clauses that an instruction for the offline pilot can consist of, one frozen class for each kind."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any, Literal
 from devices.inputs import Key
 
 THE_ANSWER = "\N{OBJECT REPLACEMENT CHARACTER}answer"
-"""Stands in a clause for what the person will have answered. Nobody types this character."""
+"""The placeholder in a clause for the person's answer. Nobody can type this character."""
 
 Gesture = Literal["tap", "double_tap", "long_press"]
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An app, or something on the screen that opens when it is touched."""
+    """Open an app, or something on the screen that opens when touched."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OpenUrl:
-    """An address."""
+    """Open an address."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search in the app in front, or on the web when nothing was opened before."""
+    """Search in the app in front, or on the web if no app was opened before."""
 
     query: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """Something that is named, or the `nth` row of a list (from 1; -1 is the last; 0: by name)."""
+    """Touch a named thing, or the `nth` row of a list (from 1; -1 is the last; 0: by name)."""
 
     label: str
     nth: int = 0
@@ -46,7 +46,7 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """Text for the named field, or for the one that is ready."""
+    """Type text into the named field, or into the focused one."""
 
     text: str
     field: str = ""
@@ -54,14 +54,14 @@ class TypeText:
 
 @dataclass(frozen=True, slots=True)
 class EnterSecret:
-    """A code or password, which only the person knows."""
+    """Enter a code or password that only the person knows."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Scroll:
-    """`times` screens, or to the end of the list (`times` 0), or until a text shows."""
+    """Scroll by `times` screens, to the end of the list (`times` 0), or until a text appears."""
 
     direction: Literal["up", "down", "left", "right"]
     times: int = 1
@@ -70,14 +70,14 @@ class Scroll:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A key of the phone."""
+    """Press a key of the phone."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A switch and the state it is to have."""
+    """Set a switch to a state."""
 
     label: str
     on: bool
@@ -85,7 +85,7 @@ class Toggle:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """An existing alarm of the clock, by its time of day (HH:MM, 24 hours)."""
+    """Turn an existing alarm on or off, identified by its time (HH:MM, 24 hours)."""
 
     time: str
     on: bool
@@ -93,7 +93,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Seconds, or until a text shows."""
+    """Wait for some seconds, or until a text appears."""
 
     seconds: float = 0.0
     text: str = ""
@@ -101,8 +101,8 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the person wants to know: the value beside a label, the `nth` row, or the whole screen; of an app's
-    `content`, no buttons.
+    """Read what the person wants to know: the value next to a label, the `nth` row, or the whole screen. With
+    `content`, the app's content without buttons.
     """
 
     what: str = ""
@@ -112,21 +112,21 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question to the person."""
+    """Ask the person a question."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """User name, then password or code as the app asks for them."""
+    """Sign in with a user name, then the password or code that the app asks for."""
 
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteNote:
-    """A new note."""
+    """Write a new note."""
 
     text: str
     title: str = ""
@@ -134,7 +134,7 @@ class WriteNote:
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
-    """A message to one person."""
+    """Send a message to one person."""
 
     to: str
     text: str
@@ -161,20 +161,20 @@ Clause = (
 
 
 def texts_of(clause: Clause) -> dict[str, str]:
-    """What the clause holds in words, by field."""
+    """Return the text fields of a clause by name."""
     values = {each.name: getattr(clause, each.name) for each in fields(clause)}
     return {name: value for name, value in values.items() if type(value) is str}
 
 
 def with_texts(clause: Clause, change: Callable[[str], str]) -> Clause:
-    """The clause with every text in it changed like this."""
+    """Return the clause with `change` applied to each of its texts."""
     texts: dict[str, Any] = {name: change(text) for name, text in texts_of(clause).items()}
     return replace(clause, **texts)
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A text, understood. `rests` are what the text says after each clause, in its own words; "" after the last."""
+    """A parsed instruction. `rests` has, for each clause, the original text after it; "" after the last."""
 
     clauses: tuple[Clause, ...]
     rests: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ class Instruction:
 
 
 class Unreadable(Exception):
-    """A text with a part that is no literal instruction; `part` is that part, in the person's words."""
+    """The text has a part that is not a literal instruction; `part` is that part in the person's words."""
 
     def __init__(self, part: str) -> None:
         super().__init__(f"not a literal instruction: {part}")

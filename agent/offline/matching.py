@@ -1,4 +1,4 @@
-"""Whether a label on the screen is the one that a person means. In doubt it is not."""
+"""Decides whether a label on the screen is the one that a person means. In doubt, it is not."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from devices.wording import language_here
 
 EXACT = 1.0
 SAME = 0.97
-"""Another name of the same thing."""
+"""The likeness of another name for the same thing."""
 PART = 0.9
-"""All wanted words stand in the label together, and they are most of it."""
+"""The likeness if all wanted words are together in the label and make up most of it."""
 SLIP = 0.86
-"""As EXACT or PART, with a slip of the pen in a long word."""
+"""The likeness of EXACT or PART with a typing error in a long word."""
 GOOD = SLIP
-"""From here on a label may be touched."""
+"""The minimum likeness of a label that may be touched."""
 
 _SHARE = 0.6
-"""Share of the label's letters that the wanted words must be ("coffee beans" in "Coffee beans 500 g")."""
+"""The share of the label's letters that the wanted words must make up ("coffee beans" in "Coffee beans 500 g")."""
 _SLIP_LETTERS = 6
 _SLIP_RATIO = 0.85
-"""difflib's ratio; "bluetoth" and "bluetooth" have 0.94."""
+"""The minimum difflib ratio; "bluetoth" and "bluetooth" have 0.94."""
 _GIST = 60
-"""Letters; the element list cuts texts after 80."""
+"""Letters compared; the element list cuts texts after 80."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 
 
 def folded(text: str) -> str:
-    """The text without regard to case, width and signs: words with one space between them."""
+    """Normalise a text for comparison: case, width and punctuation removed, words separated by one space."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("&", " and ").replace("'", "").replace("’", "")
     return " ".join(_WORD.findall(plain))
 
 
 def is_chinese(text: str) -> bool:
-    """Whether there is a Chinese character in it."""
+    """Whether the text contains a Chinese, Japanese or Korean character."""
     return bool(_CJK.search(text))
 
 
 def speaks_chinese(text: str) -> bool:
-    """Whether the pilot speaks Chinese about this task: where its text is, or all else that its person reads."""
+    """Whether the pilot uses Chinese for this task: if its text is Chinese, or the person's language is."""
     return is_chinese(text) or language_here() == "zh"
 
 
 def likeness(wanted: str, label: str) -> float:
-    """How surely `label` is what `wanted` means, 0 to 1; see GOOD. Words such as "button" around it do not count."""
+    """Return how well `label` matches `wanted`, from 0 to 1 (see GOOD). Words like "button" around it are ignored."""
     return max((_likeness(each, folded(label)) for each in _variants(folded(wanted))), default=0.0)
 
 
 def gist(text: str) -> str:
-    """The beginning of a text, as it can be compared with what a screen shows of it."""
+    """Return the beginning of a text in the form in which it can be compared with a screen."""
     return (folded(text) or " ".join(text.split()))[:_GIST]
 
 
 def contains(text: str, wanted: str) -> bool:
-    """Whether the words of `wanted` stand together somewhere in `text`."""
+    """Whether the words of `wanted` appear together in `text`."""
     inner = folded(wanted)
     return bool(inner) and f" {inner} " in f" {folded(text)} "
 
@@ -104,7 +104,7 @@ def _likeness(wanted: str, label: str) -> float:
 
 
 def _part(wanted: list[str], label: list[str]) -> float:
-    """The wanted words in a row inside the label. Numbers and short words must be equal, letter by letter."""
+    """Match the wanted words in a row inside the label. Numbers and short words must be equal."""
     best = 0.0
     total = sum(map(len, label))
     for start in range(len(label) - len(wanted) + 1):
@@ -114,7 +114,7 @@ def _part(wanted: list[str], label: list[str]) -> float:
             continue
         rest = [word for word in (*label[:start], *label[start + len(wanted) :]) if not word.isdigit()]
         share = sum(map(len, window)) / total
-        # What stands around it may be a count or a unit, or be shorter than what was named.
+        # The words around it may only be a count or a unit, or shorter than the wanted words.
         if rest and share < _SHARE:
             continue
         best = max(best, PART if min(close) == 1 else SLIP)
@@ -122,7 +122,7 @@ def _part(wanted: list[str], label: list[str]) -> float:
 
 
 def _same_word(wanted: str, label: str) -> float:
-    """1 for the same word, less for a slip of the pen, 0 for another word."""
+    """Return 1 for the same word, less for a typing error, 0 for another word."""
     if wanted == label:
         return 1.0
     if any(each.isdigit() for each in wanted + label) or wanted[0] != label[0]:
@@ -137,7 +137,7 @@ def _same_word(wanted: str, label: str) -> float:
 
 
 def place_of(what: str) -> Place | None:
-    """Where a phone tells this."""
+    """Return where on a phone this can be read; None if unknown."""
     return next(
         (place for place in labels().places if any(likeness(what, thing) >= SAME for thing in place.things)), None
     )

@@ -1,4 +1,4 @@
-"""What a strategy decides on, and what it can answer: do this, it is done, or it cannot be done."""
+"""What a strategy of the offline pilot decides on, and its possible moves: act, done, or stuck."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from devices.wording import said
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """The next action. `stage` is what it is for, so that the step can be recognised later; `say` is for the card."""
+    """The next action. `stage` names its purpose so that the step can be recognised later; `say` is for the card."""
 
     action: Action
     stage: str
@@ -25,7 +25,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The screen shows that the clause is done. `found` is data; `wanted` says that the person asked for it."""
+    """The screen shows that the clause is done. `found` is data; `wanted` means that the person asked for it."""
 
     found: str = ""
     wanted: bool = False
@@ -33,8 +33,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """The work cannot go on; `reason` is a sentence for the person, `kind` its key in wording.toml. `near` are
-    instructions that come near to what was wanted and can be followed.
+    """The work cannot continue. `reason` is a sentence for the person, and `kind` is its key in wording.toml. `near`
+    are similar instructions that can be followed.
     """
 
     reason: str
@@ -47,7 +47,7 @@ Move = Act | Done | Stuck
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One clause, now. `steps` are those taken for it."""
+    """One clause and the current screen. `steps` are the steps taken for this clause so far."""
 
     page: Page
     clauses: tuple[Clause, ...]
@@ -66,41 +66,41 @@ class View:
         return self.clauses[self.index + 1] if self.index + 1 < len(self.clauses) else None
 
     def staged(self, *stages: str) -> tuple[Taken, ...]:
-        """The steps that were taken for these purposes."""
+        """Return the steps taken for these purposes."""
         return tuple(step for step in self.steps if step.stage in stages)
 
     def worked(self, *stages: str) -> bool:
-        """Whether one of these steps was done."""
+        """Whether one of these steps succeeded."""
         return any(step.worked for step in self.staged(*stages))
 
     def since(self, *stages: str) -> tuple[Taken, ...]:
-        """The steps after the last one of these purposes; all when there was none."""
+        """Return the steps after the last one with one of these purposes; all steps if there was none."""
         last = max((n for n, step in enumerate(self.steps) if step.stage in stages), default=-1)
         return self.steps[last + 1 :]
 
     def words(self, key: str, **values: str) -> str:
-        """A sentence in the person's language."""
+        """Return a sentence in the person's language."""
         return wording(key, chinese=self.chinese, **values)
 
     def act(self, action: Action, stage: str, key: str, **values: str) -> Act:
-        """An action with its words."""
+        """Return an action with its wording."""
         return Act(action, stage, self.words(key, **values))
 
     def stuck(self, key: str, **values: str) -> Stuck:
-        """The end of the way, with its words; why the phone or the policy refused is added."""
+        """Return that the work is stuck, with its wording and why the phone or the policy refused the last step."""
         return Stuck(paragraph(self.words(key, **values), _refusal(self.steps)), key)
 
     @property
     def unknown_app(self) -> bool:
-        """Whether the phone said of the last step that it has no such app."""
+        """Whether the phone reported for the last step that it has no such app."""
         refused = self.steps[-1].failure if self.steps else None
         return refused is not None and refused.unknown_app
 
 
 def _refusal(steps: tuple[Taken, ...]) -> str:
-    """Why the phone or the policy refused the last step, as a sentence; "" when neither did."""
+    """Return why the phone or the policy refused the last step, as a sentence; "" if neither did."""
     refused = steps[-1].failure if steps else None
-    # That an app is not there is said already, and better than for a model.
+    # The pilot's own sentence already says that an app is missing.
     if refused is None or not refused.reason or refused.unknown_app:
         return ""
     reason = said(refused.reason)
@@ -108,5 +108,5 @@ def _refusal(steps: tuple[Taken, ...]) -> str:
 
 
 def on(element: ScreenElement) -> ElementTarget:
-    """The element as the target of an action."""
+    """Return the element as the target of an action."""
     return ElementTarget(element=element.id)

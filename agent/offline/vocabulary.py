@@ -1,4 +1,4 @@
-"""The words of the person's language: what the pilot reads, and what it says."""
+"""The offline pilot's vocabulary in the person's language: what it can read, and what it says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.wording import shortened
 
 
 class Place(BaseModel):
-    """Where things can be read: in an app of [apps] ("home" is the home screen), on a page of it ("" is the first)."""
+    """Where things can be read: on a page ("" is the first) of an app in [apps] ("home" is the home screen)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     app: str
@@ -22,7 +22,7 @@ class Place(BaseModel):
 
 
 class Labels(BaseModel):
-    """labels.toml."""
+    """The content of labels.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     same: tuple[tuple[str, ...], ...]
@@ -38,17 +38,17 @@ class Labels(BaseModel):
 
 @cache
 def labels() -> Labels:
-    """Names of the same thing, kinds of fields and buttons, signs on screens."""
+    """Return the synonyms, kinds of fields and buttons, and signs on screens from labels.toml."""
     return Labels.model_validate(table("labels.toml"))
 
 
 def table(name: str) -> dict[str, Any]:
-    """A table of this package, as it is written."""
+    """Load a TOML table of this package."""
     return tomllib.loads(resources.files("agent.offline").joinpath(name).read_text(encoding="utf-8"))
 
 
 SHORT = 40
-"""Letters of a name in a sentence."""
+"""The maximum number of letters of a name in a sentence."""
 
 
 class _Wording(BaseModel):
@@ -63,13 +63,13 @@ def _table() -> _Wording:
 
 
 def wording(key: str, *, chinese: bool, **values: str) -> str:
-    """A sentence; names in it are shortened to one line."""
+    """Return a sentence with its values; names are shortened to one line."""
     text = (_table().zh if chinese else _table().en)[key]
     return text.format_map({name: value if name in _WHOLE else short(value) for name, value in values.items()})
 
 
 def in_both(key: str) -> tuple[str, str]:
-    """A sentence without values in both languages."""
+    """Return a sentence without values in English and Chinese."""
     return _table().en[key], _table().zh[key]
 
 
@@ -77,5 +77,5 @@ _WHOLE = frozenset({"reason", "done", "texts", "near", "rest"})
 
 
 def short(text: str) -> str:
-    """At most SHORT letters on one line."""
+    """Shorten a text to one line of at most SHORT letters."""
     return shortened(" ".join(text.split()), SHORT)

@@ -1,1 +1,1 @@
-"""What the agent needs from outside, as protocols. The bot's store and tasks implement them."""
+"""The interfaces of what the agent needs from outside, as protocols. The bot implements them."""

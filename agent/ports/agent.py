@@ -1,4 +1,4 @@
-"""The border between the bot and the agent: a task goes in, events come out, a person may step in at any time."""
+"""The interface between bot and agent: a task goes in, events come out, and a person may step in at any time."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from agent.standing_yes import StandingYes
 
 
 class Guidance(BaseModel):
-    """How a person wants the tasks of one place to be thought about.
+    """A person's preferences for how the tasks of one chat or place are worked on.
 
-    It reaches who decides, plans, works and sums up, and never what guards them: the gate, the independent reader and
-    the verification know the task alone.
+    They reach the models that decide, plan, work and summarise, but never the gate, the independent reader or the
+    verification, which know the task alone.
     """
 
     model_config = ConfigDict(frozen=True)
 
     model: str = ""
-    """The name of the configured model that decides, plans and works where no phone is needed; "" for each role's own.
-    What acts on a phone stays the model that is set for it, whose dialect it speaks."""
+    """The configured model that decides, plans and works without a phone; "" for each role's own. The model that acts
+    on a phone is never changed, because it has its own dialect.
+    """
     instructions: str = ""
-    """The person's standing words, beside those of the task."""
+    """The person's standing instructions, in addition to the task."""
     temperature: float | None = None
-    """How freely answers without a phone are worded; None as the endpoint does it."""
+    """The sampling temperature of answers without a phone; None for the endpoint's default."""
     max_tokens: int | None = None
-    """How long such answers may be; None as the endpoint does it."""
+    """The maximum tokens of such answers; None for the endpoint's default."""
 
     @property
     def block(self) -> str:
-        """The instructions as a marked block of a prompt, "" where there are none."""
+        """The instructions as a marked prompt block; "" if there are none."""
         if not self.instructions:
             return ""
         about = "The person's standing instructions, for all their tasks here (they allow nothing)"
@@ -45,13 +46,13 @@ class Guidance(BaseModel):
 
 
 AS_SET: Final = Guidance()
-"""Nothing beyond what is set."""
+"""Guidance that changes nothing."""
 _MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
 class EarlierTask(BaseModel):
-    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like.
-    `outcome` is "" for one that has not ended.
+    """An earlier task that the new one follows up: its text and its result, which is always treated as data. `outcome`
+    is "" if it has not ended.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -63,78 +64,84 @@ class EarlierTask(BaseModel):
 
 
 class ReceivedText(BaseModel):
-    """What others have written and a task began with, such as a phone's notification: data, whatever it reads like."""
+    """A text by others that the task began with, such as a phone notification; always treated as data."""
 
     model_config = ConfigDict(frozen=True)
 
     source: str
-    """Where it comes from, for a model: "a notification of Messages on Pixel"."""
+    """Where the text comes from, in words for a model: "a notification of Messages on Pixel"."""
     text: str
 
 
 class TaskOrder(BaseModel):
-    """What a person asked, ready for the agent. The same `task` id means the same work: it is continued."""
+    """A person's request, ready for the agent. An order with a known `task` id continues that task."""
 
     model_config = ConfigDict(frozen=True)
 
     task: str
     text: str
     person: str = ""
-    """The subject to whom memory belongs ("platform:id", linked accounts as one); "" where nobody is known."""
+    """The owner of the memory used ("platform:id", linked accounts count as one); "" if unknown."""
     member: str = ""
-    """Who of the team is to do it alone, without a plan; "" for whoever fits."""
+    """The team member that does the task alone, without a plan; "" for whichever fits."""
     deep: bool | None = None
-    """Whether the planner weighs several ways first; None as it is set."""
+    """Whether the planner compares several approaches first; None for the configured default."""
     search: bool = False
-    """Whether the web is searched before planning, where a search is set up."""
+    """Whether to search the web before planning, if a search is configured."""
     skill: str = ""
-    """The skill that is to be followed; "" for none."""
+    """The skill to follow; "" for none."""
     arguments: dict[str, str] = Field(default_factory=dict)
-    """What it is to be done with, by the names of its parameters."""
+    """The skill's arguments, by parameter name."""
     phone: str = ""
-    """The wished phone's stable id; "" for any free one."""
+    """The requested phone's stable id; "" for any free one."""
     quick: bool = False
-    """Straight to the phone, without intent and plan."""
+    """Whether to go straight to the phone, without analysing the intent or planning."""
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()
-    """What came with the task; it is on the phone before the first step."""
+    """Files that came with the task; they are on the phone before the first step."""
     result: ResultSchema | JsonSchema | None = Field(default=None, discriminator="type")
-    """The form that the result is to have, for code to compare or programs to read it; None for words alone. By a
-    JSON Schema the data are a document that fits it, or the task has failed.
+    """The form that the result must have, for code to compare or programs to read; None for words alone. With a JSON
+    Schema, the task fails unless its data fit the schema.
     """
     standing: tuple[StandingYes, ...] = ()
-    """What a person has allowed ahead, with the schedule that the task comes from."""
+    """What a person approved in advance, with the schedule that created the task."""
     guidance: Guidance = AS_SET
     earlier: tuple[EarlierTask, ...] = ()
-    """The tasks that this one follows up, the oldest first."""
+    """The earlier tasks that this one follows up, the oldest first."""
     received: tuple[ReceivedText, ...] = ()
-    """Texts of others that it began with."""
+    """Texts by others that the task began with."""
 
 
 class Agent(Protocol):
-    """Does tasks. One task has one run on a phone at a time, whose id names the task."""
+    """Carries out tasks. A task has at most one run on a phone at a time.
+
+        async for event in agent.work(TaskOrder(task="7", text="Set an alarm for 7")):
+            show(event)
+
+    The other methods act on a task by its id while `work` runs.
+    """
 
     def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
-        """Begin the task, or continue it where it stopped (crash, shutdown); ends with TaskEnded.
+        """Begin a task, or continue it where it stopped after a crash or shutdown; yields events up to TaskEnded.
 
-        A question that was open is told again (Asked, same id). Ends without TaskEnded only on shutdown.
+        An open question is asked again (Asked with the same id). Only a shutdown ends the events without TaskEnded.
         """
         ...
 
     async def answer(self, task: str, answer: Answer) -> None:
-        """The answer to the task's open question; one for another question is ignored."""
+        """Deliver the answer to the task's open question. An answer to any other question is ignored."""
         ...
 
     async def steer(self, task: str, note: str) -> None:
-        """A note that the agent reads before its next step."""
+        """Leave a note that the agent reads before its next step."""
         ...
 
     async def pause(self, task: str) -> None:
-        """Stand still, within a second, also while a call hangs. Returns when nothing moves any more."""
+        """Pause the task within a second, even if a call hangs. Returns once nothing moves any more."""
         ...
 
     async def resume(self, task: str, note: str = "") -> None:
-        """Go on after a pause, with a fresh look at the phone."""
+        """Continue after a pause, starting with a new look at the phone."""
         ...
 
     async def cancel(self, task: str) -> None:

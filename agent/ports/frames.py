@@ -1,4 +1,4 @@
-"""Where pictures and files are kept: only references travel in states, checkpoints and events."""
+"""The interface of the picture and file store. States, checkpoints and events carry only references to its content."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Protocol
 
 
 class Frames(Protocol):
-    """Content-addressed storage."""
+    """A content-addressed store for pictures and files."""
 
     async def save(self, data: bytes, *, suffix: str) -> str:
-        """Keep the bytes and return their reference, such as `sha256.jpg`. The same bytes give the same reference."""
+        """Store bytes and return their reference, such as `sha256.jpg`. Equal bytes get the same reference."""
         ...
 
     async def load(self, reference: str) -> bytes:
-        """The bytes. Raises KeyError when they were never kept, or retention has removed them."""
+        """Return the stored bytes. Raises KeyError if they were never stored or retention has deleted them."""
         ...

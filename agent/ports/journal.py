@@ -1,4 +1,4 @@
-"""The record of physical actions: written before an action is sent, so that none is ever sent twice."""
+"""The interface of the journal of inputs: each is recorded before it is sent, so that none is ever sent twice."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ ActionState = Literal["begun", "done", "rejected", "uncertain"]
 
 
 class LeaseLost(Exception):
-    """Another run holds the phone now; this one must not touch it."""
+    """Another run holds the phone now, so this run must not touch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionKey:
-    """The identity of one physical action."""
+    """The identity of one action: the run, sub-task, step and position within the step."""
 
     run: RunId
     subtask: int
@@ -25,25 +25,36 @@ class ActionKey:
 
     @property
     def receipt(self) -> str:
-        """The key as the phone gets to see it."""
+        """The key in the form that the phone's own log gets."""
         return f"{self.run}.{self.subtask}.{self.step}.{self.index}"
 
 
 class Journal(Protocol):
-    """Committed to disk before each call returns."""
+    """The record of inputs, written to disk before each call returns.
+
+    An example:
+
+        if await journal.begin(key, action_data(action), fence=lease.fence):
+            done = await phone.act(what, receipt=key.receipt)
+            await journal.finish(key, "done", "")
+    """
 
     async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
-        """Write that this action is about to be sent.
+        """Record that this action is about to be sent.
 
-        False when the key is there already: it must not be sent again, whatever became of it.
-        Raises LeaseLost when `fence` is no longer the number of the phone's lease.
+        Returns False if the key already exists: the action must then not be sent again, whatever became of it. Raises
+        LeaseLost if `fence` is no longer the number of the phone's lease.
         """
         ...
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
-        """What is written of this action, None where it was not begun."""
+        """Return the recorded state of this action; None if it was never begun."""
+        ...
+
+    async def action_of(self, key: ActionKey) -> dict[str, Any] | None:
+        """Return the action as `begin` recorded it; None if it was never begun."""
         ...
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """Write what became of it."""
+        """Record what became of the action."""
         ...

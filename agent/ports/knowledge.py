@@ -1,4 +1,4 @@
-"""Documents that the operator gave, for whoever plans."""
+"""The interface of the operator's documents, which are searched for the planner."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document; `file` is its path inside the folder."""
+    """A passage of a document; `file` is its path inside the documents folder."""
 
     file: str
     text: str
 
 
 class Knowledge(Protocol):
-    """Searchable documents."""
+    """A searchable collection of documents."""
 
     async def search(self, query: str, *, limit: int) -> tuple[Passage, ...]:
-        """The passages that fit the words best, best first; empty when none does. Raises OSError."""
+        """Return the passages that best match the query, best first; empty if none match. Raises OSError."""
         ...

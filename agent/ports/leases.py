@@ -1,4 +1,4 @@
-"""Who may touch which phone. Queue, lease and fencing belong to the bot."""
+"""The interface of phone leases: which run may use which phone. The bot implements queues, leases and fencing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, Protocol, runtime_checkable
 from agent.run_id import RunId
 
 GIVE_BACK_S: Final = 600.0
-"""Seconds after which a run that waits for a person gives its phone to others meanwhile."""
+"""Seconds that a run waits for a person before it lends its phone to others in the meantime."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Still waiting: the place in the queue (from 1) and the phone, or "any phone"."""
+    """A run's place in a queue (from 1) and the phone, or "any phone"."""
 
     number: int
     phone: str
@@ -30,37 +30,44 @@ class Lease:
 
 
 class NoPhone(Exception):
-    """No phone can ever serve this wish as things are: none attached, unknown name, or not usable."""
+    """No phone can serve the request as things are: none is attached, the name is unknown, or it is unusable."""
+
+
+class PhoneLeft(NoPhone):
+    """The phone on which a run was begun cannot be had any more: the work on it stops half-done."""
 
 
 class Leases(Protocol):
-    """The queues before the phones."""
+    """The queues for phones and the leases on them."""
 
     def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
-        """Wait for a phone: places in the queue while waiting, at last the lease.
+        """Wait for a phone: yields the run's place in the queue while waiting, and finally the lease.
 
-        `wish` is a phone's stable id, or "" for any free phone; `first` puts the run at the head (it gave the
-        phone back while it waited for a person). A run that holds its lease gets it again. Raises NoPhone.
+        `wish` is a phone's stable id, or "" for any free phone. `first` puts the run at the head of the queue, for a
+        run that gave its phone back while it waited for a person. A run that already holds a lease gets the same one.
+        Raises NoPhone.
         """
         ...
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back. Nothing happens when the run holds none."""
+        """Give the phone back. Does nothing if the run holds none."""
         ...
 
 
 @runtime_checkable
 class Lender(Leases, Protocol):
-    """Leases that also lend phones which nobody needs."""
+    """Leases that can also lend out phones that no run needs."""
 
     async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
-        """A phone that is free at this moment, for a run that may not need one; None where there is none.
+        """Borrow a phone that is free right now, for a run that may not need one; None if there is none.
 
-        `wanted` is called as soon as somebody else could have the phone: it is then given back at once, unless `keep`
-        has been called.
+        `wanted` is called as soon as another run could use the phone. The phone must then be given back at once, unless
+        `keep` was called.
         """
         ...
 
     def keep(self, run: RunId) -> bool:
-        """The run needs what it has borrowed: from now on others wait for the phone. False where somebody was first."""
+        """Keep the borrowed phone because the run needs it; others then wait for it. Returns False if another run was
+        first.
+        """
         ...

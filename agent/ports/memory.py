@@ -1,4 +1,4 @@
-"""What people have told the service to remember: facts, each of one person."""
+"""The interface of the memory: facts that people asked the service to remember, each owned by one person."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import Final, Literal, Protocol
 from agent.relevance import ranked
 
 FactSource = Literal["person", "screen", "web"]
-"""Where the words of a fact come from. Those of a screen or a page are kept only after a person's yes."""
+"""Where the words of a fact come from. Words from a screen or web page are stored only after a person agrees."""
 RECALLED: Final = 5
-"""Facts that stand in a prompt at most: a few lines."""
+"""The maximum number of facts in a prompt."""
 MAX_FACT: Final = 500
-"""Characters of one fact."""
+"""The maximum length of one fact, in characters."""
 MAX_FACTS: Final = 1000
-"""Facts of one person."""
+"""The maximum number of facts of one person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is remembered. `person` is the account that told it, as `platform:id`; `phone` a phone's id when
-    it holds for that one alone, else "". `created` and `used` (the last recall, None before the first) are Unix
-    seconds.
+    """One remembered fact. `person` is the account that it came from, as `platform:id`. `phone` is the id of the only
+    phone that it applies to, or "". `created` and `used` (the last recall, None before the first) are Unix seconds.
     """
 
     id: int
@@ -36,45 +35,48 @@ class Fact:
 
 
 class MemoryFull(Exception):
-    """The person has MAX_FACTS facts; nothing was kept."""
+    """The person already has MAX_FACTS facts; nothing was stored."""
 
 
 class Memory(Protocol):
-    """Facts by person. `person` is any account of somebody; all facts of their linked accounts are theirs, and nobody
-    else's are ever returned or touched. Without a person ("") there is nothing. All methods may raise OSError.
+    """The facts of each person.
+
+    `person` is any account of a person. Facts of their linked accounts are included; those of other people are never
+    returned or changed. Without a person (""), there are no facts. All methods may raise OSError.
     """
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """Keep a fact, in one line and at most MAX_FACT characters. One that is known already is returned as it is.
+        """Store a fact, in one line of at most MAX_FACT characters. If it is already known, the existing fact is
+        returned.
 
-        Raises ValueError without a person or a text, or for a longer one, and MemoryFull.
+        Raises ValueError if the person or text is missing or the text is too long, and MemoryFull.
         """
         ...
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """The facts that fit these words best, the best first; of those that hold for one phone only `phone`'s."""
+        """Return the facts that best match `about`, best first. Facts for one phone are only included for `phone`."""
         ...
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """All facts of the person, the oldest first."""
+        """Return all facts of the person, the oldest first."""
         ...
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """Remove those of these facts that are the person's, for good. Returns what was removed."""
+        """Delete those of these facts that belong to the person, and return them."""
         ...
 
 
 Accounts = Callable[[str], Collection[str]]
-"""All accounts of a person, given any of them."""
+"""A function that returns all accounts of a person, given any of them."""
 
 
 def only_that(account: str) -> Collection[str]:
-    """The accounts of a person where none are linked."""
+    """Return just this account, for installations without linked accounts."""
     return (account,)
 
 
 def fact_text(person: str, text: str) -> str:
-    """The text of a fact as it is kept. Raises ValueError."""
+    """Return the text of a fact in its stored form. Raises ValueError."""
     line = " ".join(text.split())
     if not person or not line or len(line) > MAX_FACT:
         raise ValueError(f"a fact needs a person and 1 to {MAX_FACT} characters")
@@ -82,7 +84,7 @@ def fact_text(person: str, text: str) -> str:
 
 
 class MemoryOfThisProcess:
-    """Implements Memory for as long as the process lives, recalling by words."""
+    """Implements Memory in the process's own memory; recall matches by words."""
 
     def __init__(self, accounts: Accounts = only_that, clock: Callable[[], float] = time.time) -> None:
         self._accounts = accounts
@@ -91,7 +93,7 @@ class MemoryOfThisProcess:
         self._last = 0
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """See Memory."""
+        """Implements `Memory.remember`."""
         text = fact_text(person, text)
         own = await self.all(person)
         if known := next((each for each in own if (each.text, each.phone) == (text, phone)), None):
@@ -103,19 +105,19 @@ class MemoryOfThisProcess:
         return fact
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """See Memory."""
+        """Implements `Memory.recall`."""
         there = [fact for fact in await self.all(person) if fact.phone in {"", phone}]
         found = tuple(there[place] for place in ranked(about, [fact.text for fact in there])[:limit])
         self._facts.update({fact.id: replace(fact, used=self._clock()) for fact in found})
         return found
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """See Memory."""
+        """Implements `Memory.all`."""
         accounts = frozenset(self._accounts(person)) if person else frozenset()
         return tuple(fact for fact in self._facts.values() if fact.person in accounts)
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """See Memory."""
+        """Implements `Memory.forget`."""
         gone = tuple(fact for fact in await self.all(person) if fact.id in facts)
         for fact in gone:
             del self._facts[fact.id]

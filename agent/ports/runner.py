@@ -1,4 +1,4 @@
-"""The border between the plan and the phones: sub-tasks in, events out, everything serialisable."""
+"""The interface between the plan and the phones: sub-tasks in, events out, all of them serialisable."""
 
 from __future__ import annotations
 
@@ -18,99 +18,105 @@ from agent.standing_yes import StandingYes
 
 
 class RunOrder(BaseModel):
-    """One sub-task for one phone. The same run and subtask number mean the same work: it is continued."""
+    """One sub-task for one phone. An order with a known run and subtask number continues that sub-task."""
 
     model_config = ConfigDict(frozen=True)
 
     run: RunId
     subtask: int = 1
     task: str
-    """What the person asked, in full."""
+    """The person's request, in full."""
     person: str = ""
-    """The subject to whom memory belongs; "" where nobody is known."""
+    """The owner of the memory used; "" if unknown."""
     goal: str
-    """What this sub-task is to reach."""
+    """The result that this sub-task should reach."""
     skill: str = ""
-    """The skill that is to be followed; "" for none."""
+    """The skill to follow; "" for none."""
     arguments: dict[str, str] = Field(default_factory=dict)
-    """What it is to be done with, by the names of its parameters."""
+    """The skill's arguments, by parameter name."""
     verdicts: tuple[PressVerdict, ...] = ()
-    """What the gate's reader said when the skill was recorded, for a runner that does not share its memory."""
+    """What the gate's reader said when the skill was recorded, for a runner on another machine."""
     phone: str = ""
-    """The wished phone's stable id; "" for any free one."""
+    """The requested phone's stable id; "" for any free one."""
     plan: str = ""
     instructions: str = ""
-    """The person's standing instructions, as a marked block; "" for none."""
+    """The person's standing instructions as a marked block; "" for none."""
     wanted: str = ""
-    """What form the result is to have, in words for the model; "" where it may have any."""
+    """The required form of the result, in words for the model; "" if any form will do."""
     notes: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
-    """What was read in the operator's documents for this task: no word of it leaves unasked."""
+    """Passages from the operator's documents read for this task; their words may not leave without approval."""
     goals: tuple[str, ...] = ()
-    """What others were given to reach before: what is remembered that fits it may stand in `goal`, and so is private
-    here too.
+    """The goals that other workers were given before. Remembered facts that match them may be repeated in `goal`, so
+    those facts are private here too.
     """
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()
-    """What came with the task; it is on the phone before the first step."""
+    """Files that came with the task; they are on the phone before the first step."""
     standing: tuple[StandingYes, ...] = ()
-    """What a person has allowed ahead. It counts from the first sub-task on, and is used up over all of them."""
+    """What a person approved in advance. It is used up across all sub-tasks of the run."""
 
 
 class RunOutOfReach(Exception):
-    """Whoever does the run cannot be reached and may be at work on it: it is not begun elsewhere. A later start of the
-    same sub-task attaches to it again.
+    """The machine that does the run cannot be reached but may still be working on it, so the run is not started
+    elsewhere. A later start of the same sub-task attaches to it again.
     """
 
 
 class Runner(Protocol):
-    """Does sub-tasks on phones: of this machine, or of another one, for everything that crosses here is a model.
+    """Does sub-tasks on phones of this machine or another one, so everything that crosses this interface is
+    serialisable.
 
-    What is asked of a run that is not at work yet, or between two sub-tasks, counts for the next one.
+    Signals to a run that is not working yet, or is between two sub-tasks, apply to its next sub-task. An example:
+
+        async for event in runner.start(RunOrder(run=RunId("7"), task=task, goal="Open the clock")):
+            emit(event)
+        await runner.release(RunId("7"))
     """
 
     def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
-        """Start the sub-task, or attach to it again after a restart; RunEnded is the last event.
+        """Start the sub-task, or attach to it again after a restart. RunEnded is the last event.
 
-        Ends without RunEnded only when the service is shutting down: the run is then continued by the next start.
-        Raises RunOutOfReach.
+        Only a shutdown of the service ends the events without RunEnded; the next start then continues the run. Raises
+        RunOutOfReach.
         """
         ...
 
     async def warm_up(self, order: RunOrder) -> None:
-        """The sub-task may follow, which is being decided: where a phone is free, look at it, and ask the model for the
-        first action. Nothing is changed on the phone that a person could notice, and whoever else needs it gets it.
-        Returns at once and raises nothing of what comes of it. `start` goes on with what fits its order.
+        """Prepare a sub-task that may follow: if a phone is free, look at it and ask the model for the first action.
+
+        Nothing changes on the phone that a person could notice, and the phone goes to any run that needs it. Returns at
+        once and never raises for what happens later. `start` uses whatever matches its order.
         """
         ...
 
     async def cool_down(self, run: RunId) -> Usage:
-        """The sub-task does not follow: give the phone back and drop what was begun. What that has cost."""
+        """Drop what `warm_up` prepared because the sub-task does not follow, and return what that cost."""
         ...
 
     async def answer(self, run: RunId, answer: Answer) -> None:
-        """The answer to the run's open question; an answer to another one is ignored."""
+        """Deliver the answer to the run's open question. An answer to any other question is ignored."""
         ...
 
     async def signal(self, run: RunId, signal: Signal) -> None:
         """Pause, resume, steer or cancel the run.
 
-        A pause and a cancel take effect within a second, for which a hanging call is aborted. After a pause this
-        returns when the run stands still, and raises TimeoutError when it does not in time; a resumed run looks at the
-        phone anew; the events of a cancelled one end with RunEnded (cancelled).
+        Pause and cancel take effect within a second, aborting a call that hangs. For a pause, this returns when the run
+        has stopped moving and raises TimeoutError if it does not in time. A resumed run looks at the phone again. The
+        events of a cancelled run end with RunEnded (cancelled).
         """
         ...
 
     async def rest(self, run: RunId) -> None:
-        """No part of the task needs the phone for now: give it back as it was. The next start waits for a phone again
-        and looks anew; until then everything else of the run is kept.
+        """Give the phone back in its former state, because no part of the task needs it for now. The next start waits
+        for a phone and looks at it again; everything else of the run is kept.
         """
         ...
 
     async def release(self, run: RunId) -> None:
-        """The task is over: give the phone back as it was."""
+        """Give the phone back in its former state, because the task is over."""
         ...
 
     async def shutdown(self) -> None:
-        """Stop every run at its next safe point and give its phone back; its events end without RunEnded."""
+        """Stop every run at its next safe point and give its phone back. Its events end without RunEnded."""
         ...

@@ -1,4 +1,4 @@
-"""Codes and passwords on their way from a person to a phone: in memory only, known by the id of their question."""
+"""The interface of the secrets store: codes and passwords from a person, in memory only, by their question's id."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Protocol
 
 
 class Secrets(Protocol):
-    """Has values until they are typed. Nothing of it survives the process. Answer.text is the id of a secret."""
+    """Keeps secrets until they are typed. None survives the process. `Answer.text` is a secret's id."""
 
     def take(self, secret: str) -> str | None:
-        """The value, removed from here; None when it is unknown, for instance after a restart."""
+        """Remove a secret and return its value; None if it is unknown, for instance after a restart."""
         ...

@@ -1,4 +1,4 @@
-"""What the words of a recorded skill are called on phones of other languages: learned in one run, known to the next."""
+"""The interface that stores what a recorded skill's words are called on phones in other languages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Protocol
 
 
 class SkillNames(Protocol):
-    """Keeps names by skill and locale. A name is data that is searched for, never a reason to touch anything else."""
+    """Stores names by skill and locale. A name is only searched for, never a reason to touch anything else."""
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
-        """What recorded words, folded, are called on phones with this locale; empty where nobody has learned it."""
+        """Return the learned names of recorded words (casefolded) for this locale; empty if there are none."""
         ...
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
-        """These are known from now on, in place of those before; none forgets them."""
+        """Replace the learned names of this skill and locale; an empty mapping deletes them."""
         ...

@@ -1,4 +1,4 @@
-"""The record of tool calls: each is written before it runs, so that none with an effect is ever done twice."""
+"""The interface of the record of tool calls: each is recorded before it runs, so that no effect happens twice."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 CallState = Literal["begun", "done", "failed", "skipped", "stopped", "uncertain"]
-"""`begun` and `stopped`: it may be run again where it changes nothing; else nobody knows whether it was done."""
+"""The state of a call. A call that is `begun` or `stopped` may run again if it changes nothing; otherwise it is unknown
+whether it was done.
+"""
 ENDED: Final[frozenset[CallState]] = frozenset({"done", "failed", "skipped", "uncertain"})
-"""What is never run again under the same key."""
+"""States after which a call is never run again under the same key."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """The identity of one call: the `number`th worker of this member in the task, and its place in that one's answer
-    number `turn`. Of a run on a phone the number is that of the sub-task, and the turn is the step.
+    """The identity of one call: the `number`th assignment of this member in the task, the member's answer `turn`, and
+    the position in it. For a run on a phone, the number is the sub-task's and the turn is the step.
     """
 
     task: str
@@ -27,10 +29,10 @@ class CallKey:
 
 @dataclass(frozen=True, slots=True)
 class NewCall:
-    """A call as it is written down: the name of the tool and its arguments, without secrets.
+    """A call to be recorded: the tool's name and its arguments, without secrets.
 
-    What is `repeatable` changes nothing anywhere. `same` is a digest by which equal calls of a task know each other, ""
-    for one that never comes from the cache.
+    A `repeatable` call changes nothing anywhere. `same` is a digest that equal calls of a task share; "" for calls that
+    are never taken from the cache.
     """
 
     name: str
@@ -41,8 +43,8 @@ class NewCall:
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A call as it is kept. `result` is what came of it as plain data, `cached` says that it was taken from an equal
-    call; `seconds` is how long it took, and `begun` (Unix seconds) when it was written down, 0.0 where no clock is.
+    """A recorded call. `result` is plain data. `cached` means that it was taken from an equal call. `seconds` is how
+    long it took, and `begun` is when it was recorded, in Unix seconds, or 0.0 without a clock.
     """
 
     key: CallKey
@@ -55,59 +57,58 @@ class StoredCall:
 
     @property
     def ok(self) -> bool:
-        """Whether something came of it."""
+        """Whether the call succeeded."""
         return self.state == "done"
 
 
 class ToolCalls(Protocol):
-    """Committed to disk before each call returns."""
+    """The record of tool calls, written to disk before each method returns."""
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
-        """Write that this call is about to be run, and return None; or return what is known of it, and it must not be
-        run.
+        """Record that this call is about to run and return None, or return a known call, in which case it must not run.
 
-        Known is one of the same key that has ended, or that is not repeatable (whatever became of it); and a done one
-        of the same task with an equal `same`: that is then written under this key as well, as cached.
+        A call is known if one with the same key has ended or is not repeatable, or if a successful call of the task has
+        an equal `same`; that result is then also recorded under this key, as cached.
         """
         ...
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
-        """Write what became of it."""
+        """Record the result of a call."""
         ...
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
-        """Write a call that was not run, with its reason; nothing is changed where its key is known."""
+        """Record a call that was not run, with the reason; does nothing if its key is known."""
         ...
 
     async def at(self, key: CallKey) -> StoredCall | None:
-        """The call of this key."""
+        """Return the call with this key, or None."""
         ...
 
     async def count(self, key: CallKey) -> int:
-        """How many calls the worker of this key has made in earlier turns, skipped ones too."""
+        """Return how many calls this worker made in earlier turns, including skipped ones."""
         ...
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
-        """All calls of a task, in the order in which they were begun."""
+        """Return all calls of a task, in the order in which they began."""
         ...
 
     async def found(self, task: str) -> tuple[str, ...]:
-        """The addresses that searches of this task have returned: `found` in the results of its calls."""
+        """Return the addresses that searches of this task found: `found` in the results of its calls."""
         ...
 
     async def documents(self, task: str) -> tuple[str, ...]:
-        """The passages of documents that were read for this task: `documents` in the results of its calls."""
+        """Return the document passages read for this task: `documents` in the results of its calls."""
         ...
 
 
 class MemoryToolCalls:
-    """Implements ToolCalls in memory, for tests and for work that nobody continues after a crash."""
+    """Implements ToolCalls in memory, for tests and for work that is not continued after a crash."""
 
     def __init__(self) -> None:
         self.rows: dict[CallKey, StoredCall] = {}
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
-        """See ToolCalls."""
+        """Implements `ToolCalls.begin`."""
         known = self.rows.get(key)
         if known is not None:
             return None if known.call.repeatable and known.state not in ENDED else known
@@ -119,32 +120,32 @@ class MemoryToolCalls:
         return self.rows[key]
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
-        """See ToolCalls."""
+        """Implements `ToolCalls.finish`."""
         self.rows[key] = replace(self.rows[key], state=state, result=result, seconds=seconds)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
-        """See ToolCalls."""
+        """Implements `ToolCalls.refuse`."""
         self.rows.setdefault(key, StoredCall(key, call, state, result))
 
     async def at(self, key: CallKey) -> StoredCall | None:
-        """See ToolCalls."""
+        """Implements `ToolCalls.at`."""
         return self.rows.get(key)
 
     async def count(self, key: CallKey) -> int:
-        """See ToolCalls."""
+        """Implements `ToolCalls.count`."""
         same = (key.task, key.member, key.number)
         return sum((row.task, row.member, row.number) == same and row.turn < key.turn for row in self.rows)
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
-        """See ToolCalls."""
+        """Implements `ToolCalls.of_task`."""
         return tuple(row for key, row in self.rows.items() if key.task == task)
 
     async def found(self, task: str) -> tuple[str, ...]:
-        """See ToolCalls."""
+        """Implements `ToolCalls.found`."""
         return await self._texts(task, "found")
 
     async def documents(self, task: str) -> tuple[str, ...]:
-        """See ToolCalls."""
+        """Implements `ToolCalls.documents`."""
         return await self._texts(task, "documents")
 
     async def _texts(self, task: str, what: str) -> tuple[str, ...]:

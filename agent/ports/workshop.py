@@ -1,4 +1,4 @@
-"""The workshop: where shell and full Python run, in rooms from which nothing gets out."""
+"""The interface of the workshop, a sandbox for shell commands and full Python from which nothing can get out."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from typing import Final, Literal, Protocol
 
 Program = Literal["shell", "python"]
 MAX_CODE: Final = 32_000
-"""Characters of a program."""
+"""The maximum length of a program, in characters."""
 MAX_SECONDS: Final = 60
 MAX_FILES: Final = 200
 MAX_FILE: Final = 8 * 1024 * 1024
-"""Bytes of one file that goes in or comes out."""
+"""The maximum size of one file that goes in or comes out, in bytes."""
 MAX_ALL: Final = 32 * 1024 * 1024
-"""Bytes of all files that go in or come out with one job."""
+"""The maximum size of all files that go in or come out with one job, in bytes."""
 MAX_NAME: Final = 200
 MAX_DEPTH: Final = 8
 
 
 class Lack(StrEnum):
-    """Why shell and full Python are not offered. Its words for people stand in `workshop.lack`."""
+    """Why shell and full Python are not available. `workshop.lack` has the sentences for people."""
 
     OFF = "off"
     NO_BUBBLEWRAP = "no_bubblewrap"
     WRONG_BUBBLEWRAP = "wrong_bubblewrap"
-    """There is a `bwrap`, and it is not bubblewrap 0.8 or later."""
+    """The installed `bwrap` is not bubblewrap 0.8 or later."""
     NO_NAMESPACES = "no_namespaces"
-    """The kernel lets nobody here make a room: the unit, a container's seccomp or AppArmor forbids it."""
+    """The kernel does not permit sandboxes here: the systemd unit, a container's seccomp or AppArmor forbids it."""
     LEAKS = "leaks"
-    """A room could be made, and what ran in it reached something outside."""
+    """A sandbox was created, but code inside it could reach something outside."""
     MACHINE = "machine"
-    """Not Linux on x86_64 or aarch64."""
+    """The machine is not Linux on x86_64 or aarch64."""
     ABSENT = "absent"
-    """This installation has no such part."""
+    """This installation does not include the workshop."""
     SILENT = "silent"
-    """There is a socket, and no workshop answers there."""
+    """The workshop's socket exists, but nothing answers there."""
 
 
 class WorkshopError(Exception):
-    """A job was not run, or nobody knows what came of it; the sentence is for the model."""
+    """A job was not run, or its result is unknown; the message is for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkFile:
-    """A regular file: its path below the task's folder, as `a/b.txt`, and what is in it."""
+    """A regular file: its path below the task's folder, such as `a/b.txt`, and its content."""
 
     path: str
     content: bytes
@@ -53,7 +53,7 @@ class WorkFile:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program, the files that lie in its folder when it begins, and how long it may take."""
+    """A program to run, the files in its folder when it begins, and its time limit."""
 
     program: Program
     code: str
@@ -62,16 +62,16 @@ class Job:
 
 
 Ending = Literal["exit", "time", "memory", "disk", "processes", "output", "broken"]
-"""How a job ended: by itself, or because it took more than it may. "broken": its room fell in, as when the program
-killed what holds it; there are no files of it then.
+"""How a job ended: "exit" if it ended normally, otherwise the limit that it exceeded. "broken" means that its sandbox
+collapsed, for example because the program killed it; no files are returned then.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What came of a job. `output` is what it printed, with its head and tail when it was much; `printed` is all that
-    it printed, in bytes. `files` are those that are new or differ, `left_out` the names of those that were not taken:
-    links, devices, and what was too large or too many.
+    """The result of a job. `output` is what it printed, shortened to its head and tail if long; `printed` is the full
+    length in bytes. `files` are the new and changed files. `left_out` names those that were not returned: links,
+    devices, and files that were too large or too many.
     """
 
     ending: Ending
@@ -84,18 +84,18 @@ class JobResult:
 
 
 class Workshop(Protocol):
-    """Runs jobs, each in a room of its own."""
+    """Runs jobs, each in its own sandbox."""
 
     async def run(self, job: Job) -> JobResult:
-        """Run it and wait for its end; when this is cancelled, the job is ended too.
+        """Run the job and wait for its end. Cancelling this call ends the job too.
 
-        Raises WorkshopError when it was not run, or when nobody knows.
+        Raises WorkshopError if the job was not run or its result is unknown.
         """
         ...
 
 
 def fit_path(path: str) -> bool:
-    """Whether this may be the path of a file below a task's folder, on both sides of the border."""
+    """Whether this is a valid path of a file below a task's folder; checked on both sides of the interface."""
     parts = path.split("/")
     return (
         0 < len(path) <= MAX_NAME
@@ -106,13 +106,13 @@ def fit_path(path: str) -> bool:
 
 
 class FakeWorkshop:
-    """A workshop that runs nothing: it answers with what a function makes of each job, and remembers the jobs."""
+    """A workshop that runs nothing: it answers each job with a function's result and records the jobs."""
 
     def __init__(self, answer: Callable[[Job], JobResult] | None = None) -> None:
         self.jobs: list[Job] = []
         self._answer = answer or (lambda job: JobResult("exit", 0, job.code, printed=len(job.code.encode())))
 
     async def run(self, job: Job) -> JobResult:
-        """See Workshop."""
+        """Implements `Workshop.run`."""
         self.jobs.append(job)
         return self._answer(job)

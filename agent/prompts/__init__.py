@@ -1,4 +1,4 @@
-"""The prompts, one file for each role and dialect."""
+"""The prompts for models, one file for each role and dialect."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _BLOCK_MARK: Final = re.compile(
 
 
 def prompt(name: str, **values: object) -> str:
-    """The prompt in `name`.md with its `$placeholders` filled in. Raises KeyError for one that has no value."""
+    """Load the prompt `name`.md and fill in its `$placeholders`. Raises KeyError if one has no value."""
     return Template(_text(name)).substitute({key: str(value) for key, value in values.items()}).strip()
 
 
 def unmarked(text: str) -> str:
-    """A text of others for a marked block of a prompt, unable to close it."""
+    """Return a text by others so that it cannot close the marked prompt block that it is put in."""
     return _BLOCK_MARK.sub("‹", text)
 
 

@@ -1,7 +1,7 @@
-"""`skill.json`: a recorded skill as data, beside the SKILL.md that people and other agents read.
+"""The format of `skill.json`: a recorded skill as data, next to the SKILL.md for people and other agents.
 
-Whoever wrote it, it is data: it says what could be done, and every action of it is gated, asked about and journalled
-like one that a model has chosen.
+A recording has no special rights, whoever wrote it: each of its actions is gated, asked about and journalled like one
+that a model chose.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from agent.recorded_skills.step_record import RecordedAction, filled, parameters
 
 FILE: Final = "skill.json"
 MOST_BYTES: Final = 512_000
-"""Of the file; a step takes about one thousand."""
+"""The maximum size of the file in bytes; a step takes about one thousand."""
 MOST_STEPS: Final = 100
 MOST_PARAMETERS: Final = 20
 VALUE_LIMIT: Final = 4000
-"""Characters of a parameter's value."""
+"""The maximum length of a parameter's value, in characters."""
 PARAMETER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -38,16 +38,16 @@ FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "enter_secret": frozenset({"question", "submit"}),
     "finish": frozenset({"status"}),
 }
-"""What code does again: kind → the fields that are kept of its action. Of any other only the kind is kept: a model does
-it, as it does what no anchor is known for.
+"""The actions that code can replay, with the fields that are kept of each. Of any other action only the kind is kept: a
+model repeats it, as it repeats actions without a known anchor.
 """
 _FORMS: Final = {form.model_fields["kind"].default: form for form in DIALECT_ACTIONS}
 _WITHOUT: Final[Mapping[str, object]] = {"target": {"x": 0, "y": 0}, "status": "success"}
-"""What a recorded action may do without: where it goes is found on the screen, and only what succeeded is recorded."""
+"""Fields that a recorded action may lack: its target is found on the screen, and only successes are recorded."""
 
 
 class Parameter(BaseModel):
-    """Something that may be another the next time. `example` is what it was when the skill was recorded."""
+    """A value that may differ the next time. `example` is its value when the skill was recorded."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,32 +57,32 @@ class Parameter(BaseModel):
 
 
 class Source(BaseModel):
-    """The run that a skill was made of, and what it took."""
+    """The run from which the skill was made, and what it cost."""
 
     model_config = ConfigDict(frozen=True)
 
     task: str = ""
-    """The number of the task, as the service that made it counts."""
+    """The number of the task in the service that recorded it."""
     recorded: float = 0.0
-    """When, in Unix seconds."""
+    """The time of the recording, in Unix seconds."""
     seconds: float = 0.0
     tokens: int = 0
     cost: float | None = None
 
 
 class RecordedSkill(BaseModel):
-    """A run as it can be done again: its steps with parameters in place of what may be another the next time."""
+    """A run that can be replayed: its steps, with parameters for the values that may differ."""
 
     model_config = ConfigDict(frozen=True)
 
     format: Literal[1] = 1
     version: int = Field(default=1, ge=1, le=1_000_000)
     task: str = Field(max_length=8000)
-    """What the person asked, with parameters as `{name}`."""
+    """The person's request, with parameters as `{name}`."""
     parameters: tuple[Parameter, ...] = Field(default=(), max_length=MOST_PARAMETERS)
     steps: tuple[RecordedAction, ...] = Field(min_length=1, max_length=MOST_STEPS)
     end: RecordedAction
-    """The end as the run came to it: the landmarks of its last screen are what code can check."""
+    """The last action of the run; code can check the landmarks of its final screen."""
     source: Source = Source()
 
     @model_validator(mode="after")
@@ -102,24 +102,24 @@ class RecordedSkill(BaseModel):
 
     @property
     def locale(self) -> str:
-        """The language of the phone that it was recorded on; "" where that is not known."""
+        """The language of the phone that it was recorded on; "" if unknown."""
         return next((step.locale for step in self.steps if step.locale), "")
 
     def missing(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
-        """The parameters that these arguments do not give."""
+        """Return the parameters that have no value in these arguments."""
         return tuple(each.name for each in self.parameters if not arguments.get(each.name, "").strip())
 
     def unknown(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
-        """The arguments that are none of its parameters."""
+        """Return the arguments that are not parameters of the skill."""
         return tuple(sorted(arguments.keys() - {each.name for each in self.parameters}))
 
     def asked(self, arguments: Mapping[str, str]) -> str:
-        """The task in words, with these arguments."""
+        """Return the request in words, with these arguments filled in."""
         return filled(self.task, arguments)
 
 
 def _check_form(step: RecordedAction) -> None:
-    """Raise ValueError for an action that code would do and could not, such as a text that is none."""
+    """Raise ValueError for an action that code would replay but cannot, such as a text field that is not a text."""
     form = _FORMS.get(step.kind)
     if form is None or step.kind not in FIELDS or step.is_left_to_model:
         return
@@ -132,7 +132,7 @@ def _check_form(step: RecordedAction) -> None:
 
 
 def texts_of(step: RecordedAction) -> Iterator[str]:
-    """Every text of a step that parameters may stand in."""
+    """Yield every text of a step that may contain parameters."""
     yield from (value for value in step.action.values() if isinstance(value, str))
     for anchor in (*([step.anchor] if step.anchor is not None else []), *step.reads):
         yield anchor.words

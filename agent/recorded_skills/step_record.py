@@ -1,4 +1,4 @@
-"""What a step keeps of what it did: plain data that is stored with it, and that recorded skills are made of."""
+"""The record of what a step did, as plain data: stored with the step, and the raw material of recorded skills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
 
 
 class Landmark(BaseModel):
-    """Words that the recorded screen had, and the id of the element that showed them."""
+    """Words that were on the recorded screen, and the id of the element that showed them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -21,7 +21,9 @@ class Landmark(BaseModel):
 
 
 class Anchor(BaseModel):
-    """A control as it was recorded. Its words may hold parameters, as `{name}`."""
+    """The description of a recorded control by which it is found again. Its words may contain parameters,
+    as `{name}`.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,20 +32,22 @@ class Anchor(BaseModel):
     """The class without its package, such as "Button"."""
     id: str = ""
     words: str = ""
-    """Its own, else the first that stand in it."""
+    """The control's own words, or otherwise the first words inside it."""
     beside: str = ""
-    """The first words of the row or card that it stands in, where its own do not tell it from others."""
+    """The first words of its row or card if its own words do not distinguish it from others."""
     editable: bool = False
     checked: bool | None = None
-    """How the switch or box in it was set before it was touched; None where there is none."""
+    """The state of its switch or checkbox before the touch; None if it has none."""
     listed: bool = False
-    """Whether it stood in a list, where it may be further down now."""
+    """Whether it was in a list, where it may have moved since."""
     at: tuple[float, float] = (0.0, 0.0)
-    """Where its middle was, in shares of the screen: a hint for models."""
+    """The position of its centre as shares of the screen: a hint for models."""
 
 
 class RecordedAction(BaseModel):
-    """One action that was done, where, and on what screen. It holds no secret: one that was typed is a question."""
+    """One recorded action, with its target and screen. It contains no secret: a typed secret is recorded as
+    a question.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,24 +56,24 @@ class RecordedAction(BaseModel):
     package: str = ""
     activity: str = ""
     anchor: Anchor | None = None
-    """What it touched; None for what touches nothing, and for what could not be told from other things."""
+    """The control that it touched; None if it touched nothing or nothing that can be identified."""
     touches: bool = False
-    """Whether only a model can do it again where no anchor or place of words is known."""
+    """Whether only a model can repeat it unless an anchor or the position of words is known."""
     landmarks: tuple[Landmark, ...] = ()
     chosen: bool = False
-    """Whether it touched one of several alike, as in a list."""
+    """Whether it touched one of several similar elements, as in a list."""
     dialog: bool = False
-    """Whether it was done in a dialog, which may not come the next time."""
+    """Whether it was done in a dialog, which may not appear the next time."""
     looks_up: bool = False
-    """Whether it was a tool that changes nothing anywhere, as a search: only a model needs what it found."""
+    """Whether it was a tool that changes nothing, such as a search, so that only a model needs it."""
     after_lookup: bool = False
-    """Whether a tool had looked something up before it: a text that no person has said came from there."""
+    """Whether a lookup tool ran before it: text that no person said then came from the tool."""
     reads: tuple[Anchor, ...] = ()
-    """Where the words of a note or a result stood on the screen."""
+    """Where on the screen the words of a note or result were."""
     locale: str = ""
-    """The language that the phone was set to, such as "en-US"; "" where it was not known."""
+    """The phone's language, such as "en-US"; "" if unknown."""
     seconds: float = Field(default=0.0, ge=0)
-    """How long it took until the screen stood still after it."""
+    """How many seconds it took afterwards until the screen stopped moving."""
 
     @field_validator("action")
     @classmethod
@@ -85,13 +89,13 @@ class RecordedAction(BaseModel):
 
     @property
     def is_left_to_model(self) -> bool:
-        """Whether nothing is known by which code would find its place or its words again."""
+        """Whether code has nothing by which to find its place or its words again."""
         return self.touches and self.anchor is None and not self.reads
 
 
 class PressVerdict(BaseModel):
-    """What the gate's reader said of a press, and `key`, the word for that press with all words around it: with other
-    words it is another one, and the verdict counts for nothing (see agent.guards.reading.Pressed.key).
+    """What the gate's independent reader said about a press. `key` is a digest of the press with all words around it:
+    with other words, the verdict does not apply (see agent.guards.reading.Pressed.key).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -102,22 +106,22 @@ class PressVerdict(BaseModel):
 
 
 class StepRecord(BaseModel):
-    """What a step keeps of what it did."""
+    """The record of what one step did."""
 
     model_config = ConfigDict(frozen=True)
 
     actions: tuple[RecordedAction, ...] = ()
     followed: int | None = None
-    """The step of a recorded skill that was done again by it; None where a model has decided."""
+    """The number of the recorded skill's step that was replayed; None if a model decided."""
     verdicts: tuple[PressVerdict, ...] = ()
-    """What the gate's reader said of its presses, as far as that may be kept."""
+    """What the gate's independent reader said about its presses, as far as it may be stored."""
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with these values for its parameters; a name that has none stays as it is."""
+    """Fill in the parameters of a text; a name without a value stays as it is."""
     return _PARAMETER.sub(lambda found: values.get(found["name"], found[0]), text)
 
 
 def parameters_in(texts: Iterable[str]) -> set[str]:
-    """The names of the parameters in these texts."""
+    """Return the names of the parameters in these texts."""
     return {found["name"] for text in texts for found in _PARAMETER.finditer(text)}

@@ -35,7 +35,7 @@ from agent.models.pictures import takes_pictures
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
-from agent.ports.leases import GIVE_BACK_S, Lease, Leases, Lender, NoPhone, Place
+from agent.ports.leases import GIVE_BACK_S, Lease, Leases, Lender, NoPhone, PhoneLeft, Place
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
@@ -104,7 +104,7 @@ RESTORE_S = 10.0
 
 @dataclass(frozen=True)
 class RunnerDependencies:
-    """What every run is given."""
+    """The services and settings that every run shares."""
 
     phones: Phones
     leases: Leases
@@ -116,7 +116,7 @@ class RunnerDependencies:
     secrets: Secrets
     actions: ActionRegistry = BUILT_IN
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
-    """The record of the calls of tools that need no phone."""
+    """The tools that need no phone, with what their callers share: call record, policy and task files."""
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
     skill_names: SkillNames | None = None
@@ -225,7 +225,8 @@ class LocalRunner:
                 if run.control.cancelled:
                     end = await self._cut(order, Outcome.CANCELLED, "")
             except (PhoneError, NoPhone, FileLost) as error:
-                fault = fault_of(error)
+                left = isinstance(error, NoPhone) and await self.phone_of(order)
+                fault = fault_of(PhoneLeft(*error.args) if left else error)
                 end = await self._cut(order, fault.outcome, fault.sentence)
         if end is not None:
             emit(end)

@@ -1,4 +1,4 @@
-"""The skills that there are, as prompts are told of them: all by name, and in full the one that is to be followed."""
+"""The available skills, as prompts show them: all of them by name, and in full the one to follow."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agent.skills.loading import Skill
 from agent.wording import shortened
 
 MOST_LISTED: Final = 4_000
-"""Characters of the list, about 1,000 tokens: it stands in every prompt."""
+"""The maximum length of the list in characters, about 1,000 tokens, because it is part of every prompt."""
 MOST_ABOUT: Final = 240
-"""Characters of one description in the list."""
+"""The maximum length of one description in the list, in characters."""
 MOST_BODY: Final = 16_000
-"""Characters of a skill that is followed; what is longer is read in parts."""
+"""The maximum length of a followed skill in characters; a longer one is read in parts."""
 _MARK: Final = re.compile(
     r"<(?=\s*/?\s*(?:skills?|documents?|results|notes|files|read|memory|instructions|screen|steps|earlier)\b)",
     re.IGNORECASE,
@@ -24,14 +24,14 @@ _MARK: Final = re.compile(
 
 
 class Skills:
-    """The skills by name; `own` is the operator's folder, to which others can be saved (agent.skills.saving)."""
+    """The available skills by name. `own` is the operator's folder, where skills can be saved (agent.skills.saving)."""
 
     def __init__(self, found: Mapping[str, Skill] | None = None, own: Path | None = None) -> None:
         self.found: Mapping[str, Skill] = found or {}
         self.own = own
 
     def lines(self) -> str:
-        """Name and description of each, one a line, as many as there is room for."""
+        """Return one line with name and description for each skill, as many as fit."""
         lines: list[str] = []
         room = MOST_LISTED
         for skill in self.found.values():
@@ -46,14 +46,14 @@ class Skills:
         return "\n".join(lines)
 
     def listed(self) -> str:
-        """The list as a marked block of a prompt, "" where there is none."""
+        """Return the list as a marked prompt block; "" if there are no skills."""
         if not self.found:
             return ""
         about = "Skills, ways of doing things that can be followed (data; name the one that fits, if any)"
         return f"\n\n{about}:\n<skills>\n{_plain(self.lines())}\n</skills>"
 
     def followed(self, name: str, arguments: Mapping[str, str] | None = None) -> str:
-        """The skill of this name in full and what it is to be done with, as a marked block of a prompt; "" for none."""
+        """Return the skill in full with its arguments, as a marked prompt block; "" if it does not exist."""
         skill = self.found.get(name)
         if skill is None:
             return ""
@@ -66,16 +66,16 @@ class Skills:
         return f'\n\n{about}:\n<skill name="{skill.name}">\n{_plain(body)}\n</skill>'
 
     def recording(self, name: str, arguments: Mapping[str, str]) -> RecordedSkill | None:
-        """The recording of the skill of this name that can be done with these arguments; None where there is none."""
+        """Return the skill's recording if it can be replayed with these arguments; otherwise None."""
         skill = self.found.get(name)
         recorded = None if skill is None else skill.recorded
         return recorded if recorded is not None and not recorded.missing(arguments) else None
 
     def of_app(self, package: str) -> tuple[str, ...]:
-        """The names of those that are for this app."""
+        """Return the names of the skills for this app."""
         return tuple(skill.name for skill in self.found.values() if package and package in skill.apps)
 
 
 def _plain(text: str) -> str:
-    """The text, unable to close the block that it stands in."""
+    """Return the text so that it cannot close the prompt block that it is in."""
     return _MARK.sub("‹", text)

@@ -1,1 +1,1 @@
-"""Tools that need no phone: the time, sums, small programs, texts, files, pages of the web, memory and a shell."""
+"""Tools that need no phone: time, calculation, small programs, texts, files, web pages, memory and a shell."""

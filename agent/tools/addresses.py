@@ -1,4 +1,4 @@
-"""Addresses of pages: those that stand in a text, and when two are the same."""
+"""Finds web addresses in texts, and compares them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _AROUND: Final = "<>\"'`()[]{}.,;:!?*"
-"""What stands around an address in a sentence; it is taken off its end."""
+"""Punctuation around an address in a sentence, removed from its end."""
 _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def with_scheme(address: str) -> str:
-    """The address as it is fetched: https where nothing else is said."""
+    """Return the address with its scheme, https by default."""
     address = address.strip()
     return address if "://" in address else f"https://{address}"
 
 
 def same(address: str) -> str:
-    """The address as it is compared: without scheme, fragment and the slash at its end. "" for none."""
+    """Return the address in its compared form, without scheme, fragment and final slash; "" if it is none."""
     try:
         parts = urlsplit(with_scheme(address))
         if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
@@ -37,13 +37,13 @@ def same(address: str) -> str:
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
-    """All addresses in these texts, as they are compared."""
+    """Return all addresses in these texts, in their compared form."""
     found = (same(_bare(each)) for text in texts for each in _ADDRESS.findall(text))
     return frozenset(each for each in found if each)
 
 
 def _bare(address: str) -> str:
-    """The address without the marks of the sentence around it; a bracket that it opened is its own."""
+    """Return the address without punctuation of the sentence; a bracket that it opened belongs to it."""
     while address and address[-1] in _AROUND:
         opening = _BRACKETS.get(address[-1])
         if opening is not None and address.count(opening) >= address.count(address[-1]):

@@ -1,4 +1,4 @@
-"""The arguments of a call: as a model wrote them, typed and checked, and as the record of calls keeps them."""
+"""The arguments of a tool call: parsed and checked from a model's text, and prepared for the call record."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from agent.ports.tool_calls import NewCall
 from agent.tools.spec import ActionError, Tool
 
 MOST_ARGUMENTS: Final = 100_000
-"""Characters of the arguments of a call."""
+"""The maximum length of a call's arguments, in characters."""
 
 
 def action_of(tool: Tool[Any], arguments: str) -> Action:
-    """The typed arguments of a call. Raises ActionError with what is wrong with them; nothing of theirs is repeated."""
+    """Parse the arguments of a call. Raises ActionError saying what is wrong, without quoting them."""
     if len(arguments) > MOST_ARGUMENTS:
         raise ActionError(f"Not done: the arguments are longer than {MOST_ARGUMENTS:,} characters.")
     try:
@@ -45,7 +45,7 @@ def _wrong(tool: Tool[Any], error: ValidationError | RecursionError) -> str:
 
 
 def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
-    """The call as it is written down. One with a secret in it never comes from the cache: covered, two are the same."""
+    """Prepare a call for the record. A call with a secret is never cached, because covered secrets look alike."""
     given = action.model_dump(mode="json", exclude={"kind"})
     told = whole(mask.told(given))
     same = digest([action.kind, given]) if tool.cacheable and told == given else ""

@@ -1,4 +1,4 @@
-"""Calls of tools for one worker: told, gated, written down, run at most once where it matters, and answered."""
+"""Makes a worker's tool calls: each is described, gated, recorded, run at most once if it matters, and answered."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from agent.tools.task_files import FileRefused, TaskFiles
 logger = logging.getLogger(__name__)
 
 MOST_CALLS: Final = 30
-"""Of one worker, and so also in one answer."""
+"""The maximum calls of one worker, and therefore of one answer."""
 AT_ONCE: Final = 5
 MOST_EQUAL: Final = 3
-"""So often the result of an equal call is told again; then only that it was."""
+"""How often the result of an equal call is repeated before the model is only told that it exists."""
 MOST_RESULT: Final = 6_000
-"""Characters of a result that a model is shown, about 1,500 tokens; a longer one goes to a file of the task."""
+"""Characters of a result that a model is shown, about 1,500 tokens; a longer one goes to a task file."""
 UNCERTAIN: Final = (
     "This was begun before an interruption, and nobody knows whether it was done; it was not done again. Do it once "
     "more only if a person says that it is missing."
@@ -56,7 +56,9 @@ State = Literal["ok", "failed", "skipped", "cached", "asks"]
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who calls: the `number`th worker of this member in a task, such as researcher 2; a run's is the sub-task."""
+    """The caller of tools: the `number`th worker of this member in a task, such as researcher 2. For a run, the number
+    is the sub-task's.
+    """
 
     task: str
     member: str
@@ -65,12 +67,12 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What became of one call. `told` is what the model reads, and always says something; what others have written
-    stands in it between <read> marks, and is data.
+    """The outcome of one call. `told` is what the model reads, never empty; text by others is between <read> marks in
+    it, as data.
 
-    `done` is None where nothing came of it. With "asks" a person has to allow it first: `gate` says why, `question` and
-    `details` what they are shown, and `approval` is a digest of the tool and its arguments, by which their yes or no is
-    known again. `call.id` is that of the model's call.
+    `done` is None if the call failed. With the state "asks", a person must approve it first: `gate` says why,
+    `question` and `details` are shown to them, and `approval` is a digest of the tool and its arguments that identifies
+    their answer. `call.id` is the id of the model's call.
     """
 
     call: ToolCall
@@ -82,11 +84,15 @@ class Called:
     details: tuple[str, ...] = ()
     approval: str = ""
     uncertain: bool = False
-    """Whether nobody knows if it was done; `question` then says what."""
+    """Whether it is unknown if the call was done; `question` then says what was to be done."""
 
 
 class Toolbox:
-    """The tools that there are here, by name, and what all their callers share."""
+    """The available tools that need no phone, by name, with what all their callers share: call record, policy and task
+    files.
+
+    An example: `toolbox.caller(Worker("7", "researcher", 1), ["web_search"])` returns that worker's caller.
+    """
 
     def __init__(
         self,
@@ -97,8 +103,8 @@ class Toolbox:
         files: TaskFiles | None = None,
         offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
     ) -> None:
-        """`files` takes results that are too long to be shown. `offered_now` gives tools that come and go: a worker has
-        those that are there when it begins or goes on. Raises ValueError for two tools of one name.
+        """`files` takes results that are too long to show. `offered_now` returns tools that come and go: a worker gets
+        those available when it begins or continues. Raises ValueError if two tools have the same name.
         """
         self.offered_now = offered_now
         self.calls = calls
@@ -110,28 +116,28 @@ class Toolbox:
                 raise ValueError(f"There are two tools of the name {tool.kind!r}.")
 
     async def with_what_is_known(self, context: ToolContext) -> ToolContext:
-        """The context with what all tools of the task have found by now, whoever called them."""
+        """Add to the context everything that the task's tool calls have found so far, whoever made them."""
         found, documents = await self.calls.found(context.task_id), await self.calls.documents(context.task_id)
         return replace(context, found=(*context.found, *found), documents=(*context.documents, *documents))
 
     def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
-        """The caller for one worker, with the tools of these names that there are here; None for all."""
+        """Return the caller for one worker, with those of the named tools that are available; None for all."""
         return ToolCaller(worker, self.named(names), self)
 
     def named(self, names: Collection[str] | None) -> list[Tool[Any]]:
-        """The tools of these names that there are here, None for all; `mcp_home__*` is every one that begins so."""
+        """Return those of the named tools that are available, None for all; `mcp_home__*` matches a prefix."""
         if names is None:
             return list(self.offered())
         beginnings = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
         return [tool for tool in self.offered() if tool.kind in names or tool.kind.startswith(beginnings)]
 
     def offered(self) -> tuple[Tool[Any], ...]:
-        """All that there are at this moment."""
+        """Return all tools that are available now."""
         return tuple({**{tool.kind: tool for tool in self.offered_now()}, **self.tools}.values())
 
 
 class ToolCaller:
-    """Calls tools for one worker."""
+    """Makes tool calls for one worker."""
 
     def __init__(self, worker: Worker, tools: Iterable[Tool[Any]], box: Toolbox) -> None:
         self._worker = worker
@@ -140,7 +146,7 @@ class ToolCaller:
         self._equal: dict[str, int] = {}
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told of the tools."""
+        """Return the tools as they are described to the model."""
         return tuple(plain_tool_spec(tool.model) for tool in self._tools.values())
 
     async def call(
@@ -152,15 +158,15 @@ class ToolCaller:
         allowed: Collection[str] = (),
         denied: Collection[str] = (),
     ) -> tuple[Called, ...]:
-        """Make the calls of one answer, in order; those without an effect up to 5 at once, one with an effect alone.
+        """Make the calls of one answer, in order: calls without an effect up to 5 at once, a call with an effect alone.
 
-        `turn` is the number of the answer in the worker's conversation, the same after a crash: the calls of an answer
-        that had ended are not made again, their results are told anew. After a failure those not begun are skipped. At
-        one that a person has to allow ("asks") those behind it wait: call again with the same answer and turn, and its
-        `approval` among those that were `allowed` or `denied`.
+        `turn` is the number of the answer in the worker's conversation and must be the same after a crash: finished
+        calls are not repeated, only their results. After a failure, calls that have not begun are skipped. At a call
+        that a person must approve ("asks"), those behind it wait: call again with the same answer and turn, and its
+        `approval` in `allowed` or `denied`.
 
-        Of an answer with more calls than one worker may make, the last Called stands for all the rest. Raises Stopped,
-        and what the record of calls raises.
+        If an answer has more calls than one worker may make, the last Called stands for all the rest. Raises Stopped,
+        and errors of the call record.
         """
         first = CallKey(self._worker.task, self._worker.member, self._worker.number, turn, 0)
         room = max(0, MOST_CALLS - await self._box.calls.count(first))
@@ -175,38 +181,38 @@ class ToolCaller:
         return made
 
     def tool(self, name: str) -> Tool[Any] | None:
-        """The tool of this name, None where this worker has none."""
+        """Return the worker's tool with this name, or None."""
         return self._tools.get(name)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the tools that this worker has."""
+        """The names of the worker's tools."""
         return tuple(self._tools)
 
     @property
     def policy(self) -> Policy:
-        """The rules by which tools are gated."""
+        """The policy by which tools are gated."""
         return self._box.policy
 
     def times(self, same: str) -> int:
-        """How often the result of this call has come from the cache, this time included."""
+        """Count and return how often this call's result came from the cache, including now."""
         self._equal[same] = self._equal.get(same, 0) + 1
         return self._equal[same]
 
     async def known(self, key: CallKey) -> StoredCall | None:
-        """What has become of a call that is not to be run again, None where it may be."""
+        """Return the record of a call that must not run again; None if it may."""
         stored = await self._box.calls.at(key)
         return None if stored is None or stored.state in {"begun", "stopped"} else stored
 
     async def refuse(self, key: CallKey, call: NewCall, told: str, state: CallState = "failed") -> None:
-        """Write down that a call was not run."""
+        """Record that a call was not run."""
         await self._box.calls.refuse(key, call, state, {"why": told})
 
     async def perform(self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext) -> tuple[Done, bool]:
-        """Write the call down, run it and write down what came of it; and whether that comes from an equal call.
+        """Record the call, run it and record its result. Returns the result, and whether it comes from an equal call.
 
-        One with an effect is never run twice. Raises ActionError where nothing came of it, with `uncertain` where
-        nobody knows whether it was done, and Stopped.
+        A call with an effect never runs twice. Raises ActionError if it failed, with `uncertain` if it may have been
+        done, and Stopped.
         """
         mask = context.mask
         call = new_call(tool, action, mask)
@@ -235,7 +241,7 @@ class ToolCaller:
         return done, False
 
     async def _box_up(self, done: Done, tool: Tool[Any], key: CallKey) -> Done:
-        """What is too long to be shown goes to a file of the task, with its head and tail kept."""
+        """Move text that is too long to show to a task file, keeping its head and tail."""
         if all(len(text) <= MOST_RESULT for text in done.read):
             return done
         shown = []
@@ -259,7 +265,7 @@ class ToolCaller:
 
 
 class _Answer:
-    """The calls of one answer while they are made."""
+    """The calls of one answer while they are being made."""
 
     def __init__(
         self, caller: ToolCaller, context: ToolContext, allowed: Collection[str], denied: Collection[str]
@@ -287,7 +293,7 @@ class _Answer:
         return tuple(made)
 
     async def _together(self, calls: Sequence[_Call]) -> list[Called]:
-        """A few calls at once. Their gates are looked at first, so that nothing behind a question begins."""
+        """Make a few calls at once. All gates are checked first, so that nothing behind a question begins."""
         made: list[Called | None] = []
         running: dict[int, asyncio.Task[Called]] = {}
         for number, call in enumerate(calls):
@@ -308,7 +314,7 @@ class _Answer:
         return [each for each in made if each is not None]
 
     async def _before(self, call: _Call) -> Called | None:
-        """What is told of a call without running it; None where it is to be run, or its result is known."""
+        """Return the outcome of a call that does not run; None if it runs or its result is known."""
         known = await self._caller.known(call.key)
         if known is not None:
             self._failed |= not known.ok
@@ -354,7 +360,7 @@ class _Answer:
 
 
 class _Call:
-    """One call as it is understood: its tool and typed arguments, or why there are none."""
+    """One parsed call: its tool and typed arguments, or why there are none."""
 
     def __init__(self, call: ToolCall, key: CallKey, caller: ToolCaller) -> None:
         self.call = call
@@ -373,18 +379,18 @@ class _Call:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it changes nothing, also because it is not understood."""
+        """Whether it changes nothing, which includes calls that could not be parsed."""
         return self.tool is None or self.action is None or self.tool.repeatable
 
     @property
     def approval(self) -> str:
-        """The digest by which a person's yes or no to it is known again."""
+        """The digest that identifies a person's answer about this call."""
         assert self.tool is not None
         assert self.action is not None
         return digest([self.action.kind, self.tool.meant(self.action)])
 
     def new(self, mask: Mask) -> NewCall:
-        """The call as it is written down."""
+        """Return the call in the form that is recorded."""
         if self.tool is None or self.action is None:
             return NewCall(
                 whole_signs(self.call.name[:60]), {"unread": whole_signs(mask.text(self.call.arguments[:500]))}, True
@@ -392,7 +398,7 @@ class _Call:
         return new_call(self.tool, self.action, mask)
 
     def told_again(self, stored: StoredCall) -> Called:
-        """What is known of it, as it was told when it was made."""
+        """Return the recorded outcome as it was reported when the call was made."""
         if stored.ok:
             done = done_of(stored.result)
             return Called(self.call, told_of(done), "cached" if stored.cached else "ok", done)
@@ -402,7 +408,7 @@ class _Call:
         return self.failed(told, uncertain=stored.state == "uncertain")
 
     def failed(self, told: str, *, uncertain: bool) -> Called:
-        """Nothing came of it; or nobody knows, and then it is said what was to be done."""
+        """Return that the call failed or, if `uncertain`, that it is unknown, with what was to be done."""
         known = uncertain and self.tool is not None and self.action is not None
         what = self.tool.asks(self.action, None) if known and self.tool is not None else ""
         return Called(self.call, told, "failed", question=what, uncertain=uncertain)

@@ -1,4 +1,4 @@
-"""A tool for the time: now in a zone, and how long it is from one date to another."""
+"""The time tool: the current time in a zone, and the time between two dates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Time(Action):
 
 
 def time_tool(zone: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Tool[Time]:
-    """The tool, in a service of this time zone ("" for UTC)."""
+    """Return the tool for a service in this time zone ("" for UTC)."""
 
     async def run(action: Time, _context: ToolContext) -> Done:
         name = action.zone or zone or "UTC"

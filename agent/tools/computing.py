@@ -1,6 +1,6 @@
-"""Tools that work something out: one expression, or a short program. They reach nothing, so nobody is asked.
+"""Tools that calculate: one expression, or a short program. They can reach nothing, so nobody has to approve them.
 
-Each is worked out in a process of its own that has no files, no network and no environment.
+Each runs in a process of its own that has no files, no network and no environment.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ MAX_SECONDS: Final = 2.0
 MAX_BYTES: Final = 32_000_000
 MAX_DEPTH: Final = 200
 MAX_PRINTED: Final = 20_000
-"""Characters that a program may print; the rest is dropped."""
+"""The maximum characters a program may print; the rest is dropped."""
 KILLED_AFTER_S: Final = 4.0
-"""A process that does not keep to its own limits is ended from here."""
+"""Seconds after which a process that ignores its own limits is killed."""
 _THREADS: Final = ThreadPool(4, "computing")
 _AHEAD: Final[deque[Monty]] = deque()
-"""A process that was started ahead, after the first program: starting one is most of the time that a sum takes. Each is
-used for one program.
+"""Processes started in advance after the first program, because starting one takes most of the time of a calculation.
+Each runs one program.
 """
 _USED: Final[deque[Monty]] = deque()
-"""Processes whose program is over; they are ended when its result has been told."""
+"""Processes whose program has ended; they are closed after its result was delivered."""
 _SIGNS: Final = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "^": "**", "（": "(", "）": ")"})
-"""How people write what Python writes otherwise."""
+"""Mathematical signs that Python writes differently."""
 SHOWN: Final = 200
-"""Characters of a result that stand in the history; a longer one is shown as a text beside it."""
+"""The maximum characters of a result in the history; a longer one is shown as a separate text."""
 TEXTS: Final = Texts(
     {
         "calculate": "calculate {expression}",
@@ -77,19 +77,19 @@ class Python(Action):
 
 
 class ComputingFailed(Exception):
-    """Nothing came of it; the sentence says why, for the model."""
+    """The calculation failed; the message tells the model why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """The value of the last line as Python writes it, "" for none, and what was printed."""
+    """The value of the last line in Python notation, "" if none, and what was printed."""
 
     value: str
     printed: str
 
 
 async def calculate(expression: str) -> str:
-    """The value of an expression. Raises ComputingFailed."""
+    """Return the value of an expression. Raises ComputingFailed."""
     written = expression.translate(_SIGNS).strip()
     try:
         ast.parse(written, mode="eval")
@@ -99,13 +99,13 @@ async def calculate(expression: str) -> str:
 
 
 async def compute(code: str) -> Computed:
-    """Run a program in a process of its own. Raises ComputingFailed. When the caller is cancelled, the process still
-    runs until its time is over.
+    """Run a program in its own process. Raises ComputingFailed. If the caller is cancelled, the process still runs to
+    its limit.
     """
-    # In a thread: the package's own asyncio side, cancelled, aborts the interpreter at its exit one time in three.
+    # In a thread: if cancelled, the package's asyncio API aborts the interpreter at exit one time in three.
     running = _THREADS.submit(_run, code)
     result = asyncio.wrap_future(running)
-    running.add_done_callback(_start_next)  # the second callback: whoever waits for the result has been told by then
+    running.add_done_callback(_start_next)  # the second callback, so that the result has already been delivered
     return await result
 
 
@@ -145,7 +145,7 @@ def _run(code: str) -> Computed:
 
 
 def _taken() -> Monty:
-    """The process that was started ahead, or a new one. Raises OSError."""
+    """Return the process started in advance, or a new one. Raises OSError."""
     try:
         return _AHEAD.pop()
     except IndexError:
@@ -153,14 +153,14 @@ def _taken() -> Monty:
 
 
 def _started() -> Monty:
-    """A pool of one process that runs and waits. Raises OSError."""
+    """Return a pool with one process, running and waiting. Raises OSError."""
     import pydantic_monty  # noqa: PLC0415 - only where something is computed
 
     return pydantic_monty.Monty(max_processes=1, request_timeout=KILLED_AFTER_S).__enter__()
 
 
 def _start_next(ran: Future[Computed]) -> None:
-    """End the processes that were used, and have the next one ready unless this went wrong."""
+    """Close used processes, and start the next one in advance unless this one failed."""
     while True:
         try:
             used = _USED.popleft()
@@ -172,7 +172,7 @@ def _start_next(ran: Future[Computed]) -> None:
 
 
 def _written(value: object) -> str:
-    """A value as it is shown: sums of decimal fractions without the last, wrong digits."""
+    """Format a value, dropping the wrong last digits of decimal fractions."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -1,8 +1,8 @@
-"""The one way out to the web: pages of public addresses, and hosts that the operator named.
+"""The only way out to the web: public addresses, and hosts that the operator named.
 
-An address is checked where the connection is made, for the very number that is connected to: no name can point to one
-address when it is looked at and to another when it is used. Where the operator has set a proxy, it is the proxy that
-looks names up and connects; what is no name of the internet is not even asked of it.
+The IP address is checked at the moment of connecting, so no name can resolve to one address for the check and another
+for the connection. If the operator configured a proxy, it resolves names and connects; a name outside the public
+internet is not even requested from it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from aiohappyeyeballs import AddrInfoType
 
 MAX_SECONDS: Final = 15.0
-"""For all of it: looking up, connecting, every redirect and the body."""
+"""The total seconds for resolving, connecting, every redirect and the body."""
 MAX_BYTES: Final = 4_000_000
-"""Of a body as it is sent, and as it is after it was unpacked."""
+"""The maximum bytes of a body, both as sent and unpacked."""
 MAX_REDIRECTS: Final = 5
 _CHUNK: Final = 64 * 1024
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -43,21 +43,21 @@ NOT_PUBLIC: Final = "It is not a public address of the internet."
 PROXY_REFUSED: Final = "The proxy of this service let nothing through"
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a host, for a port. Raises OSError."""
+"""A function that returns a host's IP addresses for a port. Raises OSError."""
 Endpoint = tuple[str, int]
 
 
 class FetchFailed(Exception):
-    """Nothing was fetched; the sentence says why, for the model. It has no words of the page."""
+    """Nothing was fetched; the message tells the model why and contains no words of the page."""
 
 
 class _Closed(OSError):
-    """An address that is not part of the public internet."""
+    """The address is not part of the public internet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What an address has given: where it was in the end, its status and type, and its body, unpacked."""
+    """A fetched resource: its final URL, status, media type and charset, and the unpacked body."""
 
     url: str
     status: int
@@ -67,8 +67,8 @@ class Fetched:
 
 
 def _for_a_proxy(host: str) -> bool:
-    """Whether a proxy may be asked for this host: a name of the internet, or a number that is public, however it is
-    written: who looks it up may read it as a browser does.
+    """Whether a proxy may be asked for this host: an internet name or a public IP address, however written, because the
+    proxy may parse it as a browser does.
     """
     try:
         return is_public_host(read_host(f"[{host}]" if ":" in host else host))
@@ -77,16 +77,16 @@ def _for_a_proxy(host: str) -> bool:
 
 
 async def resolve_here(host: str, port: int) -> Sequence[str]:
-    """What this machine's resolver says."""
+    """Resolve a host with this machine's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for _family, _kind, _protocol, _name, address in found]
 
 
 class Egress:
-    """Fetches over http and https: no cookies, no proxies of the environment, bounded in time and size.
+    """Fetches over http and https without cookies or proxies from the environment, limited in time and size.
 
-    `named` are the exact hosts and ports that the operator has set, which may stand in the operator's own network; they
-    are reached directly. All else goes by `proxy`, an address with or without name and password, unless it is "".
+    `named` are the exact hosts and ports that the operator configured, which may be in a private network and are
+    reached directly. Everything else goes through `proxy`, an address with or without credentials, unless it is "".
     """
 
     def __init__(
@@ -112,9 +112,10 @@ class Egress:
         send: Mapping[str, Any] | bytes | None = None,
         reads: bool = True,
     ) -> Fetched:
-        """What stands there; with `send` it is posted as JSON, bytes as they are. `headers` go to the first address
-        alone, and who sends something is not redirected. Unless it `reads`, the body is left, whatever it is. Raises
-        FetchFailed.
+        """Fetch a resource; `send` is posted as JSON, bytes as they are. Raises FetchFailed.
+
+        `headers` are only sent to the first address, and a request that sends something is not redirected. Unless it
+        `reads`, the body is ignored.
         """
         try:
             async with asyncio.timeout(self._seconds):
@@ -137,7 +138,7 @@ class Egress:
     async def _once(
         self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None, reads: bool
     ) -> Fetched | yarl.URL:
-        """One request: what came, or the address that it leads to."""
+        """Make one request, and return the result or the address it redirects to."""
         host, port = url.raw_host or "", url.port or 0
         own = (host.lower(), port) in self._named
         proxy = None if own or not self._proxy else self._proxy
@@ -181,7 +182,7 @@ class Egress:
             status = f" (error {error.status})" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
             raise FetchFailed(f"{PROXY_REFUSED}{status}.") from None
         except aiohttp.ClientConnectorError as error:
-            # Cut off behind a proxy: the connection in the chain has the password that the operator set.
+            # Unchained behind a proxy: the connection in the exception chain contains the operator's password.
             cause = error if proxy is None else None
             if isinstance(error.os_error, _Closed):
                 raise FetchFailed(NOT_PUBLIC) from cause
@@ -207,27 +208,27 @@ class Egress:
 
 
 class _Unpacking:
-    """Unpacks gzip and deflate, never more than it is asked for."""
+    """Unpacks gzip and deflate, never more than requested."""
 
     def __init__(self) -> None:
         self._unpack = zlib.decompressobj(32 + zlib.MAX_WBITS)
         self._begun = False
 
     def __call__(self, chunk: bytes, most: int) -> bytes:
-        """The next bytes, at most so many: who gets as many as that has too much already."""
+        """Return the next unpacked bytes, at most `most`: reaching that number means that there is too much."""
         try:
             unpacked = self._unpack.decompress(chunk, most)
         except zlib.error:
             if self._begun:
                 raise
-            self._unpack = zlib.decompressobj(-zlib.MAX_WBITS)  # deflate without the header that it should have
+            self._unpack = zlib.decompressobj(-zlib.MAX_WBITS)  # deflate without its required header
             unpacked = self._unpack.decompress(chunk, most)
         self._begun = True
         return unpacked
 
 
 class _Once(AbstractResolver):
-    """Asks the given resolver, for the one connection that is made."""
+    """Passes lookups to the given resolver, for a single connection."""
 
     def __init__(self, resolve: Resolve) -> None:
         self._resolve = resolve
@@ -252,11 +253,11 @@ class _Once(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing, because nothing is held."""
 
 
 def _guarded(*, own: bool) -> Callable[[AddrInfoType], socket.socket]:
-    """Makes the socket of a connection, after a look at the number that it will connect to."""
+    """Return a function that creates a connection's socket after checking the IP address."""
 
     def made(info: AddrInfoType) -> socket.socket:
         family, kind, protocol, _name, address = info

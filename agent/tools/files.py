@@ -1,4 +1,4 @@
-"""Tools for the files of a task: what is in its own folder, and nothing else."""
+"""Tools for the files of a task, which reach nothing outside its own folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from devices.wording import Words
 
 T = TypeVar("T")
 LINES: Final = 200
-"""That are read at once."""
+"""The maximum lines read at once."""
 LINE: Final = 500
 MATCHES: Final = 100
 TEXTS: Final = Texts(
@@ -71,7 +71,7 @@ class WriteFile(Action):
 
 
 def file_tools(files: TaskFiles) -> tuple[Tool[ReadFiles], Tool[WriteFile]]:
-    """The tools, for the folders below this directory."""
+    """Return the tools for the task folders below this directory."""
 
     async def look(action: ReadFiles, context: ToolContext) -> Done:
         return await _off_the_loop(lambda: _look(action, files.of(context.task_id)))

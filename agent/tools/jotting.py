@@ -1,6 +1,6 @@
-"""Tools for what a worker writes down for itself: a list of things to do, and notes that go on with its result.
+"""Tools for a worker's own notes: a to-do list, and notes that are passed on with its result.
 
-Nothing is kept beside the record of calls: the newest list is the last call.
+They are stored only in the record of calls: the current list is the last call.
 """
 
 from __future__ import annotations

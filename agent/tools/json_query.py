@@ -1,4 +1,4 @@
-"""A tool that reads one value out of JSON, by its path."""
+"""A tool that extracts values from JSON by their path."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def _run(action: JsonQuery, _context: ToolContext) -> Done:
 
 
 def _steps(path: str) -> Iterator[str | int | None]:
-    """The names, numbers and None for all. Raises ActionError."""
+    """Parse a path into names, numbers, and None for all. Raises ActionError."""
     rest, at = path.strip().removeprefix("$"), 0
     while at < len(rest):
         found = _STEP.match(rest, at)

@@ -1,4 +1,4 @@
-"""A tool that searches the documents of the operator."""
+"""A tool that searches the operator's documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SearchDocuments(Action):
 
 
 def knowledge_tool(documents: Knowledge) -> Tool[SearchDocuments]:
-    """The tool, for these documents."""
+    """Return the tool for these documents."""
 
     async def run(action: SearchDocuments, context: ToolContext) -> Done:
         try:

@@ -1,7 +1,7 @@
-"""Tools for what the service remembers of a person: keeping a fact, looking facts up, and forgetting them.
+"""Tools for what the service remembers about a person: storing, recalling and forgetting facts.
 
-What the person has said in this task is kept as it is. Whatever else is to be kept, because a screen, a page or a model
-has it so, waits for their yes; so does every fact that is to be forgotten.
+What the person said in this task is stored as it is. Anything else, whether from a screen, a page or a model, needs
+their approval, and so does every fact to be forgotten.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _END: Final = re.compile(
     r"|并(?=请?(?:你)?记)",
     re.IGNORECASE,
 )
-"""Where one clause ends and the next begins."""
+"""The end of a clause."""
 _LEAD: Final = re.compile(
     r"(?:(?:please|and|but|also|then|remember|note|keep in mind|don['’]t forget|that)\b\s*"
     r"|(?:请|帮我|你|并且|并|也|记住|记得|记下|记一下|一下|别忘了)\s*)+",
     re.IGNORECASE,
 )
-"""What asks for something to be remembered, and is no part of it."""
+"""Words that ask for something to be remembered and are not part of it."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -89,9 +89,9 @@ class Forget(Action):
 
 
 def was_said(fact: str, said: tuple[str, ...]) -> bool:
-    """Whether somebody has said this: whole clauses of one thing that they said, word for word.
+    """Whether a person said this: whole clauses from one of their messages, word for word.
 
-    Parts of clauses do not count, since what is left out may turn the meaning round.
+    Parts of clauses do not count, since leaving something out may reverse the meaning.
     """
     wanted = _clauses(fact)
     return bool(wanted) and any(
@@ -105,7 +105,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
-    """The tools, on this memory: each caller reaches only the facts of the person for whom it works."""
+    """Return the tools for this memory. Each caller reaches only the facts of the person it works for."""
 
     def may_remember(action: Remember, situation: Situation) -> Gate:
         if was_said(action.fact, situation.sources.said):
@@ -136,7 +136,7 @@ def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
         except OSError as error:
             raise ActionError(AWAY) from error
         texts = tuple(fact.text for fact in found)
-        # As notes, too: words of notes do not leave unasked.
+        # Also kept as notes, whose words may not leave without approval.
         effect = Worded.of(TEXTS.words("recalled", number=len(texts)))
         return Done((effect,), notes=texts, read=("\n".join(texts),) if texts else ())
 

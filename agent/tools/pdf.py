@@ -1,4 +1,4 @@
-"""The words of a PDF, read in a process of its own with limits: a hostile one can only take that one down."""
+"""Extracts the text of a PDF in a limited process of its own, so that a hostile file can only crash that process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MOST_MEMORY: Final = 600_000_000
 
 
 class PdfUnread(Exception):
-    """Nothing was read; the sentence says why, for the model."""
+    """The PDF could not be read; the message tells the model why."""
 
 
 async def pdf_text(data: bytes) -> str:
-    """The words of the first pages. Raises PdfUnread."""
+    """Return the text of the first pages. Raises PdfUnread."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",
@@ -47,7 +47,7 @@ async def pdf_text(data: bytes) -> str:
 
 
 def main() -> None:
-    """Read a PDF from the standard input and write its words to the standard output, within limits."""
+    """Read a PDF from standard input and write its text to standard output, within limits."""
     import logging  # noqa: PLC0415 - this is another process
     import resource  # noqa: PLC0415 - the same
 

@@ -1,4 +1,4 @@
-"""The result of a tool: as a model reads it, without secrets, and as the record of calls keeps it."""
+"""Converts the result of a tool: for a model, without secrets, and for the record of calls."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from agent.tools.spec import Done, PageSource
 
 
 def told_of(done: Done) -> str:
-    """What a model is told of a result; texts of others stand between <read> marks, which they cannot close."""
+    """Return a result as a model reads it; text by others is between <read> marks that it cannot close."""
     blocks = [f"<read>\n{text.replace('<read', '‹read').replace('</read', '‹/read')}\n</read>" for text in done.read]
     return "\n".join(part for part in (in_english(done.effects), *done.told, *blocks) if part) or "Done."
 
 
 def covered(done: Done, mask: Mask) -> Done:
-    """What came of a call without secrets."""
+    """Return the result with all secrets covered."""
     cover = mask.text
     return replace(
         done,
@@ -36,7 +36,7 @@ def covered(done: Done, mask: Mask) -> Done:
 
 
 def done_data(done: Done) -> dict[str, Any]:
-    """A result as plain data, ready for JSON. What a model was asked for on the way is booked when it is made."""
+    """Convert a result to plain JSON data. Its model usage is left out, because it is booked when it occurs."""
     data: dict[str, Any] = {
         "effects": effects_data(done.effects),
         "told": list(done.told),
@@ -53,7 +53,7 @@ def done_data(done: Done) -> dict[str, Any]:
 
 
 def done_of(data: Mapping[str, Any]) -> Done:
-    """The result in such data."""
+    """Rebuild a result from such data."""
     return Done(
         effects=effects_of(data.get("effects", [])),
         told=tuple(data.get("told", ())),

@@ -1,4 +1,4 @@
-"""Searches of the web, by a SearXNG of the operator's, by Tavily, or without a key by DuckDuckGo."""
+"""Searches the web with the operator's SearXNG, with Tavily, or with DuckDuckGo without a key."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ MAX_FOUND: Final = 8
 MAX_TITLE, MAX_TEXT, MAX_ADDRESS = 150, 300, 1000
 DDGS_S: Final = 10
 PAUSE_S: Final = 60.0
-"""For which nothing is asked after a refusal."""
+"""Seconds without requests after a refusal."""
 NO_SEARCH: Final = "Read addresses that the person gave, or search in the browser of the phone."
 _BUSY: Final = frozenset({429, 432, 433, 503})
-"""Too many requests; Tavily has two numbers of its own for a plan that is used up."""
+"""Statuses for too many requests; Tavily has two of its own for a used-up plan."""
 TAVILY: Final = "https://api.tavily.com/search"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One page that a search has found."""
+    """One page found by a search."""
 
     title: str
     url: str
@@ -36,28 +36,28 @@ class Found:
 
 
 class Search(Protocol):
-    """Looks words up in the web."""
+    """A web search."""
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """What was found, the best first. Raises FetchFailed."""
+        """Return the pages found, best first. Raises FetchFailed."""
         ...
 
 
 def endpoint_of(url: str) -> Endpoint:
-    """The exact host and port of an address that the operator has set."""
+    """Return the exact host and port of an address configured by the operator."""
     parts = yarl.URL(url)
     return (parts.raw_host or "").lower(), parts.port or 0
 
 
 class SearXng:
-    """A SearXNG that answers in JSON (its setting `search.formats`)."""
+    """Searches with a SearXNG instance that answers in JSON (its setting `search.formats`)."""
 
     def __init__(self, base: str, egress: Egress) -> None:
         self._base = base.rstrip("/").removesuffix("/search")
         self._egress = egress
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """See Search."""
+        """Implements `Search.search`."""
         asked = urlencode({"q": query, "format": "json"})
         got = await self._egress.fetch(f"{self._base}/search?{asked}")
         if got.status == 403:
@@ -66,7 +66,7 @@ class SearXng:
 
 
 class Tavily:
-    """The service Tavily, with a key."""
+    """Searches with the Tavily service, which needs a key."""
 
     def __init__(self, key: str, egress: Egress, address: str = TAVILY) -> None:
         self._key = key
@@ -74,7 +74,7 @@ class Tavily:
         self._address = address
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """See Search."""
+        """Implements `Search.search`."""
         head = {"Authorization": f"Bearer {self._key}"}
         got = await self._egress.fetch(self._address, headers=head, send={"query": query, "max_results": MAX_FOUND})
         if got.status in {401, 403}:
@@ -83,11 +83,10 @@ class Tavily:
 
 
 class DuckDuckGo:
-    """The pages of DuckDuckGo, read by the package ddgs: a scraper, so it asks one question at a time, and nothing for
-    a while after it was refused.
+    """Searches DuckDuckGo with the scraper package ddgs: one query at a time, and none for a while after a refusal.
 
-    It fetches by itself, outside of the egress: the host is ddgs' own, and no word of model or page chooses it. It goes
-    by the `proxy` where one is set.
+    It connects without the egress: ddgs chooses the host, and no word of a model or page can. It uses the `proxy` if
+    one is configured.
     """
 
     def __init__(self, ask: Callable[[str], Sequence[Mapping[str, Any]]] | None = None, *, proxy: str = "") -> None:
@@ -96,7 +95,7 @@ class DuckDuckGo:
         self._not_before = 0.0
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """See Search."""
+        """Implements `Search.search`."""
         clock = asyncio.get_running_loop().time
         async with self._turn:
             if (wait := self._not_before - clock()) > 0:
@@ -115,7 +114,7 @@ class DuckDuckGo:
 
 
 class _Refused(Exception):
-    """The site gave no results, or did not answer."""
+    """The site returned no results, or did not answer."""
 
 
 def _ddgs(query: str, *, proxy: str) -> Sequence[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
-"""Tools that run a shell or full Python in the workshop. Nothing gets out of it, so nobody is asked.
+"""Tools that run a shell or full Python in the workshop. Nothing can get out of it, so nobody has to approve them.
 
-What a program prints is data, whoever wrote the program: it may have read a page or a file of somebody else.
+A program's output is data, whoever wrote the program: it may have read a page or a file by somebody else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from agent.tools.task_files import FileRefused, TaskFolder
 from agent.wording import Texts
 
 OUTPUT: Final = 6000
-"""Characters of the output that a model is shown: about 1,500 tokens."""
+"""Characters of the output that a model is shown, about 1,500 tokens."""
 TEXTS: Final = Texts(
     {
         "shell": "run in a shell: {command}",
@@ -85,38 +85,38 @@ class PythonFull(Action):
 
 
 class JobFolder(Protocol):
-    """The files of one task. Both block; links are none of its files."""
+    """The files of one task, as a job sees them. Both methods block; links do not count as files."""
 
     def take(self) -> tuple[WorkFile, ...]:
-        """All of them, as far as the workshop takes them."""
+        """Return all files that the workshop accepts."""
         ...
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
-        """Keep these, and return the names of those for which there was no room."""
+        """Store these files, and return the names of those that did not fit."""
         ...
 
 
 class TaskJobFolder:
-    """The folder of a task as jobs of the workshop see it."""
+    """Implements JobFolder with the folder of a task."""
 
     def __init__(self, folder: TaskFolder) -> None:
         self._folder = folder
 
     def take(self) -> tuple[WorkFile, ...]:
-        """See JobFolder."""
+        """Implements `JobFolder.take`."""
         taken: list[WorkFile] = []
         room = MAX_ALL
         for entry in self._folder.entries():
             fits = entry.size <= min(room, MAX_FILE) and len(taken) < MAX_FILES
             if not fits or len(entry.path) > MAX_NAME or entry.path.count("/") >= MAX_DEPTH:
                 continue
-            with suppress(FileRefused):  # it has gone, or grown, since it was listed
+            with suppress(FileRefused):  # the file disappeared or grew after it was listed
                 taken.append(WorkFile(entry.path, self._folder.read_bytes(entry.path)))
                 room -= len(taken[-1].content)
         return tuple(taken)
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
-        """See JobFolder."""
+        """Implements `JobFolder.put`."""
         left: list[str] = []
         for file in files:
             try:
@@ -127,11 +127,11 @@ class TaskJobFolder:
 
 
 FolderOf = Callable[[ToolContext], JobFolder | None]
-"""The folder of the task that a tool works for, None where tasks have none."""
+"""A function that returns the folder of the task a tool works for; None if tasks have none."""
 
 
 def shell_tools(workshop: Workshop, folder_of: FolderOf) -> tuple[Tool[Shell], Tool[PythonFull]]:
-    """The two tools, with this workshop."""
+    """Return the two tools for this workshop."""
 
     async def shell(action: Shell, context: ToolContext) -> Done:
         return await _run("shell", action.command, action.seconds, context)

@@ -1,4 +1,4 @@
-"""Results of tools, made short enough for a model."""
+"""Shortens tool results for models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from agent.wording import shortened
 
 
 def head_and_tail(text: str, most: int) -> str:
-    """The text, or its beginning and its end with a mark between them that says how much is missing."""
+    """Return the text, or its beginning and end with a mark that says how many characters are missing."""
     if len(text) <= most:
         return text
     tail = most // 4
@@ -15,5 +15,5 @@ def head_and_tail(text: str, most: int) -> str:
 
 
 def in_a_line(text: str, most: int) -> str:
-    """The text in one line, cut at its end."""
+    """Return the text in one line, cut off at its end."""
     return shortened(" ".join(text.split()), most)

@@ -1,4 +1,4 @@
-"""What is known of an action or a tool: its arguments, how it is worded and gated; and of a tool, how it is run."""
+"""The specification of actions and tools: their arguments, wording and gate, and how a tool is run."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from devices.wording import Words, said
 A = TypeVar("A", bound=Action)
 
 Trait = Literal["touches", "moves the screen", "waits"]
-"""What the guards against loops and against asking twice treat alike: fingers on one control, whatever they do there;
-what lets a screen scroll; and what does nothing but wait.
+"""A property that actions share for the guards against loops and repeated questions: they touch a control (in whatever
+way), let a screen scroll, or only wait.
 """
 
 
 class ActionError(Exception):
-    """An action did not work out, and nothing of it was done; the sentence is for the model.
+    """An action failed, and nothing of it was done. The message is for the model.
 
-    `reason` is why, in a sentence for people, where there is one. With `uncertain` nobody knows whether it was done.
-    `unknown_app`: the phone has no app of the name that was to be opened.
+    `reason` is a sentence for people, if there is one. With `uncertain`, the action may have been done after all.
+    `unknown_app` means that the phone has no app of the requested name.
     """
 
     def __init__(self, told: str, *, reason: str = "", uncertain: bool = False, unknown_app: bool = False) -> None:
@@ -46,8 +46,8 @@ class ActionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the gate of an action judges it by: the rules, the task in the person's words, and what an input meets on
-    the screen (None for a tool). `sources` are where the words come from that it may carry away.
+    """What the gate of an action bases its decision on: the policy, the task in the person's words and the target on
+    the screen (`spot`, None for a tool). `sources` are the private texts that the action must not carry away.
     """
 
     policy: Policy
@@ -55,12 +55,12 @@ class Situation:
     spot: TouchTarget | None
     sources: Sources = field(default_factory=Sources)
     moved: tuple[str, ...] = ()
-    """Files and folders that the run has moved, as they are called since."""
+    """The current paths of files and folders that the run has moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """A page that was read: its title ("" where it has none) and where it was found in the end."""
+    """A web page that was read: its title ("" if it has none) and its final address."""
 
     title: str
     url: str
@@ -68,16 +68,18 @@ class PageSource:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of an action: for the history, and in `told` what only the model is told of it.
+    """The result of an action or tool.
 
-    `gathered` is data of the task, `usage` what a model was asked for on the way. `read` are texts of others, such as a
-    page of the web: the model is shown them as data, until there are newer ones. `found` are addresses that a search
-    returned, and that may be read from now on by whoever works on the task. `sources` are the pages that were really
-    read, for the list below a result. `documents` are passages of the operator's documents: no word of them leaves
-    unasked for the rest of the task. `data` is what came of it for programs, ready for JSON.
-    `read_in` is the package of the app whose screens have shown what was `read` or `copied`, "" for texts of anywhere
-    else: no word of an app leaves it unasked. `copied` is the text that is pasted from now on, None where it stays.
-    `moved` is what a file or folder of the phone is called since.
+    `effects` go into the history; `told` is only for the model. `notes` are kept for the task, `gathered` is task data
+    and `usage` counts model tokens that were spent. `read` holds texts by others, such as a web page, which the model
+    is shown as data until newer ones replace them. `found` are addresses returned by a search, which the whole task may
+    now read. `sources` are the pages actually read, listed below the result. `documents` are passages from the
+    operator's documents: without approval, none of their words may leave for the rest of the task. `data` is the result
+    for programs, ready for JSON.
+
+    `read_in` is the package of the app that showed what was `read` or `copied`; "" for texts from anywhere else.
+    Without approval, words from an app may not leave it. `copied` is the new text to paste; None leaves it as it is.
+    `moved` is the new path of a moved file or folder.
     """
 
     effects: tuple[Effect, ...] = ()
@@ -97,15 +99,15 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a tool works with that needs no phone. Every wait of it goes through `control.guard`, so that it can be
-    stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
+    """What a tool that needs no phone works with. Every wait must go through `control.guard`, so that it can be
+    stopped.
 
-    `task_id` is the task and `task` its words; `person` the subject to whom memory belongs ("platform:id", "" where
-    nobody is known), `member` the name of who works ("executor" on a phone), `phone_id` the phone that the task is on
-    ("" before it has one). `said` is what the person has said, the task first; `found` are the addresses that searches
-    of this task returned. `notes` are what was noted and what runs have brought back, `memory` what is remembered that
-    whoever works on the task was told, `documents` what was read in the operator's documents, `seen` what each app has
-    shown: no word of these leaves unasked.
+    Secrets are covered in the tool's result; anything else that it lets out must go through `mask`. `task_id` is the
+    task and `task` its text. `person` owns the memory ("platform:id", "" if unknown), `member` is the worker
+    ("executor" on a phone), and `phone_id` is the task's phone ("" before it has one). `said` is what the person said,
+    the task first; `found` are addresses that this task's searches returned. `notes` (notes and run results), `memory`
+    (remembered facts that workers were told), `documents` (passages read from the operator's documents) and `seen`
+    (words shown by each app) are private: none of their words leave without approval.
     """
 
     task_id: str
@@ -127,24 +129,27 @@ class ToolContext:
 
     @property
     def sources(self) -> Sources:
-        """Where words may come from that must not be carried away."""
+        """The private texts whose words must not be carried away."""
         return Sources(seen=self.seen, said=self.said, notes=self.notes, memory=self.memory, documents=self.documents)
 
 
 def ungated(_action: Action, _situation: Situation) -> Gate:
-    """The gate of an action that nobody has to allow; the rules for what is touched and pressed hold all the same."""
+    """A gate that always allows. The policy's rules for touches and key presses still apply."""
     return ALLOWED
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActionSpec(Generic[A]):
-    """One kind of action: its arguments, and how it is worded, gated and compared. Its subclasses say how it is run.
+    """One kind of action: its argument model, and how it is worded, gated and compared. Subclasses define how it is
+    run.
 
-    `describe` is for the history, which models read too, `asked` what a person is asked to allow (as `describe` unless
-    it says otherwise), given the element that lies under a touch. `means` are the arguments without which it would be
-    something else, all but its target unless said otherwise: a person who denied it is not asked again about the same
-    with others. `details` are the lines below the question, with exactly what would go out: each of `means` unless it
-    says otherwise. `gate` comes after the policy's rules for what is touched and pressed, and can only add to them.
+    `describe` words the action for the history, which models read too. `asked` words the question to a person, given
+    the element under a touch; it defaults to `describe`. `means` names the arguments that identify the action (default:
+    all but its target): once a person denies it, the same arguments are not asked about again. `details` gives the
+    lines below the question, with exactly what would be sent; it defaults to every argument in `means`. `gate` runs
+    after the policy's rules for touches and can only make them stricter. An example:
+
+        Tool(model=Weather, describe=lambda action, _: TEXTS.words("weather"), gate=ungated, run=weather)
     """
 
     model: type[A]
@@ -161,26 +166,26 @@ class ActionSpec(Generic[A]):
         return str(self.model.model_fields["kind"].default)
 
     def asks(self, action: A, sight: ScreenView | None, under: Element | None = None) -> str:
-        """What a person is asked to allow, in their words."""
+        """Return the question that asks a person to allow the action."""
         return said(self.describe(action, sight)) if self.asked is None else self.asked(action, sight, under)
 
     def shown(self, action: A) -> Sequence[str]:
-        """The lines below that question."""
+        """Return the lines below that question."""
         if self.details is None:
             return [f"{name}: {value}" for name, value in self.meant(action).items()]
         return self.details(action)
 
     def meant(self, action: A) -> dict[str, Any]:
-        """The arguments that make it what it is, as plain data."""
+        """Return the arguments that identify the action, as plain data."""
         data = action.model_dump(mode="json", exclude={"kind", "target"})
         return data if self.means is None else {name: data[name] for name in self.means}
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnyTool(ActionSpec[A]):
-    """Anything that is not an input of the phone.
+    """Any action that is not an input on the phone.
 
-    `resolve` gives the arguments the form in which they are judged, shown and used; it raises ActionError.
+    `resolve` brings the arguments into the form in which they are judged, shown and used. It raises ActionError.
     """
 
     resolve: Callable[[A], A] = lambda action: action
@@ -188,11 +193,11 @@ class AnyTool(ActionSpec[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class Tool(AnyTool[A]):
-    """A tool that needs no phone, and has none to reach. `run` raises ActionError when nothing came of it.
+    """A tool that needs no phone and cannot reach one. `run` raises ActionError if it fails.
 
-    Each call is written down and done at most once, after a crash as well. What is `repeatable` changes nothing
-    anywhere: after a crash the model may call it anew. With `cacheable` an equal call of the same task has the same
-    result, and is not run again.
+    Each call is recorded and done at most once, even after a crash. A `repeatable` tool changes nothing anywhere, so
+    the model may call it again after a crash. With `cacheable`, an equal call in the same task reuses the first result.
+    See `ActionSpec` for an example.
     """
 
     repeatable: bool = False

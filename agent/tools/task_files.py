@@ -1,4 +1,4 @@
-"""The files of a task: one folder for each, and nothing outside of it is reached."""
+"""The files of tasks: each task has one folder, and nothing outside it can be reached."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 MOST_BYTES: Final = 4_000_000
-"""Of one file."""
+"""The maximum bytes of one file."""
 MOST_ALL: Final = 50_000_000
-"""Of all files of a task together."""
+"""The maximum bytes of all files of a task."""
 MOST_FILES: Final = 500
 MOST_DEPTH: Final = 6
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
@@ -23,12 +23,12 @@ _FLAGS: Final = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FileRefused(Exception):
-    """A file was not read or written; the sentence says why, for the model."""
+    """A file was not read or written; the message tells the model why."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file: its path in the folder, and its size in bytes."""
+    """A file: its path within the folder, and its size in bytes."""
 
     path: str
     size: int
@@ -41,29 +41,29 @@ class TaskFiles:
         self._root = root
 
     def of(self, task: str) -> TaskFolder:
-        """The folder of a task; it is made when something is written. Raises FileRefused for what is no task's name."""
+        """Return the folder of a task, created on the first write. Raises FileRefused for an invalid task name."""
         if _TASK.fullmatch(task) is None or ".." in task:
             raise FileRefused("There is no folder for this task.")
         return TaskFolder(self._root / task)
 
 
 class TaskFolder:
-    """One folder. Every part of a path is opened by itself and without following links, so that none leads out."""
+    """The folder of one task. Each part of a path is opened separately without following links, so none leads out."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self, name: str) -> str:
-        """The text of a file; what is no UTF-8 shows as �. Raises FileRefused."""
+        """Return the text of a file; invalid UTF-8 is shown as �. Raises FileRefused."""
         return self.read_bytes(name).decode("utf-8", "replace")
 
     def read_bytes(self, name: str) -> bytes:
-        """The bytes of a file. Raises FileRefused."""
+        """Return the bytes of a file. Raises FileRefused."""
         parts = _parts(name)
         with _explained(name):
             folder = self._open(parts[:-1], make=False)
             try:
-                # Without waiting: a named pipe would have no end.
+                # Non-blocking: a named pipe would wait forever.
                 number = os.open(parts[-1], os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
             finally:
                 os.close(folder)
@@ -77,7 +77,7 @@ class TaskFolder:
         return data
 
     def write(self, name: str, text: str | bytes) -> int:
-        """Write a file whole, in place of one of this name, and return its size. Raises FileRefused."""
+        """Write a whole file, replacing an existing one, and return its size. Raises FileRefused."""
         parts, data = _parts(name), text.encode("utf-8", "replace") if isinstance(text, str) else text
         if len(data) > MOST_BYTES:
             raise FileRefused(f"Not written: a file may have {MOST_BYTES // 1_000_000} MB.")
@@ -106,7 +106,7 @@ class TaskFolder:
         return len(data)
 
     def entries(self) -> tuple[FileEntry, ...]:
-        """The plain files in the folder, by path; links are none. Raises FileRefused."""
+        """Return the regular files in the folder, sorted by path; links are left out. Raises FileRefused."""
         with _explained("the folder"):
             return tuple(sorted(self._walk(), key=lambda entry: entry.path)) if self.path.is_dir() else ()
 
@@ -122,7 +122,7 @@ class TaskFolder:
                     yield FileEntry(str(below / name), about.st_size)
 
     def _open(self, parts: tuple[str, ...], *, make: bool) -> int:
-        """The number of a folder below this one; each step of the way is a folder and no link."""
+        """Open a folder below this one and return its descriptor; no step of the path may be a link."""
         number = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
         for part in parts:
             try:
@@ -137,7 +137,7 @@ class TaskFolder:
 
 
 class _explained:  # noqa: N801 - a context manager
-    """Turns errors of files into sentences for the model."""
+    """Turns file errors into sentences for the model."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -163,7 +163,7 @@ def _not_a_folder(name: str, folder: int) -> None:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The parts of a path inside the folder. Raises FileRefused for one that leads elsewhere."""
+    """Split a path inside the folder. Raises FileRefused if it leads outside."""
     parts = PurePosixPath(name).parts
     odd = any(part in {"..", "/", "//"} or "\0" in part or len(part.encode("utf-8", "replace")) > 200 for part in parts)
     if not parts or odd or len(parts) > MOST_DEPTH or "\\" in name or name.endswith(".part") or not name.isprintable():

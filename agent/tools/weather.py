@@ -1,6 +1,6 @@
 """A tool for the weather of a place, from Open-Meteo, which needs no key.
 
-The two hosts are this module's, not the model's: it can only fill in the name of a place.
+This module fixes the two hosts; the model can only supply the name of a place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SKIES: Final = (
     (0, "clear"), (2, "partly cloudy"), (3, "overcast"), (48, "fog"), (57, "drizzle"), (67, "rain"), (77, "snow"),
     (82, "showers"), (86, "snow showers"), (99, "thunderstorm"),
 )  # fmt: skip
-"""The weather codes of the WMO, up to each number."""
+"""WMO weather codes, each up to the given number."""
 TEXTS: Final = Texts(
     {"weather": "look at the weather of {place}", "now": "{place}: {degrees} °C, {sky}"},
     zh={"weather": "查看{place}的天气", "now": "{place}：{degrees} °C，{sky}"},
@@ -80,7 +80,7 @@ class _Forecast(_Loose):
 
 
 def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str = FORECAST) -> Tool[Weather]:
-    """The tool, on the way out that `make` gives when it is needed first."""
+    """Return the tool, which calls `make` for the egress when it is first needed."""
 
     async def run(action: Weather, context: ToolContext) -> Done:
         if context.mask.text(action.place) != action.place:

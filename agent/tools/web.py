@@ -1,7 +1,7 @@
-"""Tools that look something up in the web without the phone: a search, and the text of a page.
+"""Tools that search the web and read pages without the phone. What they return is data.
 
-What they return is data. A page is read only when the person has given its address or a search of this run has returned
-it: no page and no screen can have an address opened, or words carried away in one.
+A page is only read if the person gave its address or a search of this task returned it. So no page or screen can make
+the agent open an address, or carry words away in one.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ class WebSearch(Action):
 
 
 def may_read(url: str, context: ToolContext) -> bool:
-    """Whether the person has given this address, or a search of this task has returned it."""
+    """Whether the person gave this address, or a search of this task returned it."""
     wanted = same(url)
     return bool(wanted) and (wanted in addresses_in(context.said) or wanted in set(map(same, context.found)))
 
 
 def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
-    """The tool that reads pages, on the way out that `make` gives when it is needed first."""
+    """Return the tool that reads pages; it calls `make` for the egress when it is first needed."""
 
     async def run(action: ReadPage, context: ToolContext) -> Done:
         if not may_read(action.url, context):
@@ -103,7 +103,7 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
 
 
 def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
-    """The tool that searches, with what `make` gives when it is needed first."""
+    """Return the search tool; it calls `make` for the search when it is first needed."""
 
     async def run(action: WebSearch, context: ToolContext) -> Done:
         if context.mask.text(action.query) != action.query:
@@ -131,6 +131,6 @@ def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
 
 
 def search_gate(action: WebSearch, situation: Situation) -> Gate:
-    """A person is asked before a search carries words of apps or notes away."""
+    """Ask a person before a search carries words of apps or notes away."""
     reason = query_carries(action.query, situation.sources)
     return ALLOWED if reason is None else Gate("approve", reason, how="egress")

@@ -20,6 +20,7 @@ _CLOSE_SECONDS: Final = 5.0
 """Seconds that closing waits for cancelled work; our choice."""
 
 C = TypeVar("C")
+T = TypeVar("T")
 
 
 class Connection(ABC, Generic[C]):
@@ -86,16 +87,16 @@ class Working:
     """Work that is being done for people at the moment, so that closing can cancel it."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    def begin(self, work: Coroutine[Any, Any, None], name: str | None = None) -> asyncio.Task[None]:
+    def begin(self, work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
         """Begin some work, in the current language."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             logger.error("Work for a chat ended because of a fault in the program", exc_info=fault)

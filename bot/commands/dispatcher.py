@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -126,7 +127,8 @@ class Commands:
         self.missed = MissedLists(services)
         """Lists what was written while the service was away; whoever runs the service starts it."""
         self._suggestions = Suggestions(services)
-        self._seen: Recent[tuple[str, ...], None] = Recent(EVENTS_KEPT)
+        self._seen: Recent[tuple[str, ...], asyncio.Future[bool]] = Recent(EVENTS_KEPT)
+        """The latest events, and whether each was dealt with; one that was not is handled when it comes again."""
 
     async def message(self, incoming: Incoming) -> Reply:
         """Handle a typed command, or a text that may be about a task. Strangers get no answer."""
@@ -157,9 +159,24 @@ class Commands:
             return self._suggestions.of(person, place, option, typed)
 
     async def _guarded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
-        """Handle each event once, and turn every error into a sentence."""
-        if self._is_repeat(came):
-            return Reply()
+        """Handle each event once. A repeat is answered once it is known what became of the first."""
+        address = came.place.address
+        key = (type(came).__name__, address.platform, address.account, address.chat, came.event)
+        if (first := self._seen.get(key)) is not None:
+            return Reply(again=not await asyncio.shield(first))
+        done = self._seen[key] = asyncio.get_running_loop().create_future()
+        is_done = False
+        try:
+            reply = await self._worded(came, work_on)
+            is_done = not reply.again
+        finally:
+            if not is_done:
+                self._seen.pop(key, None)
+            done.set_result(is_done)
+        return reply
+
+    async def _worded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+        """Turn every error into a sentence."""
         language = language_of(self._language, came.person.language)
         came = replace(came, person=replace(came.person, language=language))
         with speaking(language):
@@ -169,8 +186,10 @@ class Commands:
                 return aside(str(told))
             except StoreAway as error:
                 # It is told by the store itself, once, and not with a trace for everybody who tries.
-                logger.warning("A %s from %s was not handled: %s", type(came).__name__, came.person.platform, error)
-                return aside(say("intake.failed", happened=fault_of(error).happened))
+                cause = error.__cause__ or error
+                logger.warning("A %s from %s was not handled: %s", type(came).__name__, came.person.platform, cause)
+                failed = aside(say("intake.failed", happened=fault_of(error).happened))
+                return replace(failed, again=not await self._services.store.answers())
             except Exception as error:
                 logger.exception(
                     "A %s from %s failed because of a fault in the program", type(came).__name__, came.person.platform
@@ -181,14 +200,6 @@ class Commands:
         """Record refusals of people who may use the bot in the audit; strangers are counted elsewhere."""
         async with audited(came.person, self._services.store):
             return await work_on(came)
-
-    def _is_repeat(self, came: Incoming | Invocation | Press) -> bool:
-        address = came.place.address
-        key = (type(came).__name__, address.platform, address.account, address.chat, came.event)
-        if key in self._seen:
-            return True
-        self._seen[key] = None
-        return False
 
     async def _message(self, incoming: Incoming) -> Reply:
         if incoming.wordless:

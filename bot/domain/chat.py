@@ -163,6 +163,29 @@ class KnowsRoles(Protocol):
         ...
 
 
+class Record(Protocol):
+    """The service's record, as far as a chat needs it: a service that has lost its record must send nothing."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is certain that no other service is using the record now."""
+        ...
+
+    async def answers(self) -> bool:
+        """Whether the record can be used now. The answer comes after everything that was asked of it before."""
+        ...
+
+
+class OwnRecord:
+    """A record that no other service can take over, such as a file in a locked directory. Implements `Record`."""
+
+    is_ours = True
+
+    async def answers(self) -> bool:
+        """Return true."""
+        return True
+
+
 class Intake(Protocol):
     """What a chat adapter calls with everything that people do. It never raises: every error becomes a Reply."""
 

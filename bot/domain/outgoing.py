@@ -125,5 +125,9 @@ class Reply:
     """The new contents of the pressed message; the adapter edits it at once, in answer to the press."""
     dead: bool = False
     """Whether the pressed message loses its buttons and keeps its text, because its question or task is over."""
+    again: bool = False
+    """Whether nothing was done because the record does not answer now. A message that its platform delivers again is
+    then left unconfirmed; where it cannot come again, `message` says what happened.
+    """
     change_turn: Turn = field(default=at_once, compare=False, repr=False)
     """Awaited before the pressed message is edited, where the platform counts such edits."""

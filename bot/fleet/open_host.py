@@ -55,7 +55,7 @@ async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> Async
         stack.push_async_callback(phones.stop)
         await phones.start()
         skills = await asyncio.to_thread(skills_of, settings)
-        offered = await stack.enter_async_context(tool_servers().connected(settings.data_dir))
+        offered = await stack.enter_async_context(tool_servers().connected(settings.data_dir, lambda: True))
         secrets = MemorySecrets()
 
         def make_runner(rules: dict[str, Any], host: Host) -> LocalRunner:

@@ -56,6 +56,7 @@ MOST_REMEMBERED: Final = 1_000
 whatever the file says.
 """
 AWAY: Final = "Not done: the server {server} cannot be reached now. Do without it, or say that it is missing."
+NOT_OURS: Final = "Not done: another service may have taken over the task."
 SPENT: Final = "Not done: a task may call the server {server} {calls} times, and this one has. Do without it."
 UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
 
@@ -77,12 +78,19 @@ class ServerConnection:
     """One MCP server, connected for as long as `keep` runs."""
 
     def __init__(
-        self, name: str, entry: ServerEntry, streams: Streams | None = None, *, connect_within: float = CONNECT_S
+        self,
+        name: str,
+        entry: ServerEntry,
+        streams: Streams | None = None,
+        *,
+        connect_within: float = CONNECT_S,
+        may_call: Callable[[], bool] = lambda: True,
     ) -> None:
         self.name = name
         self._entry = entry
         self._streams = streams or streams_of(entry)
         self._connect_within = connect_within
+        self._may_call = may_call
         self._client: Client | None = None
         self._tools: dict[str, _Known] = {}
         self._left_out = 0
@@ -209,6 +217,8 @@ class ServerConnection:
         if made >= self._entry.max_calls:
             raise ActionError(SPENT.format(server=self.name, calls=self._entry.max_calls))
         request = wire.CallToolRequest(params=wire.CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        if not self._may_call():
+            raise ActionError(NOT_OURS)
         try:
             async with asyncio.timeout(CALL_S):
                 # Not `call_tool`: it checks the answer against the server's own schema, whose patterns may never
@@ -233,8 +243,9 @@ class ServerConnection:
 class McpServers:
     """All MCP servers listed in the file."""
 
-    def __init__(self, servers: Mapping[str, ServerEntry]) -> None:
-        self._connections = [ServerConnection(name, entry) for name, entry in servers.items()]
+    def __init__(self, servers: Mapping[str, ServerEntry], may_call: Callable[[], bool] = lambda: True) -> None:
+        """`may_call` is asked right before each call of a tool."""
+        self._connections = [ServerConnection(name, entry, may_call=may_call) for name, entry in servers.items()]
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def _connected(data_dir: Path) -> AsyncGenerator[ForeignTools]:
+async def _connected(data_dir: Path, may_call: Callable[[], bool]) -> AsyncGenerator[ForeignTools]:
     named = await asyncio.to_thread(read_mcp_file, data_dir / MCP_NAME)
     refused = named.refused if named else {}
     for name, why in refused.items():
@@ -35,7 +35,7 @@ async def _connected(data_dir: Path) -> AsyncGenerator[ForeignTools]:
         return
     from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
 
-    servers = McpServers(named.servers)
+    servers = McpServers(named.servers, may_call)
     async with servers.connected():
         yield ForeignTools(servers.tools, servers.states, refused)
 

@@ -124,6 +124,12 @@ class Database(Protocol):
         """
         ...
 
+    async def answers(self) -> bool:
+        """Whether the database can be used now; never raises StoreError. The answer comes after everything that the
+        writing connection was asked before.
+        """
+        ...
+
     async def probe(self) -> None:
         """While writing fails, try whether it works again, since those who wait do not write."""
         ...

@@ -16,7 +16,17 @@ class StoreError(OSError):
 
 
 class StoreAway(StoreError):
-    """For now nothing can be written: the disk is full, or another program holds the file. Later it may work."""
+    """For now nothing can be written: the disk is full, or another program holds the file. Later it may work. `reason`
+    says why in words that everybody may read; "" where the cause's own words do.
+    """
+
+    def __init__(self, sentence: str, reason: str = "") -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+
+class StoreUnsure(StoreAway):
+    """The connection was lost during a COMMIT, and nothing has shown since whether the server carried it out."""
 
 
 class StoreOwned(StoreAway):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ _BEGIN: Final = (
 )
 _THAT: Final = tuple(map(given, actions.primary_key))
 _STATE: Final = select(actions.c.state).where(*_THAT)
+_ACTION: Final = select(actions.c.action).where(*_THAT)
 _FINISH: Final = (
     update(actions)
     .where(*_THAT)
@@ -68,6 +70,11 @@ class ActionJournal:
         """What is written of this action, None where it was not begun."""
         rows = await self._database.fetch(_STATE, _key(key), patience=PATIENCE_S)
         return rows[0]["state"] if rows else None
+
+    async def action_of(self, key: ActionKey) -> dict[str, Any] | None:
+        """The action as it was written, None where it was not begun."""
+        rows = await self._database.fetch(_ACTION, _key(key), patience=PATIENCE_S)
+        return json.loads(rows[0]["action"]) if rows else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Record the outcome of an action."""

@@ -28,6 +28,10 @@ class PhoneNameTable:
         """Every name, by the phone's id."""
         return {row["phone"]: row["name"] for row in await self._database.fetch(_NAMES)}
 
+    async def all(self) -> Mapping[str, str]:
+        """What every phone is called that was ever attached, by its id."""
+        return {**await self.usual(), **await self.names()}
+
     async def keep(self, phone_id: str, name: str) -> None:
         """The phone has this name from now on. Raises StoreConflict when another phone has it."""
         values: Parameters = {"phone": phone_id, "name": name, "folded": name.casefold(), "changed": self._clock()}

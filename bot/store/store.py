@@ -145,6 +145,10 @@ class Store:
         """Whether it is certain that no other service is using the record now."""
         return self._database.is_ours
 
+    async def answers(self) -> bool:
+        """Whether the record can be used now; see `Database.answers`."""
+        return await self._database.answers()
+
     async def trouble(self) -> str:
         """Why writing fails at the moment; "" if it works."""
         await self._database.probe()

@@ -34,13 +34,14 @@ class Writable:
     def __init__(self, name: object) -> None:
         self._name = name
         self.trouble = ""
-        """Why nothing can be written now, in the words of the system; "" while it can, or nobody has tried."""
+        """Why nothing can be written now, without addresses and users; "" while it can, or nobody has tried."""
 
-    def failed(self, reason: str) -> None:
-        """Record that a write failed."""
+    def failed(self, away: StoreAway) -> None:
+        """Record that a write failed. The log has the cause in the words of the system."""
+        cause = " ".join(str(away.__cause__ or away).split())
         if not self.trouble:
-            logger.error("Nothing can be written to %s (%s). Writes wait until it works again.", self._name, reason)
-        self.trouble = reason
+            logger.error("Nothing can be written to %s (%s). Writes wait until it works again.", self._name, cause)
+        self.trouble = away.reason or cause
 
     def worked(self) -> None:
         """Record that a write succeeded."""
@@ -87,7 +88,7 @@ class PatientWrites:
             with self._explained():
                 kept = await write()
         except StoreAway as away:
-            self._writable.failed(str(away.__cause__))
+            self._writable.failed(away)
             raise
         self._writable.worked()
         return kept

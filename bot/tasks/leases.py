@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,6 +32,10 @@ def _anybody(_run: RunId, _phone: str) -> bool:
     return True
 
 
+async def _no_names() -> Mapping[str, str]:
+    return {}
+
+
 def _sure(_run: RunId, _told: Callable[[], None]) -> Standing:
     return Standing.SURE
 
@@ -39,6 +43,8 @@ def _sure(_run: RunId, _told: Callable[[], None]) -> Standing:
 @dataclass
 class _Waiting:
     waiter: Waiter
+    called: str
+    """The name of the wished phone; "" if it takes any."""
     news: asyncio.Event = field(default_factory=asyncio.Event)
     due: bool = True
     """Whether it has to be looked whether it can be served now; by others that is looked as what they do ends."""
@@ -72,13 +78,16 @@ class PhoneLeases:
         clock: Callable[[], float] = time.time,
         admits: Callable[[RunId, str], bool] = _anybody,
         standing: Callable[[RunId, Callable[[], None]], Standing] = _sure,
+        names: Callable[[], Awaitable[Mapping[str, str]]] = _no_names,
     ) -> None:
         """`admits` says whether a run may have a phone, just before it is given; `standing` says how sure that is,
-        and calls the function passed to it when more is known.
+        and calls the function passed to it when more is known; `names` reads what phones are called, by id, also those
+        that only another service had.
         """
         self._table = table
         self._admits = admits
         self._standing = standing
+        self._names = names
         self._phones = phones
         self._clock = clock
         self._held: dict[RunId, Lease] = {}
@@ -131,12 +140,13 @@ class PhoneLeases:
         if run in self._waiting:
             raise RuntimeError(f"run {run} is in the queue already")
         admits, phones = partial(self._admits, run), self._phones.list()
-        trouble = hopeless(wish, phones, self._held_phones(), admits)
+        called = await self._called(wish)
+        trouble = hopeless(wish, phones, self._held_phones(), admits, called=called)
         if trouble is not None and not silent(wish, phones, admits):
             raise trouble
         first = first or run in self._kept.values()
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
-        waiting = _Waiting(Waiter(run, wish, rank, admits, lambda: self._standing(run, waiting.learned)))
+        waiting = _Waiting(Waiter(run, wish, rank, admits, lambda: self._standing(run, waiting.learned)), called)
         self._waiting[run] = waiting
         self._tell_all()
         told = 0
@@ -153,7 +163,7 @@ class PhoneLeases:
                 place = place_of(waiting.waiter, [other.waiter for other in self._waiting.values()])
                 if place != told:
                     told = place
-                    yield Place(place, self._name(wish))
+                    yield Place(place, called or say("desk.phone.any"))
                 await waiting.news.wait()
         except BaseException:
             await self._leave(waiting)
@@ -257,7 +267,8 @@ class PhoneLeases:
             self._ask_back(now)
             phones, held = self._phones.list(), self._held_phones()
             for waiting in self._waiting.values():
-                self._judge(waiting, hopeless(waiting.waiter.wish, phones, held, waiting.waiter.admits), now)
+                waiter = waiting.waiter
+                self._judge(waiting, hopeless(waiter.wish, phones, held, waiter.admits, called=waiting.called), now)
 
     def _ask_back(self, now: float) -> None:
         """Ask borrowers to return phones that waiting runs could have."""
@@ -327,5 +338,6 @@ class PhoneLeases:
     def _held_phones(self) -> frozenset[str]:
         return frozenset(lease.phone for lease in self._held.values())
 
-    def _name(self, wish: str) -> str:
-        return next((phone.name for phone in self._phones.list() if phone.id == wish), wish) or say("desk.phone.any")
+    async def _called(self, wish: str) -> str:
+        attached = next((phone.name for phone in self._phones.list() if phone.id == wish), "")
+        return attached or (wish and (await self._names()).get(wish, wish))

@@ -84,14 +84,17 @@ def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
     )
 
 
-def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any) -> NoPhone | None:
-    """Why no phone can serve this wish at present; None if waiting makes sense.
+def hopeless(
+    wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any, *, called: str = ""
+) -> NoPhone | None:
+    """Why no phone can serve this wish at present; None if waiting makes sense. `called` is the name of the wished
+    phone, needed if it is not among `phones`.
 
     A phone held by a run is worth waiting for even if its cable is out, because that run waits for it too. So is one
     that another service uses.
     """
     if wish and not admits(wish):
-        name = next((phone.name for phone in phones if phone.id == wish), wish)
+        name = next((phone.name for phone in phones if phone.id == wish), called or wish)
         return NotAdmitted(say("desk.phone.not_open", name=name))
     known, phones = phones, [phone for phone in phones if admits(phone.id)]
     held = [phone for phone in held if admits(phone)]
@@ -106,7 +109,7 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
         return NoPhone(paragraph(*(_trouble(phone) for phone in wished)))
     if phones:
         names = listed(say("desk.phone.named", name=phone.name, id=phone.id) for phone in phones)
-        return NoPhone(say("desk.phone.unknown", name=wish, names=names))
+        return NoPhone(say("desk.phone.unknown", name=called or wish, names=names))
     return NoPhone(say("desk.phone.none"))
 
 

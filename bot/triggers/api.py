@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from bot.application.access import Refused, Unknown
 from bot.application.skills import draft_of_skill
@@ -20,14 +20,14 @@ from bot.triggers.wish import TriggerWish, add_trigger
 from bot.views.tasks import options_of
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Listed, Name
-from bot.web.v1.models.tasks import HowTo
+from bot.web.v1.models.base import Got, Listed, Name
+from bot.web.v1.models.tasks import WhatToDo
 
 router = APIRouter(tags=["triggers"])
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-class NewTrigger(HowTo):
+class NewTrigger(WhatToDo):
     """A task that begins whenever a phone gets such a notification, on that phone unless another one is named."""
 
     source: Name = Field(min_length=1, description="The phone that gets it, by name or id.")
@@ -39,15 +39,6 @@ class NewTrigger(HowTo):
     quiet: str = Field(default="", max_length=20, description="Hours in which nothing begins: `22:00-07:00`.")
     per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR, description="At most so many tasks in an hour.")
     zone: Name = Field(default="", description="The time zone of the quiet hours.")
-    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
-    skill: Name = Field(default="", description="The name of the skill that is followed each time.")
-    arguments: Arguments = Field(default_factory=dict, description="What the skill is done with, by parameter.")
-
-    @model_validator(mode="after")
-    def _of_something(self) -> Self:
-        if not (self.text.strip() or self.skill):
-            raise ValueError("a text or a skill is needed")
-        return self
 
 
 class TriggerInfo(Got):

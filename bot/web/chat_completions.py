@@ -38,7 +38,17 @@ from bot.store.errors import StoreAway
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.chat_request import MODEL, ChatRequest, pictures_of
-from bot.web.http import Streamed, Write, answer_nobody, disconnected, get, post, read_body, refuse_as_openai
+from bot.web.http import (
+    Streamed,
+    Write,
+    answer_nobody,
+    away_words,
+    disconnected,
+    get,
+    post,
+    read_body,
+    refuse_as_openai,
+)
 from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import Calls
 from bot.web.wakeup import ends_before
@@ -401,7 +411,7 @@ def _refused(error: Exception) -> Response:
         case TooManyTasks():
             return refuse_as_openai(429, str(error), "rate_limit_exceeded", "requests")
         case StoreAway():
-            return refuse_as_openai(503, str(error), "store_away")
+            return refuse_as_openai(503, away_words(error), "store_away")
         case CutOff():
             return refuse_as_openai(503, str(error), "cut_off")
     return refuse_as_openai(400, str(error), "not_done")

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from bot.domain.right import Right
+from bot.store.errors import StoreAway, StoreUnsure
 from bot.texts import say
 from bot.web.wakeup import ends_before
 
@@ -93,6 +94,11 @@ OPENAI: Final = re.compile(r"/v1(/|$)")
 def refuse(status: int, sentence: str, code: str = "", details: Any = None) -> JSONResponse:  # noqa: ANN401 - JSON
     """Return a refusal in the form that all routes share; see `bot.web.v1.models.base.Problem`."""
     return JSONResponse({"code": code or CODES[status], "message": sentence, "details": details}, status)
+
+
+def away_words(error: StoreAway) -> str:
+    """What a client reads when nothing can be stored: whether its request was left undone, or may have been done."""
+    return say("api.store_unsure" if isinstance(error, StoreUnsure) else "api.store_away")
 
 
 def refuse_as_openai(status: int, sentence: str, code: str, kind: str = "invalid_request_error") -> JSONResponse:

@@ -30,7 +30,7 @@ from bot.domain.trigger import TaskTrigger
 from bot.people.roles import RolesUnknown, with_roles
 from bot.store.errors import StoreAway, StoreConflict
 from bot.texts import say, speaking
-from bot.web.http import read_body, refuse
+from bot.web.http import away_words, read_body, refuse
 from bot.web.sign_in import caller_address
 from bot.webhooks.signing import is_signed, new_secret
 
@@ -123,8 +123,8 @@ class Inbound:
         except StoreConflict:
             # It is so long ago that the id is forgotten, but its mark is not.
             return refuse(409, say("hook.repeated"))
-        except StoreAway:
-            return refuse(503, say("api.store_away"))
+        except StoreAway as away:
+            return refuse(503, away_words(away))
         logger.info("hook %s: task %s", hook.name, started.task.id)
         if not started.duplicate:
             await services.store.schedules.begun(one, started.task.id)

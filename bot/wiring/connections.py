@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
-from bot.domain.chat import Chat, ChatError, Connected, Intake
+from bot.domain.chat import Chat, ChatError, Connected, Intake, Record
 from bot.domain.right import Right
 from bot.people.access import authorize
 from bot.people.rights import Rights
@@ -161,6 +161,7 @@ def context_of(
     platform: Platform[Any],
     intake: Intake,
     rights: Rights,
+    record: Record,
     *,
     moved: Callable[[Address, str], Awaitable[None]],
     lost: Callable[[Address], Awaitable[None]],
@@ -175,7 +176,7 @@ def context_of(
     def shown() -> tuple[Audience, ...]:
         return audiences(rights.policy, platform.name)
 
-    return ChatContext(intake, welcome, shown, moved, lost)
+    return ChatContext(intake, welcome, shown, moved, lost, record)
 
 
 async def keep(

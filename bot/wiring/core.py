@@ -209,7 +209,7 @@ async def open_core(
         def admits(run: RunId, phone: str) -> bool:
             return admission.admits(run, phone) and (machines is None or machines.phones.may_use(run, phone))
 
-        leases = PhoneLeases(store.leases, phones, SteadyClock(), admits, admission.standing)
+        leases = PhoneLeases(store.leases, phones, SteadyClock(), admits, admission.standing, store.phone_names.all)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
         offer = await workshop_of(settings)
@@ -224,7 +224,7 @@ async def open_core(
         await readings.load()
         for verdict in await store.skills.verdicts():
             readings.know(verdict.key, verdict.consequence, verdict.object)
-        foreign = await stack.enter_async_context(tool_servers().connected(settings.data_dir))
+        foreign = await stack.enter_async_context(tool_servers().connected(settings.data_dir, lambda: store.is_ours))
         toolbox = toolbox_of(
             settings,
             store.tool_calls,

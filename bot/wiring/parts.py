@@ -70,7 +70,7 @@ def tool_servers() -> ToolServers:
 
 
 @asynccontextmanager
-async def _unconnected(data_dir: Path) -> AsyncGenerator[ForeignTools]:
+async def _unconnected(data_dir: Path, _may_call: Callable[[], bool]) -> AsyncGenerator[ForeignTools]:
     refused = await asyncio.to_thread(_unread, data_dir)
     for why in refused.values():
         logger.error("%s is not used: %s", MCP_NAME, why)

@@ -192,7 +192,8 @@ async def _chats(
         moves = ChatMoves(services, outbox, language=settings.language)
 
         def make(platform: Platform[Any], now: Settings) -> Connected:
-            return platform.connect(now, context_of(platform, commands, core.rights, moved=moves, lost=outbox.leave))
+            context = context_of(platform, commands, core.rights, core.store, moved=moves, lost=outbox.leave)
+            return platform.connect(now, context)
 
         async def changed(platform: str) -> None:
             waits.drop(platform)

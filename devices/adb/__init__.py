@@ -1,1 +1,1 @@
-"""Phones over ADB: the only place that knows adbutils."""
+"""Phones over ADB. This is the only package that uses adbutils."""

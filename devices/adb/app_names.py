@@ -1,4 +1,4 @@
-"""Which installed app a person means by a name."""
+"""Decides which installed app a person means by a name."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from devices.errors import AmbiguousApp, UnknownApp
 from devices.wording import words
 
 CLOSE = 0.82
-"""Similarity (difflib's ratio) that passes as a slip of the pen: "Calender" and "Calendar" have 0.875."""
+"""The similarity (difflib's ratio) accepted as a typing error: "Calender" and "Calendar" have 0.875."""
 
 NEAR = 0.5
-"""Similarity from which a name is worth mentioning when none fits."""
+"""The similarity from which a name is suggested if none fits."""
 
 MAX_MENTIONED = 5
-# Parts of package names that say nothing about the app.
+# Parts of package names that say nothing about the app itself.
 _EMPTY_WORDS = frozenset(
     {"com", "org", "net", "io", "cn", "app", "apps", "android", "google", "client", "mobile", "main", "launcher", "ui"}
 )
@@ -30,8 +30,8 @@ _EMPTY_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app with an icon in the launcher. `label` is empty when the phone does not tell it; `also` are other labels,
-    such as the one in the app's own language. `resource` is the number under which the app's file holds its label.
+    """An app with a launcher icon. `label` is empty if the phone does not report it. `also` are other labels, such as
+    the one in the app's default language. `resource` is the number of its label's resource.
     """
 
     package: str
@@ -42,21 +42,21 @@ class App:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """All labels, folded for comparing."""
+        """All labels in their compared form."""
         return tuple(filter(None, (_folded(each) for each in (self.label, *self.also))))
 
     @property
     def shown(self) -> str:
-        """How messages call it."""
+        """The app's name in messages."""
         return f"{self.label} ({self.package})" if self.label else self.package
 
 
 def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
-    """The app that `name` means.
+    """Return the app that `name` means.
 
-    In this order: package name; the operator's `aliases` (name → package); label; usual names in English and Chinese;
-    words of the package name; part of a label; a slip of the pen. Raises UnknownApp (naming near ones) or AmbiguousApp
-    (naming the candidates).
+    Checked in this order: package name; the operator's `aliases` (name → package); label; common names in English and
+    Chinese; words of the package name; part of a label; a typing error. Raises UnknownApp (with similar names) or
+    AmbiguousApp (with the candidates).
     """
     wanted = _folded(name)
     if not wanted:
@@ -85,7 +85,7 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
 
 
 def _is_part(wanted: str) -> bool:
-    """Whether it is long enough to stand for a name that holds it: two signs are a word in Chinese."""
+    """Whether it is long enough to match part of a name: two Chinese characters are a word."""
     return len(wanted) > (2 if wanted.isascii() else 1)
 
 
@@ -127,7 +127,7 @@ def _table() -> dict[str, frozenset[str]]:
 
 
 def usual_name(package: str) -> str:
-    """What a well-known app is called in English, "" for another."""
+    """Return the English name of a well-known app; "" for any other."""
     return _first_names().get(package, "")
 
 

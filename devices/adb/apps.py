@@ -1,6 +1,6 @@
-"""The apps of a phone: which there are, what they are called, and bringing one to the front.
+"""The apps of a phone: listing them, naming them, and bringing one to the front.
 
-The name of the app in front is there at once, from memory, while the phone is asked for it beside the work.
+The name of the app in front is always available from memory; the phone is asked for it in the background.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from devices.wording import words
 
 LIST_TIMEOUT = 10.0
 CACHE_SECONDS = 600.0
-"""How long the list is believed; an app that is not on it makes it be read anew at once."""
+"""Seconds for which the list is cached; an app missing from it causes a new read at once."""
 
 _LIST = (
     "cmd package query-activities -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
@@ -39,13 +39,13 @@ _LAUNCHER_FLAGS = "0x10200000"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _HOST_AND_PORT = re.compile(r"[A-Za-z0-9.-]+:\d+(?:/|$)")
 _OPENABLE = frozenset({"http", "https", "geo", "mailto", "tel", "sms", "smsto", "market"})
-"""Addresses that only show something. `intent:`, `file:`, `content:` and `javascript:` can do more than that."""
+"""Schemes that only show something. `intent:`, `file:`, `content:` and `javascript:` can do more than that."""
 
 logger = logging.getLogger(__name__)
 
 
 class Apps:
-    """The launcher's list of one phone, remembered for its language."""
+    """The launcher apps of one phone, cached for its language."""
 
     def __init__(self, shell: Shell, aliases: Mapping[str, str]) -> None:
         self._shell = shell
@@ -57,13 +57,12 @@ class Apps:
         self._labelled: dict[str, str] = {}
 
     async def find(self, name: str) -> App:
-        """The app that this name means; labels are read from the apps' files when it is not clear without them.
-
-        Raises UnknownApp, AmbiguousApp.
+        """Return the app that this name means. Labels are read from the apps' files if needed. Raises UnknownApp,
+        AmbiguousApp.
         """
         language = await self._told_language()
         if language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS:
-            with contextlib.suppress(UnknownApp, AmbiguousApp):  # another may have been installed since
+            with contextlib.suppress(UnknownApp, AmbiguousApp):  # another app may have been installed since
                 return choose(name, self._known, self._aliases)
         apps = await self._read()
         self._language, self._read_at = language, time.monotonic()
@@ -75,8 +74,8 @@ class Apps:
             return choose(name, self._known, self._aliases)
 
     async def all(self) -> tuple[InstalledApp, ...]:
-        """Every app on the launcher, by the label that the phone shows; one whose label cannot be read has a usual
-        name.
+        """Return every app on the launcher, sorted by the label that the phone shows, or by a readable name if the
+        label cannot be read.
         """
         language = await self._told_language()
         self._known = await self._labels.of(await self._read(), language)
@@ -85,11 +84,11 @@ class Apps:
         return tuple(sorted(listed, key=lambda app: app.label.casefold()))
 
     def forget(self) -> None:
-        """Something on the list could not be opened: it is read anew for the next name."""
+        """Forget the list because an app on it could not be opened; it is read again for the next name."""
         self._read_at = float("-inf")
 
     def label(self, package: str) -> str:
-        """The label that the phone last told for this app, "" when it told none. From memory."""
+        """Return the last known label of this app, from memory; "" if there is none."""
         return self._labelled.get(package, "")
 
     async def learn(self, package: str) -> None:
@@ -104,7 +103,7 @@ class Apps:
         self._labelled[package] = _shown(label)
 
     async def version(self, package: str) -> str:
-        """The version code of an app, "" where the phone tells none. Raises PhoneError."""
+        """Return the version code of an app; "" if the phone does not report it. Raises PhoneError."""
         line = command("pm", "list", "packages", "--user", 0, "--show-versioncode", package)
         listed = await self._shell.run(line, doing=words("phone.doing.app_files"))
         told = re.search(rf"^package:{re.escape(package)} versionCode:(\d+)\s*$", listed.out, re.MULTILINE)
@@ -119,7 +118,7 @@ class Apps:
         apps = parse_activities(listed.out)
         if apps:
             return apps
-        # Android before 7 has no query-activities: every package, without labels.
+        # Android before 7 has no query-activities: list every package, without labels.
         packages = await self._shell.run(
             "pm list packages --user 0", timeout=LIST_TIMEOUT, doing=words("phone.doing.apps")
         )
@@ -128,14 +127,14 @@ class Apps:
 
 
 def _shown(label: str) -> str:
-    """A label in one line, as it can be shown and told."""
+    """Return a label as one printable line."""
     return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]
 
 
 def parse_activities(output: str) -> tuple[App, ...]:
-    """The apps in what `cmd package query-activities` prints (AOSP `ResolveInfo.dump`, `PackageItemInfo.dumpFront`).
+    """Parse the output of `cmd package query-activities` (AOSP `ResolveInfo.dump`, `PackageItemInfo.dumpFront`).
 
-    A label stands there only when the app wrote it out instead of naming a resource; the activity's comes first.
+    It only contains a label if the app wrote it out instead of naming a resource; the activity's label comes first.
     """
     apps: dict[str, App] = {}
     for block in re.split(r"^\s*Activity #\d+:?\s*$", output, flags=re.MULTILINE)[1:]:
@@ -155,7 +154,7 @@ def parse_activities(output: str) -> tuple[App, ...]:
 
 
 def launch_command(app: App) -> str:
-    """The command line that opens an app as its icon would."""
+    """Return the command line that opens an app as its icon would."""
     if not app.activity:
         return command("monkey", "-p", app.package, "-c", "android.intent.category.LAUNCHER", 1)
     intent = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-f", _LAUNCHER_FLAGS)
@@ -163,7 +162,7 @@ def launch_command(app: App) -> str:
 
 
 def view_command(url: str) -> str:
-    """The command line that opens an address; one without a scheme is taken as https. Raises InputRejected."""
+    """Return the command line that opens an address, as https if it has no scheme. Raises InputRejected."""
     address = url.strip()
     scheme = _SCHEME.match(address)
     if scheme is None or (scheme.group(1).lower() not in _OPENABLE and _HOST_AND_PORT.match(address)):
@@ -176,7 +175,7 @@ def view_command(url: str) -> str:
 
 
 def refusal(result: Result) -> str:
-    """Why `am` or `monkey` started nothing, or an empty text. Older ones say it and exit with 0 all the same."""
+    """Return why `am` or `monkey` started nothing, or "". Older versions report it but exit with 0 anyway."""
     said = [line.strip() for line in result.text.splitlines()]
     # "Error type 3" and "Exception occurred while executing" come first, and say less. Of the warnings that it was not
     # started, those without a "because" tell of an app that is in front already (AOSP ActivityManagerShellCommand).
@@ -188,7 +187,7 @@ def refusal(result: Result) -> str:
 
 
 class Titles:
-    """Labels of one phone's apps for people to read. Nothing waits for them, and only a run makes them be asked for."""
+    """The apps' labels for people. Nothing waits for them, and the phone is only asked during a run."""
 
     def __init__(self, apps: Apps) -> None:
         self._apps = apps
@@ -198,13 +197,13 @@ class Titles:
         self._learning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """A run begins: each app that it meets is asked for once, as language and version may be others now."""
+        """Start a run: each app is asked about once, because its language and version may have changed."""
         self._open = True
         self._asked.clear()
         self._versions.clear()
 
     async def end(self) -> None:
-        """The run is over, or the phone goes: nothing is asked any more."""
+        """End the run, or release the phone: nothing more is asked."""
         self._open = False
         learning, self._learning = self._learning, None
         if learning is not None:
@@ -212,15 +211,15 @@ class Titles:
             await asyncio.wait({learning})
 
     def of(self, package: str) -> str:
-        """The label as last told, else a usual or readable name; "" for no app."""
+        """Return the last known label, otherwise a common or readable name; "" for no app."""
         return self._apps.label(package) or usual_name(package) or readable(package)
 
     def version_of(self, package: str) -> str:
-        """The version code of an app as this run was told; "" until it was."""
+        """Return the version code of an app as this run learned it; "" until then."""
         return self._versions.get(package, "")
 
     def met(self, package: str) -> None:
-        """An app came to the front; its label is asked for in the background, one app at a time."""
+        """Note that an app came to the front, and ask for its label in the background, one app at a time."""
         busy = self._learning is not None and not self._learning.done()
         if not self._open or busy or not package or package in self._asked:
             return

@@ -1,5 +1,5 @@
-"""Takes pictures of a phone's screen, the quickest way that works; foldables have two screens, and `screencap` takes
-the first unless told.
+"""Takes screenshots of a phone in the fastest way that works. Foldables have two screens, and `screencap` captures the
+first unless told otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from devices.measuring import measured
 from devices.wording import sentence_of, words
 
 WARNING = b"Multiple displays were found"
-"""How `screencap` begins to say so, before the picture (AOSP frameworks/base/cmds/screencap, since Android 10)."""
+"""The start of `screencap`'s warning before the picture (AOSP frameworks/base/cmds/screencap, since Android 10)."""
 # AOSP DisplayViewport.toString: display 0 is the one that apps and touches are on, whichever screen shows it now.
 _IN_USE = re.compile(
     r"DisplayViewport\{(?:type=\w+, )?valid=true, (?:isActive=\w+, )?displayId=0, uniqueId='local:(\d+)'"
@@ -28,7 +28,7 @@ _IN_USE = re.compile(
 
 
 async def in_use(shell: Shell) -> str:
-    """The number by which `screencap -d` knows that screen, empty when the phone does not tell it.
+    """Return the display number for `screencap -d` of the screen in use; "" if the phone does not report it.
 
     Raises as `Shell.run`.
     """
@@ -40,27 +40,28 @@ async def in_use(shell: Shell) -> str:
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
-"""A capture may be repeated, it changes nothing on the phone."""
+"""How often a capture is tried; repeating it changes nothing on the phone."""
 
 CAPTURE_TIMEOUT = 6.0
 """Seconds for one picture; over slow Wi-Fi a raw one takes about three."""
 
 WARNED = 200
-"""Bytes in which a warning before the picture has begun."""
+"""The first bytes in which a warning before the picture must begin."""
 
 TRIALS = 2
-"""Pictures by which each way shows how quick it is; the better of them counts. They are used as any other."""
+"""Pictures per method that measure its speed; the better counts. They are used like any other picture."""
 
 
 class _SeveralDisplays(CaptureFailed):
-    """The phone has more than one screen, and the picture may be of the other."""
+    """The phone has more than one screen, and the picture may show the wrong one."""
 
 
 class Camera:
-    """JPEG by the fast lane or raw pictures, whichever was quicker on this link; PNG where the raw format is unknown.
+    """Takes screenshots as JPEG through the fast lane or raw, whichever was faster on this link; PNG if the raw format
+    is unknown.
 
-    A JPEG of the same screen has the same bytes, and its blocks of 8×8 pixels keep their mean within one level of
-    brightness. So frames of both kinds can be compared with each other in the small (see `settling.Probe`).
+    A JPEG of an unchanged screen has the same bytes, and the mean of its 8×8-pixel blocks stays within one brightness
+    level. So the thumbnails of both kinds of frames can be compared (see `settling.Probe`).
     """
 
     def __init__(self, shell: Shell, lane: FastLane) -> None:
@@ -75,12 +76,12 @@ class Camera:
 
     @property
     def display(self) -> str:
-        """The screen that pictures are taken of, by its number, where there are several; empty where one is known."""
+        """The number of the captured screen if there are several and it is known; otherwise ""."""
         return self._display or ""
 
     @property
     def by_lane(self) -> bool:
-        """Whether the next picture comes by the fast lane."""
+        """Whether the next picture is taken through the fast lane."""
         if not self._lane.open or self._refused:
             return False
         lane, plain = self._took[True], self._took[False]
@@ -89,16 +90,16 @@ class Camera:
         return min(lane) < min(plain)
 
     def forget(self) -> None:
-        """The link is a new one: a cable and Wi-Fi differ by far."""
+        """Forget the measurements because the link is new: a cable and Wi-Fi differ greatly."""
         self._refused = False
         self._display = None
         self._took = {True: [], False: []}
 
     @measured("frame")
     async def capture(self, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
-        """The screen now, whole or as a JPEG that fits.
+        """Capture the screen, in full or as a JPEG of the size given by `fit`.
 
-        Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and such at once.
+        Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and similar errors at once.
         """
         last: CaptureFailed
         for attempt in range(1, ATTEMPTS + 1):
@@ -138,7 +139,7 @@ class Camera:
         )
 
     async def look_again(self) -> bool:
-        """Whether a phone with several screens shows itself on another one now: it was folded, or unfolded.
+        """Whether a phone with several screens has switched to another one because it was folded or unfolded.
 
         Raises as `in_use`.
         """
@@ -153,7 +154,7 @@ class Camera:
         return from_png(bytes(data), fit) if self._png else from_raw(data, wanted, fit)
 
     async def _fast(self, wanted: Wanted, fit: Fit | None) -> Frame | None:
-        """By the fast lane; None when it gave none, or none that can be read: then it is not asked again."""
+        """Capture through the fast lane; None if it returned nothing readable, after which it is not used again."""
         try:
             data = await self._lane.picture()
             if data is not None:

@@ -1,7 +1,8 @@
-"""Calls to one phone through an adb server: blocking, in bounded threads, with a time limit, and cancellable.
+"""Runs blocking calls to one phone through an adb server, in a limited number of threads, with time limits and
+cancellation.
 
-adbutils blocks and knows no deadline for a whole call. Here every call owns the sockets that adbutils opens for it:
-when the time is up or the coroutine is cancelled they are shut down, the blocked thread gets an end of file, and ends.
+adbutils blocks and has no deadline for a whole call. Here, every call owns the sockets that adbutils opens for it. When
+time is up or the coroutine is cancelled, they are shut down, so the blocked thread reads an end of file and returns.
 """
 
 from __future__ import annotations
@@ -30,19 +31,20 @@ MAX_THREADS = 32
 """Blocking calls at once in this process. A look at a phone takes three, so ten phones can be looked at together."""
 
 CHUNK = 1 << 20
-"""Bytes asked for at once: reading a 10 MB frame in 4 KiB pieces takes 18 times as long."""
+"""Bytes requested at once: reading a 10 MB frame in 4 KiB pieces takes 18 times as long."""
 
 GATHERED = 2 << 20
-"""Bytes that are waited for before the thread that reads a picture is woken, and then read at once: each time costs.
-Linux takes at most half of tcp_rmem, which is 3 MB."""
+"""Bytes to accumulate before the reading thread wakes up, because each wake-up costs time. Linux allows at most half of
+tcp_rmem, which is 3 MB.
+"""
 
 _threads = ThreadPool(MAX_THREADS, "adb")
 
 
 class _Socket(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no type marker
-    """A connection that never starts an adb server by itself: adbutils would start one on the wrong port.
+    """A connection that never starts an adb server itself, because adbutils would start one on the wrong port.
 
-    It also leaves a socket open when it is refused.
+    Unlike adbutils, it closes a socket that was refused.
     """
 
     def __init__(self, host: str, port: int, timeout: float) -> None:
@@ -60,7 +62,7 @@ class _Socket(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no 
 
 
 class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type marker
-    """One call in the making: an adbutils client that remembers its sockets, its deadline and how far it got."""
+    """One call: an adbutils client that tracks its sockets, its deadline and its progress."""
 
     def __init__(self, address: ServerAddress, serial: str, deadline: float) -> None:
         super().__init__(address.host, address.port)
@@ -76,7 +78,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
     @property
     def remaining(self) -> float:
-        """Seconds left; raises TimeoutError when there are none."""
+        """The seconds left; raises TimeoutError if none are."""
         left = self._deadline - time.monotonic()
         if left <= 0 or self._severed:
             raise TimeoutError
@@ -84,11 +86,11 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
     @property
     def severed(self) -> bool:
-        """Whether the sockets were shut down: an end of file is then not the phone's."""
+        """Whether the sockets were shut down, so that an end of file does not come from the phone."""
         return self._severed
 
     def make_connection(self, timeout: float | None = None) -> adbutils.AdbConnection:
-        """A new connection to the adb server, owned by this call. The deadline is the call's, not `timeout`."""
+        """Open a connection to the adb server, owned by this call. The call's deadline applies, not `timeout`."""
         del timeout
         connection = self.connect()
         with self._guard:
@@ -99,13 +101,13 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         return connection
 
     def connect(self) -> adbutils.AdbConnection:
-        """A socket to the adb server."""
+        """Open a socket to the adb server."""
         return _Socket(self.host, self.port, self.remaining)
 
     def open(self, service: str, *, acts: bool = True) -> adbutils.AdbConnection:
-        """A stream to a service of the phone, such as `shell,v2:…`; raises AdbError when adb or the phone refuses.
+        """Open a stream to a service of the phone, such as `shell,v2:…`; raises AdbError if adb or the phone refuses.
 
-        `acts` says whether opening it does something on the phone already.
+        `acts` says whether opening it already does something on the phone.
         """
         connection = self.make_connection()
         connection.send_command(f"host:tport:serial:{self.target}")
@@ -118,29 +120,29 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         return connection
 
     def receive(self, connection: adbutils.AdbConnection) -> bytes:
-        """The next bytes of a stream, empty at its end. Raises TimeoutError at the deadline."""
+        """Return the next bytes of a stream, empty at its end. Raises TimeoutError at the deadline."""
         connection.conn.settimeout(self.remaining)
         received: bytes = connection.conn.recv(CHUNK)
         return received
 
     def gather(self, connection: adbutils.AdbConnection) -> None:
-        """From now on a stream waits until there are many bytes, or its end: a picture comes in a hundred pieces."""
-        # Windows knows no such wish, and gives what there is.
+        """Let a stream wait for many bytes or its end from now on, because a picture arrives in a hundred pieces."""
+        # Windows does not support this option and returns whatever has arrived.
         with contextlib.suppress(OSError):
             connection.conn.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, GATHERED)
 
     def receive_into(self, connection: adbutils.AdbConnection, room: memoryview) -> int:
-        """Read what has come into memory that is there. Returns how many bytes that were, 0 at the end."""
+        """Read available bytes into existing memory and return their number, 0 at the end."""
         connection.conn.settimeout(self.remaining)
         taken: int = connection.conn.recv_into(room, min(len(room), GATHERED))
         return taken
 
     def sever(self) -> None:
-        """Shut every socket down, from any thread: whoever reads from one gets an end of file now."""
+        """Shut down every socket, from any thread, so that every reader gets an end of file now."""
         with self._guard:
             self._severed = True
             for each in self._sockets:
-                # Shutting down, unlike closing, wakes a thread that is already waiting in recv.
+                # Unlike closing, shutting down wakes a thread that is already waiting in recv.
                 with contextlib.suppress(OSError):
                     each.shutdown(socket.SHUT_RDWR)
 
@@ -153,20 +155,20 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
 
 class Connection:
-    """The way to one phone: an adb server and the name of the phone there, see `serials`."""
+    """The link to one phone: an adb server and the phone's name there (see `serials`)."""
 
     def __init__(self, address: ServerAddress, serial: str) -> None:
         self.address = address
         self.serial = serial
 
     def call(self, deadline: float) -> Call:
-        """A new call, which ends at `deadline` (monotonic seconds)."""
+        """Return a new call with this deadline (monotonic seconds)."""
         return Call(self.address, self.serial, deadline)
 
     async def run(self, work: Callable[[Call], Answer], *, timeout: float, doing: str) -> Answer:
-        """`work` in a thread, at most `timeout` seconds, waiting for a free thread included.
+        """Run `work` in a thread for at most `timeout` seconds, including the wait for a free thread.
 
-        `doing` says in the error what took too long. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
+        `doing` names in the error what took too long. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
         """
         call = self.call(time.monotonic() + timeout)
         try:
@@ -181,7 +183,7 @@ class Connection:
 
 
 def _guarded(work: Callable[[Call], Answer], call: Call) -> Answer:
-    """Runs in the thread: the work, with adbutils' and the socket's failures in the words of this package."""
+    """Run the work in the thread, turning errors of adbutils and the socket into those of this package."""
     try:
         return work(call)
     except (TimeoutError, AdbTimeout) as late:

@@ -1,4 +1,4 @@
-"""A phone through adb: the `Phone` border put together from its parts."""
+"""The adb driver of a phone: implements the `Phone` interface by combining the parts of this package."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NO_ALIASES: Mapping[str, str] = {}
 
 
 class AdbPhone:
-    """Implements `devices.phone.Phone`. It outlives its cable: `attach` gives it a new link."""
+    """Implements `devices.phone.Phone`. It survives unplugging: `attach` gives it a new link."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class AdbPhone:
         first_limit: float = FIRST_LIMIT,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`shell` is one that works without an adb server. `clock` (seconds) is for the waits for the screen,
-        `first_limit` see Trees, `may_send` see InputDriver.
+        """`shell` can work without an adb server. `clock` (seconds) is used for waiting for the screen; for
+        `first_limit` see Trees, for `may_send` see InputDriver.
         """
         self._info = info
         self._shell = shell or Shell(connection)
@@ -80,7 +80,7 @@ class AdbPhone:
 
     @property
     def info(self) -> PhoneInfo:
-        """The latest knowledge of this phone, from memory."""
+        """The last known facts about this phone, from memory."""
         return dataclasses.replace(
             self._info,
             lane="fast" if self._lane.open else "adb",
@@ -90,11 +90,11 @@ class AdbPhone:
 
     @property
     def connection(self) -> Connection:
-        """The link in use."""
+        """The current link."""
         return self._shell.connection
 
     def attach(self, connection: Connection) -> None:
-        """Use this link from now on: the phone was plugged in again, perhaps under another serial."""
+        """Use this link from now on, after the phone was plugged in again, perhaps with another serial."""
         self._shell.connection = connection
         self._shell.forget()
         self._lane.forget()
@@ -102,11 +102,11 @@ class AdbPhone:
         self._info = dataclasses.replace(self._info, serial=connection.serial)
 
     def note(self, info: PhoneInfo) -> None:
-        """The pool learned something about this phone."""
+        """Store facts about this phone that the pool learned."""
         self._info = info
 
     def learn(self, identity: Identity) -> None:
-        """The phone told who it is and how it is."""
+        """Store what the phone reported about itself."""
         self.number = identity.serial or self.number
         self._info = dataclasses.replace(
             self._info,
@@ -119,7 +119,7 @@ class AdbPhone:
         self._learn(identity.state)
 
     async def refresh(self) -> PhoneInfo:
-        """Asks the phone how it is. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        """Ask the phone for its state. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
         identity = await identify(self._shell)
         with contextlib.suppress(PhoneTaken):
             await self.look_for_others()
@@ -141,7 +141,7 @@ class AdbPhone:
         )
 
     async def _known_when_taken(self, asking: Awaitable[_T]) -> _T:
-        """What comes of asking for the lock; `info` tells at once when another service has it."""
+        """Await a request for the phone's lock; if another service has it, `info` says so at once."""
         try:
             return await asking
         except PhoneTaken:
@@ -159,31 +159,31 @@ class AdbPhone:
         elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        """See `Phone.observe`."""
+        """Implements `Phone.observe`."""
         return await self._observer.observe(after, patience=patience, settle=settle, elements=elements, fit=fit)
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """See `Phone.confirmed`."""
+        """Implements `Phone.confirmed`."""
         return await self._observer.confirmed(since)
 
     async def glance(self) -> Image.Image | None:
-        """See `Phone.glance`."""
+        """Implements `Phone.glance`."""
         return await self._observer.glance()
 
     def film(self, size: Size) -> AsyncGenerator[bytes]:
-        """See `devices.phone.VideoSource.film`."""
+        """Implements `devices.phone.VideoSource.film`."""
         return film(self._shell.connection, size, self._camera.display)
 
     async def apps(self) -> tuple[InstalledApp, ...]:
-        """See `devices.phone.AppSource.apps`."""
+        """Implements `devices.phone.AppSource.apps`."""
         return await self._apps.all()
 
     async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
-        """See `devices.phone.NotificationSource.notifications`."""
+        """Implements `devices.phone.NotificationSource.notifications`."""
         return await read_notifications(self._shell, package)
 
     async def sms_app(self) -> str:
-        """See `devices.phone.NotificationSource.sms_app`."""
+        """Implements `devices.phone.NotificationSource.sms_app`."""
         return await read_sms_app(self._shell)
 
     @measured("act")
@@ -196,19 +196,19 @@ class AdbPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """See `Phone.act`."""
+        """Implements `Phone.act`."""
         last = await self._observer.take_last(what)
         check = None if judged is None else partial(self._observer.check_judged, judged, last.size)
         return await self._inputs.act(what, receipt, last, watched=watched, later=later, check=check)
 
     async def warm_up(self) -> None:
-        """See `devices.phone.WarmUp`."""
+        """Implements `devices.phone.WarmUp.warm_up`."""
         await self._known_when_taken(self._ownership.take())
         self._titles.begin()
         self._lane.begin()
 
     async def prepare(self) -> None:
-        """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
+        """Implements `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
         await self._known_when_taken(self._ownership.take())
         self._learn(await self._preparation.prepare(self._observer.size or self._info.size))
         self._titles.begin()
@@ -216,7 +216,7 @@ class AdbPhone:
         self._lane.begin()
 
     async def restore(self) -> None:
-        """See `Phone.restore`. What another service has changed meanwhile is left to it."""
+        """Implements `Phone.restore`. What another service has changed since is left alone."""
         await self._observer.drop_late()
         await self._titles.end()
         await self._lane.end()
@@ -231,42 +231,42 @@ class AdbPhone:
             await self._ownership.release()
 
     async def mend(self) -> bool:
-        """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`, and
-        PhoneTaken when it is one of another service.
+        """Restore what a crashed run left changed, unless a run is using the phone. Raises as `restore`, and PhoneTaken
+        if another service is using it.
         """
         return await self._known_when_taken(self._ownership.between_runs(self._preparation.mend))
 
     async def look_for_others(self) -> None:
-        """Raises PhoneTaken while another service works on the phone."""
+        """Raise PhoneTaken while another service uses the phone."""
         await self._known_when_taken(self._ownership.between_runs())
 
     async def let_go(self) -> None:
-        """Ends what runs for this phone in the background."""
+        """Stop everything that runs for this phone in the background."""
         await self._observer.drop_late()
         await self._titles.end()
         await self._lane.end()
         await self._ownership.release()
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        """See `Phone.push`."""
+        """Implements `Phone.push`."""
         return await files.push(self._shell, name, data, folder)
 
     async def find_files(self, name: str) -> FoundFiles:
-        """See `Phone.find_files`."""
+        """Implements `Phone.find_files`."""
         return await files.find(self._shell, name)
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """See `Phone.pull`."""
+        """Implements `Phone.pull`."""
         return await files.pull(self._shell, path, limit)
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
-        """See `devices.phone.FileManager.list_folder`."""
+        """Implements `devices.phone.FileManager.list_folder`."""
         return await files.list_folder(self._shell, folder)
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:
-        """See `devices.phone.FileManager.move`."""
+        """Implements `devices.phone.FileManager.move`."""
         return await files.move(self._shell, path, to, replace=replace)
 
     async def make_folder(self, path: str) -> str:
-        """See `devices.phone.FileManager.make_folder`."""
+        """Implements `devices.phone.FileManager.make_folder`."""
         return await files.make_folder(self._shell, path)

@@ -1,4 +1,4 @@
-"""A closer look at one phone and at adb itself, for whoever looks for faults."""
+"""Examines one phone and adb itself in detail, for finding faults."""
 
 from __future__ import annotations
 
@@ -33,21 +33,20 @@ _QUESTIONS = (
 )
 _PROBE = "opengui_probe"
 _CHANGE = f"{command('settings', 'put', 'global', _PROBE, 1)} && {command('settings', 'delete', 'global', _PROBE)}"
-"""A setting that nobody reads, gone at once."""
+"""Writes and deletes a setting that nothing reads, to test the permission."""
 _HARMLESS = command("input", "keyevent", 1)
-"""KEYCODE_SOFT_LEFT, a key of phones from before the touch screen: it does not wake the screen, and apps of today do
-nothing on it.
-"""
+"""KEYCODE_SOFT_LEFT, a key from before touch screens: it does not wake the screen, and current apps ignore it."""
 _NO_ANIMATION = frozenset({"0", "0.0"})
 _ROOM = re.compile(r"^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found on a phone. `seconds` is how long it took to answer, `free_kb` the room on its shared storage.
+    """What was found on a phone. `seconds` is how long it took to answer, `free_kb` the free space on its shared
+    storage.
 
-    `left` are the settings that a run changed and did not put back; `touch_problem` says why adb may not touch the
-    screen, empty when it may. `types_all` is whether ADBKeyboard is there for scripts that Android's own input lacks;
+    `left` are settings that a run changed and did not restore. `touch_problem` says why adb may not touch the screen,
+    "" if it may. `types_all` says whether ADBKeyboard is installed for scripts that Android's own input lacks,
     `wireless` whether Wi-Fi debugging is on, `pin` whether a PIN, pattern or password is set.
     """
 
@@ -61,23 +60,23 @@ class Examination:
     wireless: bool = False
     pin: bool = False
     settings_refused: bool = False
-    """Whether adb may not change settings: the screen cannot be kept on, no keyboard be chosen."""
+    """Whether adb may not change settings, so the screen cannot be kept on and no keyboard selected."""
     animated: bool = False
     saver: bool = False
     aeroplane: bool = False
     pointer: bool = False
-    """Whether Android draws a cross and numbers where it is touched, over every screen."""
+    """Whether Android draws a cross and coordinates at each touch, over every screen."""
     language: str = ""
-    """The locale of the phone, such as "zh-Hans-CN", empty when it was not told."""
+    """The phone's locale, such as "zh-Hans-CN"; "" if unknown."""
 
     @property
     def broadcast_keyboard(self) -> bool:
-        """Whether the keyboard of the bot is the current one: nobody can type with it by hand."""
+        """Whether the bot's keyboard is selected, so that nobody can type by hand."""
         return self.keyboard == BROADCAST_KEYBOARD
 
 
 async def examine(address: ServerAddress, serial: str) -> Examination:
-    """Asks the phone; sends one key that means nothing. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+    """Examine the phone, sending one meaningless key. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
     shell = Shell(Connection(address, serial))
     began = time.monotonic()
     answer = (await shell.run(_QUESTIONS, doing=words("phone.doing.examining"))).out
@@ -111,8 +110,8 @@ async def _refuses_settings(shell: Shell) -> bool:
 
 
 async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:
-    """Gives the phone back what a run left changed. A broadcast keyboard that nobody remembers the change of makes way
-    for the phone's first other one. Only while no run works on the phone. Raises as `examine`.
+    """Restore what a run left changed on the phone. If the bot's keyboard is selected without a record, the phone's
+    first other keyboard is selected. Only while no run uses the phone. Raises as `examine`.
     """
     shell = Shell(Connection(address, serial))
     settings = KeptSettings(shell)
@@ -125,7 +124,7 @@ async def put_back(address: ServerAddress, serial: str, found: Examination) -> N
 
 
 async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAddress | None:
-    """The server that has this phone, None when none has."""
+    """Return the server that has this phone, or None."""
     for address in servers:
         with contextlib.suppress(PhoneError):
             if serial in await host.states(address):
@@ -134,7 +133,7 @@ async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAd
 
 
 async def server_version(address: ServerAddress) -> int:
-    """The version of the server's protocol, such as 41. Raises PhoneGone, PhoneTimeout."""
+    """Return the version of the server's protocol, such as 41. Raises PhoneGone, PhoneTimeout."""
     answer = await host.ask(address, "host:version")
     try:
         return int(answer, 16)
@@ -143,7 +142,7 @@ async def server_version(address: ServerAddress) -> int:
 
 
 async def client() -> tuple[str, str]:
-    """The adb program's path and what it says of its version. Raises PhoneGone when it does not run."""
+    """Return the path of the adb program and its version text. Raises PhoneGone if it does not run."""
     path = adb_binary()
     try:
         process = await asyncio.create_subprocess_exec(

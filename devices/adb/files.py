@@ -1,4 +1,4 @@
-"""Files to and from a phone's shared storage, and looking for them by name where people find theirs."""
+"""Transfers files to and from a phone's shared storage, and finds files by name where people keep them."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from devices.storage import (
 from devices.wording import words
 
 SHOWN = ("jpg", "jpeg", "png", "webp", "gif", "heic", "heif", "bmp", "mp4", "webm", "mov", "3gp", "mkv")
-"""What a gallery shows."""
+"""Filename endings that a gallery shows."""
 MAX_PUSH = 100 * 1024 * 1024
 SYNC_CHUNK = 64 * 1024
 """SYNC_DATA_MAX of adb's file_sync_protocol.h."""
 BASE_SECONDS = 10.0
 BYTES_PER_SECOND = 500_000
-"""A slow Wi-Fi link, for the time limit."""
+"""The speed of a slow Wi-Fi link, for calculating the time limit."""
 
 
 async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
-    """Writes the file, tells the gallery, and returns its path. Raises FileRejected and other PhoneErrors."""
+    """Write the file, add it to the gallery, and return its path. Raises FileRejected and other PhoneErrors."""
     if len(data) > MAX_PUSH:
         raise FileRejected(words("phone.error.push_large", size=len(data), limit=MAX_PUSH))
     kept = safe_name(name)
@@ -55,7 +55,7 @@ async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
 
 
 async def pull(shell: Shell, path: str, limit: int) -> bytes:
-    """Reads a file of at most `limit` bytes. Raises FileRejected when there is none, or a larger one."""
+    """Read a file of at most `limit` bytes. Raises FileRejected if there is none or it is larger."""
     checked = checked_path(path)
     timeout = BASE_SECONDS + limit / BYTES_PER_SECOND
     return await shell.connection.run(
@@ -68,7 +68,7 @@ def _request(kind: bytes, payload: bytes) -> bytes:
 
 
 def _send(call: Call, path: str, data: bytes) -> None:
-    """The SEND request of adb's SYNC.TXT: path and mode, pieces of data, time of change."""
+    """Send a file with the SEND request of adb's SYNC.TXT: path and mode, pieces of data, modification time."""
     connection = call.open("sync:")
     mode = stat.S_IFREG | 0o644
     connection.conn.sendall(_request(b"SEND", f"{path},{mode}".encode()))
@@ -107,7 +107,7 @@ def _receive(call: Call, path: str, limit: int) -> bytes:
         if kind != b"DATA" or length > SYNC_CHUNK:
             raise PhoneGone(words("phone.error.link_reading", serial=call.serial))
         data += connection.read_exact(length)
-        if len(data) > limit:  # it grew since it was measured
+        if len(data) > limit:  # it grew after it was measured
             raise FileRejected(words("phone.error.pull_grown", path=path, limit=limit))
 
 
@@ -117,19 +117,19 @@ def _printable(reason: bytes) -> str:
 
 FOLDERS = ("/sdcard/Download", "/sdcard/Documents", "/sdcard/Pictures", "/sdcard/DCIM")
 DEPTH = 5
-"""Folders below each of those: a chat app's pictures lie three deep."""
+"""How many levels of folders are searched; a chat app's pictures are three levels deep."""
 MAX_ENTRIES = 50_000
-"""Names that are looked at: a camera roll of ten years has some 20,000 pictures."""
+"""How many names are checked; a camera roll of ten years has some 20,000 pictures."""
 FIND_SECONDS = 30.0
 _ENTRY = struct.Struct("<4sIIII")
 _MAX_NAME = 1024
 
 
 async def find(shell: Shell, name: str, *, most: int = MAX_ENTRIES) -> FoundFiles:
-    """The files that this means, newest first: a path, a name, a pattern such as `*.pdf`, or a part of a name.
+    """Find files by path, name, pattern such as `*.pdf`, or part of a name, newest first.
 
-    A part of a name counts only when no name is just that, first with and then without its ending. Raises FileRejected
-    for a path outside of shared storage, and other PhoneErrors. After `most` names no further folder is looked at.
+    A part of a name counts only if no name is equal, with or without its ending. Raises FileRejected for a path outside
+    shared storage, and other PhoneErrors. After `most` names, no further folder is searched.
     """
     wanted = _folded(name.strip())
     if "/" in wanted:
@@ -168,8 +168,8 @@ async def _listed(shell: Shell, folders: tuple[str, ...], depth: int, most: int)
 
 
 def _walk(call: Call, folders: tuple[str, ...], depth: int, most: int) -> tuple[list[StoredFile], int]:
-    """Regular files in and below the folders, hidden ones left out; LIST of adb's SYNC.TXT, on one stream. And how many
-    names were seen when folders are left that nobody looked into, otherwise 0.
+    """List regular files in and below the folders, without hidden ones, with LIST of adb's SYNC.TXT on one stream. Also
+    return how many names were seen if folders are left over, otherwise 0.
     """
     connection = call.open("sync:")
     files: list[StoredFile] = []
@@ -192,7 +192,7 @@ def _walk(call: Call, folders: tuple[str, ...], depth: int, most: int) -> tuple[
 
 
 def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, int, int, int]]:
-    """Name, mode, size and time of change of each entry; a folder that is not there has none."""
+    """Yield name, mode, size and modification time of each entry; a missing folder has none."""
     while True:
         kind, mode, size, modified, length = _ENTRY.unpack(read(_ENTRY.size))
         if kind == b"DONE":
@@ -203,7 +203,7 @@ def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, in
 
 
 async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
-    """What lies in this folder, by name, hidden files left out. Raises FileRejected and other PhoneErrors."""
+    """List a folder by name, without hidden files. Raises FileRejected and other PhoneErrors."""
     path = checked_folder(folder)
     if not stat.S_ISDIR(await _mode(shell, path)):
         raise FileRejected(words("phone.error.no_folder", path=path))
@@ -213,8 +213,8 @@ async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
 
 
 async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
-    """Moves a file or folder, and returns where it is then: into `to` where that is a folder. With `replace` a file at
-    `to` is gone, and a folder there is refused. Raises FileRejected and other PhoneErrors.
+    """Move a file or folder and return its new path, inside `to` if that is a folder. With `replace`, a file at `to` is
+    overwritten; a folder there is refused. Raises FileRejected and other PhoneErrors.
     """
     source, target = checked_movable(path), checked_folder(to)
     if not await _mode(shell, source):
@@ -235,16 +235,16 @@ async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
     except PhoneError as lost:
         lost.uncertain = True
         raise
-    if stays:  # `mv -n` says nothing of a name that was taken meanwhile
+    if stays:  # `mv -n` does not report a name that was taken in the meantime
         raise FileRejected(words("phone.error.already_there", path=target))
-    with contextlib.suppress(PhoneError):  # it is moved, whether the gallery knows it or not
+    with contextlib.suppress(PhoneError):  # the file is moved even if the gallery is not updated
         for each in (source, target):
             await shell.run(_scan(each), doing=words("phone.doing.gallery"))
     return target
 
 
 async def make_folder(shell: Shell, path: str) -> str:
-    """Makes a folder with those above it, and returns its path. Raises FileRejected and other PhoneErrors."""
+    """Create a folder and its parents, and return its path. Raises FileRejected and other PhoneErrors."""
     folder = checked_path(path)
     if await _mode(shell, folder):
         raise FileRejected(words("phone.error.already_there", path=folder))
@@ -259,8 +259,8 @@ async def _done(shell: Shell, line: str, path: str) -> None:
 
 
 async def _mode(shell: Shell, path: str) -> int:
-    """What is there, 0 for nothing. Raises FileRejected where a link leads there: it may lead anywhere. Only the root,
-    which the slash behind it follows, is one.
+    """Return the mode of a path, 0 if nothing is there. Raises FileRejected if any part except the root is a link,
+    because it may lead anywhere.
     """
     root = next(root for root in SHARED if f"{path}/".startswith(root))
     names = path.removeprefix(root.rstrip("/")).strip("/").split("/")
@@ -274,7 +274,7 @@ async def _mode(shell: Shell, path: str) -> int:
 
 
 def _modes(call: Call, paths: list[str]) -> list[int]:
-    """STAT of adb's SYNC.TXT, which does not follow a link."""
+    """Return the modes of paths with STAT of adb's SYNC.TXT, which does not follow links."""
     connection = call.open("sync:")
     modes: list[int] = []
     for path in paths:
@@ -297,5 +297,5 @@ def _entries_of(call: Call, folder: str) -> tuple[FolderEntry, ...]:
 
 
 def _scan(path: str) -> str:
-    """The line that tells the gallery of a file."""
+    """Return the command line that adds a file to the gallery."""
     return command("am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{path}")

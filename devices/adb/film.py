@@ -1,4 +1,4 @@
-"""Video of the screen by Android's own `screenrecord`, which writes H.264 to its output as the encoder gives it."""
+"""Streams video of the screen with Android's `screenrecord`, which writes the encoder's H.264 to its output."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from devices.geometry import Size
 from devices.wording import words
 
 LARGEST: Final = Size(720, 1600)
-"""Pixels at most: as much as the console shows. Encoders of cheap phones refuse the whole of a large screen."""
+"""The maximum size in pixels, as large as the console shows. Cheap phones' encoders refuse a full large screen."""
 BLOCK: Final = 16
-"""Pixels of a macroblock. Some encoders refuse sides that are no multiple of it."""
+"""Pixels of a macroblock. Some encoders refuse sides that are not multiples of it."""
 BIT_RATE: Final = 4_000_000
-"""Bits a second at most; a screen at rest needs none."""
+"""The maximum bits per second; a still screen needs none."""
 PAUSE_S: Final = 0.015
-"""Seconds of silence after which a picture is whole: the encoder writes each in one go, and the next begins late."""
+"""Seconds of silence after which a picture is complete: the encoder writes each one in one go."""
 START_S: Final = 5.0
 """Seconds that a phone gets for its first picture; encoders take up to one to start."""
 
 _UNIT: Final = re.compile(rb"\x00?\x00\x00\x01(.)(.)", re.DOTALL)
 _SLICES: Final = {1, 5}
 _BEFORE_SLICES: Final = {6, 7, 8, 9}
-"""Types of NAL units (ITU-T H.264, table 7-1): parts of a picture, and what stands before one."""
+"""Types of NAL units (ITU-T H.264, table 7-1): parts of a picture, and what comes before one."""
 
 
 class AccessUnits:
-    """Cuts a stream of bytes (ITU-T H.264, Annex B) into access units, each one picture."""
+    """Splits a byte stream (ITU-T H.264, Annex B) into access units, each of which is one picture."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -40,16 +40,16 @@ class AccessUnits:
 
     @property
     def whole(self) -> bool:
-        """Whether what is kept has a picture, which is whole if nothing more comes."""
+        """Whether the buffer contains a picture, which is complete if nothing more arrives."""
         return self._picture
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The units that are certainly whole by now: the next one has begun."""
+        """Add bytes, and return the units that are certainly complete because the next one has begun."""
         self._kept += data
         units = []
         while found := _UNIT.search(self._kept, self._looked):
             kind, first = found[1][0] & 0x1F, found[2][0] & 0x80
-            # A slice that begins with macroblock 0 has a one as its first bit: ue(v) of 0.
+            # A slice that begins with macroblock 0 has 1 as its first bit: ue(v) of 0.
             begins = kind in _BEFORE_SLICES or (kind in _SLICES and first)
             self._looked = found.end() - 1
             if self._picture and begins:
@@ -62,14 +62,14 @@ class AccessUnits:
         return units
 
     def take(self) -> bytes:
-        """What is kept, as the encoder pauses."""
+        """Return the buffered unit when the encoder pauses."""
         unit, self._kept = bytes(self._kept), bytearray()
         self._looked, self._picture = 0, False
         return unit
 
 
 async def film(connection: Connection, size: Size, display: str = "") -> AsyncGenerator[bytes]:
-    """See `devices.phone.VideoSource.film`; `display` is the number of the screen, of a phone with several."""
+    """Implements `devices.phone.VideoSource.film`; `display` is the screen's number on a phone with several."""
     video = _fitting(size)
     which = f"--display-id {display} " if display else ""
     line = f"screenrecord {which}--output-format=h264 --size {video.width}x{video.height} --bit-rate {BIT_RATE} -"

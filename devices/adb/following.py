@@ -1,6 +1,6 @@
-"""Follows adb servers: which links to phones there are, with the flutter of every reconnect taken out.
+"""Follows adb servers: tracks the links to phones, ignoring the brief changes of every reconnect.
 
-Phones on the network are kept connected: adb forgets them with every restart, and gives up on one that is away.
+Phones on the network are kept connected, because adb forgets them at every restart and gives up on absent ones.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneError
 
 FIRST_DIAL_PAUSE, LONGEST_DIAL_PAUSE = 1.0, 60.0
-"""Seconds before a phone that is away is dialled again, doubled each time: a phone may be off for the night.
-While somebody waits for it the pauses do not grow: a run does so for seconds only, and each one counts."""
+"""The first and longest pause in seconds before an absent phone is dialled again; the pause doubles each time, as a
+phone may be off for the night. It does not grow while a run waits for the phone, which it does only for seconds.
+"""
 
 DIAL_SECONDS = 3.0
-"""For one dial through one server: adb itself waits ten for an address that is silent, which may answer the next."""
+"""Seconds for one attempt through one server: adb waits ten for a silent address."""
 
 logger = logging.getLogger(__name__)
 
 DEBOUNCE = 0.7
-"""Seconds that bad news of a link must last: adb reports absent and offline for a moment at every reconnect."""
+"""Seconds that bad news of a link must last: adb briefly reports absent and offline at every reconnect."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds before a server that went away is asked again, doubled each time."""
+"""The first and longest pause in seconds before an absent server is asked again; the pause doubles each time."""
 
 Link = tuple[ServerAddress, str]
-"""An adb server, and the name of a phone there, see `serials`."""
+"""An adb server, and the name of a phone there (see `serials`)."""
 
 
 class Dialer:
-    """Dials named serials (`host:port`) until `there` says that a server has them, each on its own.
+    """Connects phones by serial (`host:port`) until `there` says that a server has them, each independently.
 
     The servers are tried in order; the first that reaches the phone keeps it.
     """
@@ -52,31 +53,33 @@ class Dialer:
         self._running: list[asyncio.Task[None]] = []
 
     def expect(self, serial: str) -> None:
-        """Dials this one, too; before `start`."""
+        """Add a phone to connect; call before `start`."""
         self._serials[serial] = asyncio.Event()
 
     def start(self) -> None:
-        """Begins."""
+        """Start connecting."""
         self._running = [
             asyncio.create_task(self._keep(serial, loss), name=f"dialling {serial}")
             for serial, loss in self._serials.items()
         ]
 
     async def stop(self) -> None:
-        """Ends; what is connected stays connected."""
+        """Stop connecting; connected phones stay connected."""
         for each in self._running:
             each.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         self._running = []
 
     def lost(self, serial: str) -> None:
-        """A server does not list this phone any more: it is dialled soon, not after the long pause of a dark night."""
+        """Report that a server no longer lists this phone, so that it is dialled soon rather than after a
+        long pause.
+        """
         if (loss := self._serials.get(serial)) is not None:
             loss.set()
 
     @contextlib.contextmanager
     def awaited(self, serials: Collection[str]) -> Iterator[None]:
-        """While this is open these are dialled every second, as far as they are dialled at all."""
+        """Dial these phones every second until the block ends, if they are dialled at all."""
         for serial in serials:
             self._awaited[serial] += 1
             self.lost(serial)
@@ -95,7 +98,7 @@ class Dialer:
                 async with asyncio.timeout(FIRST_DIAL_PAUSE if self._awaited[serial] else pause):
                     await loss.wait()
             if loss.is_set():
-                # The loss is told first (see `DEBOUNCE`), so that another link to the phone is used.
+                # The loss is reported first (see `DEBOUNCE`), so that another link to the phone is used.
                 await asyncio.sleep(FIRST_DIAL_PAUSE)
             pause = FIRST_DIAL_PAUSE if loss.is_set() or self._awaited[serial] else min(LONGEST_DIAL_PAUSE, pause * 2)
 
@@ -112,10 +115,10 @@ class Dialer:
 
 
 class DeviceTracker:
-    """Tells of links that came (`attached`, at once) and of bad news (`lost`, with adb's word for the state).
+    """Reports new links at once (`attached`) and lost ones after a delay (`lost`, with adb's word for the state).
 
-    `attached` may take its time; it is cancelled when the link goes meanwhile. `lost` gets an empty state when the
-    serial is not listed any more.
+    `attached` may take its time and is cancelled if the link disappears meanwhile. `lost` gets an empty state if the
+    serial is no longer listed.
     """
 
     def __init__(
@@ -141,12 +144,12 @@ class DeviceTracker:
         self._dialer = Dialer(self._servers, self._there)
 
     def start(self) -> None:
-        """Begins, and starts local servers that are not running."""
+        """Start tracking, and start local servers that are not running."""
         self._dialer.start()
         self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
 
     async def stop(self) -> None:
-        """Ends; nothing is told any more."""
+        """Stop tracking; nothing more is reported."""
         await self._dialer.stop()
         tasks = [*self._followers, *self._pending.values()]
         for task in tasks:
@@ -160,25 +163,25 @@ class DeviceTracker:
         return tuple(each for each in self._servers if each not in self._answering)
 
     async def listed(self) -> None:
-        """Returns when each server has listed its phones, or is known to be away."""
+        """Wait until each server has listed its phones or is known to be away."""
         for listed in self._listed.values():
             await listed.wait()
 
     async def told(self) -> None:
-        """Returns when everything that was listed has been told."""
+        """Wait until everything that was listed has been reported."""
         while self._pending:
             await asyncio.wait(self._pending.values())
 
     def expect(self, serial: str) -> None:
-        """A phone on the network (`host:port`) that is connected whenever no server has it. Before `start`."""
+        """Keep a phone on the network (`host:port`) connected whenever no server has it. Call before `start`."""
         self._dialer.expect(serial)
 
     def awaited(self, serials: Collection[str]) -> AbstractContextManager[None]:
-        """While this is open those of them that are dialled are dialled every second."""
+        """Dial those of these phones that are dialled every second until the block ends."""
         return self._dialer.awaited(serials)
 
     async def connect(self, link: Link) -> None:
-        """Connects a phone on the network now, and after every restart of its server."""
+        """Connect a phone on the network now, and after every restart of its server."""
         self._networked.add(link)
         try:
             await host.connect(*link)
@@ -186,7 +189,7 @@ class DeviceTracker:
             logger.warning("%s could not be connected: %s", link[1], failed)
 
     async def disconnect(self, link: Link) -> None:
-        """Takes a phone on the network off its server."""
+        """Disconnect a phone on the network from its server."""
         self._networked.discard(link)
         with contextlib.suppress(PhoneError):
             await host.ask(link[0], f"host:disconnect:{link[1]}")
@@ -216,15 +219,15 @@ class DeviceTracker:
             pause = min(LONGEST_PAUSE, pause * 2)
 
     async def _connect_again(self, address: ServerAddress) -> None:
-        """A server that was started anew has forgotten the phones on the network."""
+        """Reconnect phones on the network after a restart of their server, which forgets them."""
         await asyncio.gather(*(self.connect(link) for link in self._networked if link[0] == address))
 
     def _there(self, serial: str) -> bool:
-        """Whether a server has this phone; an offline one is dialled anew, an unauthorized one is there."""
+        """Whether a server has this phone; an offline one is dialled again, an unauthorized one counts."""
         return any(states.get(serial, "offline") != "offline" for states in self._states.values())
 
     def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:
-        """A new list came: whatever differs from what was told last is looked into."""
+        """Compare a new list with what was last reported."""
         for serial in self._states.get(address, {}).keys() - states.keys():
             self._dialer.lost(serial)
         self._states[address] = states

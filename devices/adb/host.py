@@ -1,6 +1,6 @@
-"""Requests to an adb server itself: connecting phones on the network, and following which phones there are.
+"""Requests to an adb server itself: connecting phones on the network, and tracking which phones there are.
 
-These are short texts or a long wait, so they are done on the loop; a thread would only wait too. Protocol: adb's
+They are short texts or a long wait, so they run on the event loop; a thread would only wait too. Protocol: adb's
 OVERVIEW.TXT and SERVICES.TXT (four hexadecimal digits of length, then the text; OKAY or FAIL before an answer).
 """
 
@@ -19,13 +19,13 @@ from devices.wording import words
 
 ASK_TIMEOUT = 5.0
 CONNECT_TIMEOUT = 15.0
-"""`host:connect` waits itself up to 10 s for a silent address."""
+"""Seconds for `host:connect`, which itself waits up to 10 s for a silent address."""
 
 
 async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIMEOUT) -> str:
-    """One request and its answer; a refusal's text is an answer too, as `adb` prints it.
+    """Send one request and return the answer; the text of a refusal is an answer too, as with `adb`.
 
-    Raises PhoneGone when the server is away, PhoneTimeout.
+    Raises PhoneGone if the server is away, and PhoneTimeout.
     """
     try:
         async with asyncio.timeout(timeout), _open(address, service) as (reader, _):
@@ -38,10 +38,10 @@ async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIME
 
 
 async def connect(address: ServerAddress, serial: str) -> bool:
-    """Makes the server connect to a phone on the network (`host:port`); whether it says that it did.
+    """Connect the server to a phone on the network (`host:port`), and return whether it reports success.
 
-    A lost phone stays listed as offline and the server then answers "already connected", so such a row is taken off
-    first. Raises PhoneGone, PhoneTimeout; whether the phone then works is told by `track`.
+    A lost phone stays listed as offline, and the server then answers "already connected", so it is disconnected first.
+    Raises PhoneGone, PhoneTimeout; `track` reports whether the phone then works.
     """
     states = parse_states(await ask(address, "host:devices"))
     if states.get(serial) == "offline":
@@ -53,7 +53,7 @@ async def connect(address: ServerAddress, serial: str) -> bool:
 
 
 async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
-    """State by name, now and after every change, until the server goes. Raises PhoneGone then."""
+    """Yield states by phone name, now and after every change, until the server ends. Raises PhoneGone then."""
     try:
         async with _open(address, "host:track-devices") as (reader, _):
             async with asyncio.timeout(ASK_TIMEOUT):
@@ -66,12 +66,12 @@ async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
 
 
 async def states(address: ServerAddress) -> dict[str, str]:
-    """State by name (see `serials`), now. Raises PhoneGone, PhoneTimeout."""
+    """Return the current states by phone name (see `serials`). Raises PhoneGone, PhoneTimeout."""
     return await _named(address, await ask(address, "host:devices"))
 
 
 async def _named(address: ServerAddress, listed: str) -> dict[str, str]:
-    """The list again with all that adb knows, where serials alone do not tell the phones apart."""
+    """Parse the list of phones, asking for more details if serials alone do not distinguish them."""
     return parse_states(listed) if told_apart(listed) else parse_long(await ask(address, "host:devices-l"))
 
 
@@ -92,9 +92,9 @@ async def _open(
 
 @contextlib.asynccontextmanager
 async def opened(connection: Connection, service: str) -> AsyncIterator[asyncio.StreamReader]:
-    """What a service of a phone, such as `exec:…`, writes for as long as this is open.
+    """Open a service of a phone, such as `exec:…`, and yield a reader of its output until the block ends.
 
-    Raises PhoneError when adb or the phone refuses, OSError, EOFError when the link breaks.
+    Raises PhoneError if adb or the phone refuses, and OSError or EOFError if the link breaks.
     """
     async with _open(connection.address, f"host:transport:{target(connection.serial)}") as (reader, writer):
         async with asyncio.timeout(ASK_TIMEOUT):
@@ -116,6 +116,6 @@ def _request(service: str) -> bytes:
 async def _text(reader: asyncio.StreamReader) -> str:
     length = await reader.readexactly(4)
     if length == b"FAIL":
-        # `host:pair` is taken first, and says then that it has failed.
+        # `host:pair` is accepted first and then reports that it failed.
         length = await reader.readexactly(4)
     return (await reader.readexactly(int(length, 16))).decode(errors="replace")

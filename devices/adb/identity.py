@@ -1,4 +1,4 @@
-"""Who a phone is and how it is doing, asked in one round trip."""
+"""Identifies a phone and reads its condition in one round trip."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from devices.phone import Health
 from devices.wording import words
 
 IDENTITY_TIMEOUT = 5.0
-"""Seconds for a phone to say what it is; one that takes longer counts as not answering."""
+"""Seconds for a phone to identify itself; a slower one counts as not answering."""
 
 LOW_BATTERY = 15
 """Percent at which Android itself warns (config_lowBatteryWarningLevel), unless the phone is charging."""
@@ -40,10 +40,9 @@ _BOOTED = re.compile(r"^@@booted\r?\n(?:\r?\n)?1\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a phone told about itself. `android_id` is empty when it would not tell; `size` is that of its upright
-    screen; `kept` are the keys of settings that a run has changed and not put back yet, None when it could not list
-    them. `serial` is the number that the
-    phone itself tells, whatever adb calls it; `boot` is another one after every start.
+    """What a phone reported about itself. `android_id` is "" if it was not reported. `size` is that of the upright
+    screen. `kept` are the keys of settings that a run changed and has not restored, None if they could not be listed.
+    `serial` is the phone's own serial number, whatever adb calls it. `boot` changes with every start.
     """
 
     android_id: str
@@ -55,17 +54,17 @@ class Identity:
     serial: str = ""
     boot: str = ""
     locale: str = ""
-    """The language that it is set to, else the one that it was sold with."""
+    """The phone's language setting, otherwise its factory language."""
     clock: PhoneClock | None = None
 
     def same_phone(self, other: Identity) -> bool:
-        """Whether two answers at one time can be of one phone, which both links lead to; by what both tell."""
+        """Whether two simultaneous answers may come from one phone, judged by what both report."""
         told = ((self.android_id, other.android_id), (self.serial, other.serial), (self.boot, other.boot))
         return all(one == another for one, another in told if one and another)
 
 
 def health_of(state: State) -> tuple[Health, str, str]:
-    """Health, its reason and its fix, as sentences for people; the latter two are empty when all is well."""
+    """Return health, reason and fix as sentences for people; reason and fix are "" if all is well."""
     if not state.screen_on:
         return Health.ASLEEP, words("phone.asleep.reason"), words("phone.asleep.fix")
     if state.locked:
@@ -76,9 +75,9 @@ def health_of(state: State) -> tuple[Health, str, str]:
 
 
 async def identify(shell: Shell) -> Identity:
-    """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
+    """Ask the phone for its identity. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
 
-    PhoneGone also while Android starts: adb is there long before it, and nothing else answers yet.
+    PhoneGone is also raised while Android starts: adb runs long before anything else answers.
     """
     answer = await shell.run(_QUESTIONS + COMMAND, timeout=IDENTITY_TIMEOUT, doing=words("phone.doing.identity"))
     if not _BOOTED.search(answer.out):
@@ -87,7 +86,7 @@ async def identify(shell: Shell) -> Identity:
 
 
 def parse_identity(output: str, now: float) -> Identity:
-    """Reads what the phone printed at this Unix time; what is missing stays empty."""
+    """Parse what the phone printed at this Unix time; missing values stay empty."""
 
     def line(name: str) -> str:
         found = re.search(rf"^@@{name}\r?\n(?!@@)(.*)$", output, re.MULTILINE)

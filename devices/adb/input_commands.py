@@ -1,4 +1,4 @@
-"""Touches and keys as command lines of Android's `input` tool."""
+"""Converts touches and keys to command lines of Android's `input` tool."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ COMBINATIONS = {
     Key.SELECT_ALL: command("input", "keycombination", "KEYCODE_CTRL_LEFT", "KEYCODE_A"),
     Key.END: command("input", "keycombination", "KEYCODE_CTRL_LEFT", "KEYCODE_MOVE_END"),
 }
-"""Two keys at once, which Android 12 and later can press; End alone only goes to the end of a line."""
+"""Key combinations, for Android 12 and later; End alone only goes to the end of a line."""
 MAX_PRESS_MS = 5000
 
 
 def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) -> tuple[str, ...]:
-    """The command lines that do this, one after the other. Raises InputRejected for what cannot be done.
+    """Return the command lines for this input, in order. Raises InputRejected if it is impossible.
 
-    `screen` is the size of the last frame; a point outside it is refused rather than moved. None: not known yet.
+    `screen` is the size of the last frame, None if unknown. A point outside it is refused rather than moved.
     """
     match what:
         case Tap(at, times):

@@ -1,4 +1,4 @@
-"""Sends inputs to a phone, as command lines of Android's `input` tool: each once, every command with its receipt."""
+"""Sends inputs to a phone as command lines of Android's `input` tool: each once, every command with its receipt."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from devices.wording import Words, sentence_of, words
 logger = logging.getLogger(__name__)
 
 APP_PATIENCE = 3.0
-"""Seconds in which an app comes to the front; a cold start of a large one takes about two."""
+"""Seconds for an app to come to the front; a cold start of a large one takes about two."""
 
 FOCUS_PATIENCE = 1.0
-"""Seconds in which a touched field gets the keyboard."""
+"""Seconds for a touched field to get the keyboard."""
 
 POLL = 0.1
 LONG = 400
-"""Characters of a text that is too long to be compared by a model that reads it back."""
+"""Characters of a text from which it is too long for a model to compare when it is read back."""
 _COMMAND_SECONDS = 10.0
 _FORBIDDEN = "INJECT_EVENTS"
-"""The permission that some makers take from adb."""
+"""The permission that some makers deny to adb."""
 _NAMED = {"input ": "-d 0 ", "am start ": "--display 0 "}
-"""How a tool names the default display. Without it keys go to the display with the focus, and an app to where it runs
+"""How each tool names the default display. Otherwise keys go to the focused display, and an app opens where it runs
 (AOSP InputShellCommand and ActivityManagerShellCommand, since Android 10).
 """
 
 
 class Act:
-    """One input on its way: counts its commands and knows whether any may have arrived."""
+    """One input being sent: counts its commands and knows whether any may have arrived."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class Act:
 
     @property
     def is_one_command(self) -> bool:
-        """Whether a single command was all of it."""
+        """Whether it consisted of a single command."""
         return self._number == 1
 
     def _next(self) -> int:
-        """The number of the next command, which is sent at once. Raises PhoneError when that may not be."""
+        """Return the number of the next command, to be sent at once. Raises PhoneError if that is not allowed."""
         if not self._may_send():
             raise PhoneError(words("phone.error.not_ours"), uncertain=self._number > 0)
         if self.sent is None:
@@ -88,9 +88,9 @@ class Act:
         return self._number
 
     async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
-        """Runs one command line with the next receipt.
+        """Run one command line with the next receipt.
 
-        Raises PhoneError; it is marked uncertain as soon as this or an earlier command may have reached the phone.
+        Raises PhoneError, marked uncertain once this or an earlier command may have reached the phone.
         """
         number = self._next()
         if self.other_displays:
@@ -104,16 +104,16 @@ class Act:
             raise
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
-        """Replaces the text of this field, if it has the focus, with the next receipt; raises and answers as
+        """Replace the text of this field with the next receipt, if it has the focus. Returns and raises as
         `FastLane.enter`.
         """
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
-        """Runs one command line with the next receipt, which must succeed.
+        """Run one command line with the next receipt, which must succeed.
 
-        What the phone says about a `secret` is not passed on. Raises PhoneError as `send` does, and PhoneUnavailable
-        when no input will ever succeed before a person changes that.
+        The phone's message about a `secret` is not passed on. Raises PhoneError as `send` does, and PhoneUnavailable if
+        no input can succeed until a person changes something.
         """
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):
@@ -130,13 +130,13 @@ def _on_default_display(line: str) -> str:
 
 
 def input_problem(result: Result) -> str:
-    """Why `input` did nothing, or an empty text; old phones print a stack trace and exit with 0."""
+    """Return why `input` did nothing, or ""; old phones print a stack trace and exit with 0."""
     return words("phone.error.untouchable") if _FORBIDDEN in result.text else result.failure
 
 
 @contextlib.contextmanager
 def nothing_sent() -> Iterator[None]:
-    """Around questions before the first input: whatever fails there has certainly done nothing."""
+    """Mark errors in the block, before the first input, as certain to have done nothing."""
     try:
         yield
     except PhoneError as lost:
@@ -146,7 +146,7 @@ def nothing_sent() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class LastScreen:
-    """The last look: size and elements, and the state while nothing was sent since (None: something was)."""
+    """The last look: size, elements, and the state if nothing was sent since (otherwise None)."""
 
     size: Size | None = None
     elements: tuple[Element, ...] = ()
@@ -154,7 +154,7 @@ class LastScreen:
 
 
 class InputDriver:
-    """Everything that touches, types or starts something on one phone."""
+    """Touches, types and starts things on one phone."""
 
     def __init__(
         self,
@@ -188,8 +188,8 @@ class InputDriver:
         later: bool = False,
         check: Callable[[], Awaitable[None]] | None = None,
     ) -> Done:
-        """Sends the input, unless it is meant for a screen that is not there any more. With `later` the next look tells
-        what only a look can tell of it (see `take_done`). `check` raises when something else stands against it.
+        """Send the input unless its screen is no longer shown. With `later`, the next look reports what only a look can
+        show (see `take_done`). `check` raises if anything else forbids the input.
         """
         self._left = self._open = None
         if last.state is not None:
@@ -201,7 +201,7 @@ class InputDriver:
             if front is not None:
                 act.other_displays = self._other_displays = front.other_displays
         done = dataclasses.replace(await self._send(act, what, last, later=later), sent=act.sent)
-        # What a second command meets may be what the first has opened.
+        # A second command may reach what the first has opened.
         if not watched or front is None or not act.is_one_command:
             return done
         return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
@@ -225,28 +225,28 @@ class InputDriver:
                 return await self._start(act, view_command(url), url, "")
 
     def take_left(self) -> tuple[Element, ...] | None:
-        """The tree that was read after the last command of the last input; once, and None when none was."""
+        """Return, once, the tree that was read after the last command of the last input, or None."""
         left, self._left = self._left, None
         return left
 
     @property
     def expected(self) -> str:
-        """The package of the app that the last input has opened, while nobody knows whether it has come."""
+        """The package of the app that the last input opened, until it is known whether it came."""
         return self._open.package if isinstance(self._open, Launch) else ""
 
     async def wait_for_expected(self) -> str:
-        """Waits until that app is in front, for a while; gives what is. Raises PhoneError."""
+        """Wait some time for that app to come to the front; returns the one in front. Raises PhoneError."""
         return await self._wait_for_app(self.expected)
 
     def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
-        """What a look at a screen with these elements and this app in front tells of the last input; once."""
+        """Return, once, what a look with these elements and this app in front says about the last input."""
         last, self._open = self._open, None
         return None if last is None else last.done(elements or (), front)
 
     async def _check_screen(
         self, then: State | None, check: Callable[[], Awaitable[None]] | None, *, clock: bool
     ) -> State | None:
-        """Both looks at once: one takes about as long as the other. Raises as they do; nothing was sent."""
+        """Make both checks at once, as each takes about as long. Raises as they do; nothing was sent."""
         if check is None:
             return await self._check_front(then, clock=clock)
         with nothing_sent():
@@ -256,9 +256,11 @@ class InputDriver:
         return front.result()
 
     async def _check_front(self, then: State | None, *, clock: bool) -> State | None:
-        """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
+        """Check that the same window is still in front: while a model thinks, a dialog may appear right where it wants
+        to touch.
 
-        Returns what is in front now. Raises ScreenChanged, and PhoneError that is not uncertain: nothing was sent.
+        Returns what is in front now. Raises ScreenChanged, or PhoneError that is not uncertain, because nothing was
+        sent.
         """
         if then is None:
             return None
@@ -301,7 +303,7 @@ class InputDriver:
     ) -> Done:
         text = what.text
         check_text(text)
-        # A broadcast goes to whatever is installed under the keyboard's name: no secret that can be typed as keys.
+        # A broadcast reaches any app installed under the keyboard's name, so a secret is typed as keys if possible.
         needed = not (what.secret and text.isascii())
         broadcast = needed and await self._preparation.uses_broadcast_keyboard()
         untypable: UntypableText | None = None
@@ -345,10 +347,9 @@ class InputDriver:
     async def _enter_fast(
         self, act: Act, what: TypeText, text: str, screen: Size | None, seen: tuple[Element, ...]
     ) -> bool:
-        """Through the fast lane, which replaces what a field holds: one that is to be emptied, or that is empty.
-
-        A touched field is waited for only when it has not got the focus yet. False when nothing was done. A tab is a
-        key that moves on, no text.
+        """Enter text through the fast lane, which replaces the content of a field that is empty or to be emptied. Waits
+        for a touched field only if it lacks the focus. Returns False if nothing was done. A tab is a key rather than
+        text, so it is not supported.
         """
         if not self._lane.open or screen is None or "\t" in text or not (text or what.clear):
             return False
@@ -366,9 +367,9 @@ class InputDriver:
     async def _clear(
         self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...], *, broadcast: bool
     ) -> None:
-        """Empties the field. A long text, or one of several lines, is selected as a whole where two keys can be pressed
-        (Android 12 and later): keys that delete one sign after the other take their time, and End only goes to the end
-        of a line. Raises PhoneError where it is not known to be gone: what is typed would be mixed up with it.
+        """Empty the field. A long or multi-line text is selected as a whole if key combinations work (Android 12 and
+        later), because deleting character by character is slow and End only goes to the end of a line. Raises
+        PhoneError if the text may remain, because new text would be mixed with it.
         """
         field = known_field(seen, what.at)
         text = "" if field is None else field_text(field)
@@ -387,7 +388,7 @@ class InputDriver:
         return left is not None and not is_left_of(text, field_text(left))
 
     async def _focused(self, screen: Size, at: Point | None) -> Element | None:
-        """The field with the focus, if it is the one that was touched: that takes a moment to get it."""
+        """Return the focused field if it is the touched one, waiting a moment for it."""
         until = self._clock() + FOCUS_PATIENCE
         while True:
             field = field_at(await self._trees.read(screen, insist=True) or (), None)
@@ -398,8 +399,8 @@ class InputDriver:
             await asyncio.sleep(POLL)
 
     async def _wait_for_keyboard(self) -> None:
-        """A touched field takes a moment to get the focus; without a keyboard on the screen (a hardware one, the
-        broadcast keyboard) the wait just ends.
+        """Wait a moment for a touched field to get the focus. Without a keyboard on the screen (a hardware keyboard,
+        the broadcast keyboard), the wait just ends.
         """
         until = self._clock() + FOCUS_PATIENCE
         while True:
@@ -423,25 +424,25 @@ async def _awaited(check: Awaitable[None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """A text that was entered, as key presses or not, and is still to be read back."""
+    """A text that was entered, by key presses or otherwise, and must still be read back."""
 
     what: TypeText
     by_keys: bool
 
     def done(self, elements: tuple[Element, ...], _package: str) -> Done:
-        """What became of it."""
+        """Return what became of the text."""
         return read_back(self.what, elements, by_keys=self.by_keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """An app that was opened and is still to come to the front."""
+    """An app that was opened and has not come to the front yet."""
 
     package: str
     name: str
 
     def done(self, _elements: tuple[Element, ...], front: str) -> Done:
-        """What became of it."""
+        """Return what became of the app."""
         if front == self.package:
             return Done(notes=(words("phone.note.in_front", name=self.name),))
         if not front:
@@ -450,14 +451,14 @@ class Launch:
 
 
 def field_at(elements: tuple[Element, ...], at: Point | None) -> Element | None:
-    """The field that text goes to: the focused one, else the one at the touched point."""
+    """Return the field that receives text: the focused one, otherwise the one at the touched point."""
     fields = [each for each in elements if each.editable]
     focused = next((each for each in fields if each.focused), None)
     return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
 
 
 def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | None:
-    """The field at the touched point, when it can be told from all others by its resource id."""
+    """Return the field at the touched point if its resource id identifies it."""
     fields = [each for each in elements if at is not None and each.editable and each.bounds.holds(at)]
     if len(fields) != 1 or not fields[0].resource_id:
         return None
@@ -465,7 +466,7 @@ def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | 
 
 
 def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
-    """What the field holds that the text went to, and what there is to say when it is something else."""
+    """Return the content of the field after typing, with a remark if it differs from the text."""
     field = field_at(elements, what.at)
     if field is None:
         return Done()
@@ -481,8 +482,8 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
 
 
 def _compared(wanted: str, read: str) -> Words:
-    """Whether a field holds a long text as it was typed, and from where on it does not: the look tells what it holds
-    instead, where that may be told.
+    """Say whether a field holds a long text as typed, and from where it differs: the look shows its actual content, if
+    that may be shown.
     """
     if read == wanted:
         return words("phone.note.whole_text", letters=len(read))
@@ -492,13 +493,13 @@ def _compared(wanted: str, read: str) -> Words:
 
 
 def known_field(seen: tuple[Element, ...], at: Point | None) -> Element | None:
-    """The field that is typed into as the last look has told it, None when that is not known."""
+    """Return the field to type into according to the last look; None if unknown."""
     touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
     return touched or (field_at(seen, None) if at is None else None)
 
 
 def holds_text(read: str, what: TypeText) -> bool:
-    """Whether what a field reads holds what was typed."""
+    """Whether a field's content includes the typed text."""
     if what.secret or read.startswith("•"):
         return len(read) >= len(what.text)
     return same_words(what.text, read)

@@ -1,4 +1,4 @@
-"""What apps are called on a phone, in its language, read from the compiled resources of the apps' own files."""
+"""Reads the labels of a phone's apps in its language from the compiled resources in the apps' files."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _COMPLEX, _COMPACT = 1, 8
 _STRING, _REFERENCES = 3, frozenset({1, 7})
 _NO_ENTRY, _NO_SHORT_ENTRY = 0xFFFFFFFF, 0xFFFF
 MAX_REFERENCES = 8
-"""Resources that are looked at for one text: a label may stand for another resource, and that for a third."""
+"""How many resources are followed for one text: a label may refer to another resource, and so on."""
 _TRADITIONAL = frozenset({"TW", "HK", "MO"})
 
 
 class NotATable(ValueError):
-    """The bytes are no table of resources, or are cut off."""
+    """The bytes are not a resource table, or are cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """Language, script and country as in `zh-Hant-TW`; parts that are not told are empty."""
+    """Language, script and country, as in `zh-Hant-TW`; unknown parts are empty."""
 
     language: str = ""
     script: str = ""
@@ -40,14 +40,14 @@ class Locale:
 
     @classmethod
     def parse(cls, tag: str) -> Locale:
-        """`zh-Hans-CN`, `zh-CN`, `zh_CN`, `en`; of several, the first."""
+        """Parse `zh-Hans-CN`, `zh-CN`, `zh_CN` or `en`; the first if there are several."""
         language, *rest = tag.split(",", maxsplit=1)[0].strip().replace("_", "-").split("-")
         script = next((part.title() for part in rest if len(part) == 4), "")
         country = next((part.upper() for part in rest if len(part) in {2, 3}), "")
         return cls(language.lower(), script or _script(language.lower(), country), country)
 
     def fit(self, wanted: Locale) -> int:
-        """How well a text in this language serves who wants another: 0 not at all, 1 as the app's own default."""
+        """Return how well text in this locale serves a wanted one: 0 not at all, 1 as the app's default."""
         if not self.language:
             return 1
         if self.language != wanted.language or (self.script and wanted.script and self.script != wanted.script):
@@ -56,25 +56,25 @@ class Locale:
 
 
 def _script(language: str, country: str) -> str:
-    """Chinese without a country is the simplified one, as Android takes it."""
+    """Return the script of Chinese: simplified if there is no country, as in Android."""
     if language != "zh":
         return ""
     return "Hant" if country in _TRADITIONAL else "Hans"
 
 
 def best(texts: Mapping[Locale, str], locale: str) -> str:
-    """The text that a phone with this locale shows, empty when there is none."""
+    """Return the text that a phone with this locale shows; "" if there is none."""
     wanted = Locale.parse(locale)
     fitting = [(each.fit(wanted), text) for each, text in texts.items() if each.fit(wanted)]
     return max(fitting, key=lambda pair: pair[0], default=(0, ""))[1]
 
 
 def texts(table: bytes, resource: int) -> dict[Locale, str]:
-    """The resource's text by language; where it stands for other resources, theirs. Raises NotATable."""
+    """Return the resource's texts by locale, following references. Raises NotATable."""
     found: dict[Locale, str] = {}
     wanted = [resource]
     try:
-        for each in wanted:  # it grows meanwhile
+        for each in wanted:  # the list grows while it is read
             for locale, kind, data in _values(memoryview(table), each):
                 if isinstance(data, str):
                     found.setdefault(locale, data)
@@ -86,7 +86,7 @@ def texts(table: bytes, resource: int) -> dict[Locale, str]:
 
 
 def _values(table: memoryview, resource: int) -> Iterator[tuple[Locale, int, int | str]]:
-    """Language, kind and data of each value of the resource; a text itself in place of its place in the pool."""
+    """Yield locale, kind and data of each value of the resource, with texts in place of pool indexes."""
     kind, header, size, _ = struct.unpack_from("<HHII", table)
     if kind != _TABLE or size > len(table):
         raise NotATable("no table of resources")
@@ -104,7 +104,7 @@ def _values(table: memoryview, resource: int) -> Iterator[tuple[Locale, int, int
 
 
 def _chunks(table: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Kind, start and end of each chunk."""
+    """Yield kind, start and end of each chunk."""
     while start + 8 <= end:
         kind, header, size = struct.unpack_from("<HHI", table, start)
         if size < 8 or header > size or start + size > len(table):
@@ -114,7 +114,7 @@ def _chunks(table: memoryview, start: int, end: int) -> Iterator[tuple[int, int,
 
 
 def _entry(table: memoryview, at: int, index: int) -> tuple[Locale, tuple[int, int] | None]:
-    """Language of a type's configuration, and kind and data of the value that it has for the entry."""
+    """Return the locale of a type's configuration, and kind and data of its value for the entry."""
     header = struct.unpack_from("<H", table, at + 2)[0]
     flags = table[at + 9]
     count, entries = struct.unpack_from("<II", table, at + 12)
@@ -149,7 +149,7 @@ def _offset(table: memoryview, offsets: int, flags: int, count: int, index: int)
 
 
 def _locale(table: memoryview, config: int) -> Locale:
-    """ResTable_config: language at 8, country at 10, script at 36 where the configuration is long enough."""
+    """Parse ResTable_config: language at 8, country at 10, script at 36 if the configuration is long enough."""
     size = struct.unpack_from("<I", table, config)[0]
     language = _letters(bytes(table[config + 8 : config + 10]), "a")
     country = _letters(bytes(table[config + 10 : config + 12]), "0")
@@ -158,7 +158,7 @@ def _locale(table: memoryview, config: int) -> Locale:
 
 
 def _letters(packed: bytes, base: str) -> str:
-    """Two letters as they are, or three in five bits each."""
+    """Decode two plain letters, or three letters in five bits each."""
     if not packed[0] & 0x80:
         return packed.rstrip(b"\0").decode("ascii")
     number = packed[0] << 8 | packed[1]
@@ -172,7 +172,7 @@ def _string(table: memoryview, pool: int, index: int) -> str:
         raise NotATable("a text is missing")
     at = pool + strings + struct.unpack_from("<I", table, pool + header + 4 * index)[0]
     if flags & _UTF8:
-        at += 2 if table[at] & 0x80 else 1  # how many signs; the number of bytes follows
+        at += 2 if table[at] & 0x80 else 1  # the number of characters; the number of bytes follows
         length = table[at]
         at += 1
         if length & 0x80:
@@ -190,13 +190,13 @@ def _string(table: memoryview, pool: int, index: int) -> str:
 logger = logging.getLogger(__name__)
 
 TABLE_BYTES = 16 * 1024 * 1024
-"""Of one app: the largest apps have tables of about 10 MB."""
+"""The maximum bytes of one app's table; the largest apps have about 10 MB."""
 ALL_BYTES = 256 * 1024 * 1024
 ALL_SECONDS = 15.0
-"""For all apps at once; whatever was not read by then is read when a name is not understood again."""
+"""Seconds for all apps together; the rest is read when a name is not understood again."""
 TABLE_SECONDS = 8.0
 AT_ONCE = 4
-"""Files read at a time: a phone has one flash memory."""
+"""Files read at the same time; a phone has one flash memory."""
 MAX_LABEL = 100
 _LISTED = re.compile(r"^package:(?P<path>/.*)=(?P<package>[\w.]+)(?: versionCode:(?P<version>\d+))?\s*$", re.MULTILINE)
 
@@ -217,7 +217,9 @@ class Labels:
         self._spent = 0
 
     async def of(self, apps: Sequence[App], language: str) -> tuple[App, ...]:
-        """The apps with their labels as far as they could be read in time. Raises PhoneGone, PhoneUnavailable."""
+        """Return the apps with their labels as far as they could be read in time. Raises PhoneGone,
+        PhoneUnavailable.
+        """
         installed = await self._installed()
         self._spent = 0
         turn = asyncio.Semaphore(AT_ONCE)
@@ -248,7 +250,7 @@ class Labels:
         return replace(app, label=labels[0], also=labels[1:])
 
     async def _installed(self) -> dict[str, _Installed]:
-        # Without a user all are meant, and a work profile or Samsung's Secure Folder is one that the shell may not see.
+        # Without --user, all users are included, and the shell may not see a work profile or Samsung's Secure Folder.
         listed = await self._shell.run(
             "pm list packages --user 0 -f --show-versioncode", doing=words("phone.doing.app_files")
         )
@@ -257,7 +259,7 @@ class Labels:
         }
 
     async def _read(self, app: App, where: _Installed, language: str) -> None:
-        """Also from the part of an app that holds one language: a shop installs only those that a phone needs."""
+        """Read an app's labels, also from its language split: a store only installs the languages a phone needs."""
         wanted = Locale.parse(language)
         found: dict[Locale, str] = {}
         folder = where.path.rpartition("/")[0]
@@ -282,5 +284,5 @@ class Labels:
 
 
 def _plain(label: str) -> str:
-    """On one line, without signs that nobody sees: an app may write anything there."""
+    """Return a label as one printable line, because an app may write anything there."""
     return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]

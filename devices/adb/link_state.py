@@ -1,4 +1,4 @@
-"""adb's words for the state of a link and for what is wrong, as health and errors with a way to mend it."""
+"""Translates adb's words for a link's state and errors into health and errors with a fix."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _RECONNECT: Final = {
 
 ATTACHED = "device"
 STARTING = words("phone.booting.reason")
-"""Why a phone does not tell who it is, while its Android starts."""
+"""Why a phone does not identify itself while Android starts."""
 SILENT = words("phone.starting.fix")
-"""What to do about a phone that adb lists as attached and that answers nothing."""
+"""What to do about a phone that adb lists as attached but that answers nothing."""
 _OTHER_SYSTEMS = frozenset({"recovery", "sideload", "rescue", "bootloader"})
 _CONNECTING = (words("phone.connecting.reason"), words("phone.connecting.fix"))
 _RARE = {
@@ -32,22 +32,22 @@ _RARE = {
 
 
 def reconnecting(serial: str) -> Words:
-    """What to do about a phone that adb lists and that does not answer."""
+    """Return what to do about a phone that adb lists but that does not answer."""
     return _RECONNECT[way_to(serial)]
 
 
 def error_for(message: str, serial: str) -> PhoneError:
-    """The error for a refusal of the adb server; the request was not passed on, so nothing is uncertain.
+    """Return the error for a refusal of the adb server; the request was not passed on, so nothing is uncertain.
 
-    The wordings are those of adb's `transport.cpp` (acquire_one_transport) and of its `services.cpp`.
+    The texts are those of adb's `transport.cpp` (acquire_one_transport) and `services.cpp`.
     """
     text = message.lower()
     if "unauthorized" in text:
         return PhoneUnavailable(words("phone.error.untrusted", serial=serial, fix=AUTHORISE))
     if "authorizing" in text or "connecting" in text or "offline" in text:
-        # A link that broke is listed as offline until adb gives up or reconnects: it may be back in a moment.
+        # A broken link is listed as offline until adb gives up or reconnects: it may return in a moment.
         return PhoneGone(words("phone.error.mute", serial=serial, fix=reconnecting(serial)), uncertain=False)
-    # Of whatever it does not find adb says "insufficient permissions" while it lists any phone that it may not use.
+    # For anything it does not find, adb says "insufficient permissions" while it lists any phone it may not use.
     if any(said in text for said in ("not found", "no devices", "no such device", "insufficient permissions")):
         return PhoneGone(words("phone.error.away", serial=serial), uncertain=False)
     reason = message.strip() or words("phone.error.no_reason")
@@ -55,9 +55,9 @@ def error_for(message: str, serial: str) -> PhoneError:
 
 
 def health_of(state: str, serial: str) -> tuple[Health, Words, Words]:
-    """Health, reason and fix for a state that is not `device`; an empty state is a phone that is not listed.
+    """Return health, reason and fix for a state other than `device`; an empty state means that the phone is not listed.
 
-    The words are those of adb's `to_string(ConnectionState)`.
+    The states are those of adb's `to_string(ConnectionState)`.
     """
     if not state:
         fix = words("phone.away.fix_here") if way_to(serial) is Way.HERE else words("phone.away.fix")

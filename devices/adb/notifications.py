@@ -1,12 +1,12 @@
-"""What an app's notifications say, from what Android prints of them for people.
+"""Reads an app's notifications from Android's human-readable dump.
 
-A notification's words may hold line breaks, and with them lines that look like those of another notification. So a
-record counts only where `cmd notification list` knows its key and where nothing else has the same key, and where the
-marks around what it says are there once. Old phones have no such list; there a record is believed as it is printed.
+The words of a notification may contain line breaks and so imitate lines of another one. A record therefore only counts
+if `cmd notification list` has its key, nothing else has the same key, and the marks around its words occur once. Old
+phones have no such list; there, a record is trusted as printed.
 
 Sources in AOSP: NotificationManagerService.dumpNotificationRecords and DumpFilter (`--package`), NotificationRecord's
 dump and dumpNotification, NotificationShellCmd (`list`), Notification.FLAG_*. Android 16 prints the flags by name, and
-Samsung's Android 9 a date behind the time; older ones print no `when=`.
+Samsung's Android 9 a date after the time; older ones print no `when=`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from devices.notification import PhoneNotification
 from devices.wording import words
 
 TIMEOUT: Final = 8.0
-"""Seconds for the round trip; a tenth of a second on a phone of today."""
+"""Seconds for the round trip; it takes a tenth of a second on a current phone."""
 STARTING: Final = 120.0
-"""Seconds after the start of a phone in which apps show again what they had shown before."""
+"""Seconds after a phone's start in which apps repost their notifications."""
 OLD: Final = 1800.0
-"""Seconds: what a notification tells of, by its own `when`, is no news any more."""
+"""Seconds after which an event, by the notification's own `when`, is no longer news."""
 _FLAGS: Final = {"ONGOING_EVENT": 0x2, "FOREGROUND_SERVICE": 0x40, "GROUP_SUMMARY": 0x200}
 _PACKAGE: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _RECORD: Final = re.compile(r"^ {2,}NotificationRecord\(", re.MULTILINE)
@@ -33,7 +33,7 @@ _BEHIND: Final = tuple(
     re.compile(rf"^ {{0,4}}{heading}", re.MULTILINE)
     for heading in ("mArchive=", "Enqueued Notification List:", "Snoozed notifications:")
 )
-"""The headings of what is not shown, in the order in which Android prints them."""
+"""The headings of notifications that are not shown, in the order in which Android prints them."""
 _EXTRAS: Final = re.compile(r"^ +extras=\{$", re.MULTILINE)
 _PUBLIC: Final = re.compile(r"^ +publicNotification=$", re.MULTILINE)
 _NOTIFICATION: Final = re.compile(r"^ +notification=$", re.MULTILINE)
@@ -50,7 +50,9 @@ _SMS_APP: Final = "settings get secure sms_default_application"
 
 
 async def read_notifications(shell: Shell, package: str) -> tuple[PhoneNotification, ...]:
-    """What this app shows now. Raises PhoneGone, PhoneUnavailable, PhoneTimeout; ValueError for no package's name."""
+    """Return what this app shows now. Raises PhoneGone, PhoneUnavailable, PhoneTimeout; ValueError for an invalid
+    package.
+    """
     if not _PACKAGE.fullmatch(package):
         raise ValueError(f"{package!r} is no package")
     line = (
@@ -62,13 +64,13 @@ async def read_notifications(shell: Shell, package: str) -> tuple[PhoneNotificat
 
 
 async def read_sms_app(shell: Shell) -> str:
-    """The package of the app that SMS come to, "" where there is none. Raises as `read_notifications`."""
+    """Return the package of the app that receives SMS; "" if there is none. Raises as `read_notifications`."""
     told = (await shell.run(_SMS_APP, timeout=TIMEOUT, doing=words("phone.doing.notifications"))).out.strip()
     return told if _PACKAGE.fullmatch(told) and told != "null" else ""
 
 
 def parse_notifications(told: str, package: str) -> tuple[PhoneNotification, ...]:
-    """What the four commands of `read_notifications` have printed, each behind its mark."""
+    """Parse the output of the four commands of `read_notifications`, each after its mark."""
     uptime, clock, keys, records = (_section(told, name) for name in ("uptime", "clock", "keys", "records"))
     now, up = _number(clock), _number(uptime)
     if now is None:
@@ -85,7 +87,7 @@ def parse_notifications(told: str, package: str) -> tuple[PhoneNotification, ...
 
 
 def _section(told: str, name: str) -> str:
-    """What stands behind the mark of this name. The records come last: what an app writes cannot end them."""
+    """Return the output after a mark. The records come last, so that an app's words cannot end them."""
     rest = told.partition(f"@@{name}\n")[2]
     return rest if name == "records" else rest.partition("\n@@")[0] + "\n"
 
@@ -96,8 +98,8 @@ def _number(text: str) -> float | None:
 
 
 def _split(records: str) -> tuple[list[str], list[str]]:
-    """The records of the list that is shown, and those behind it: of what has gone, or is yet to come. A message may
-    hold a heading as well; the last one is Android's own.
+    """Split the records into those that are shown, and those that are gone or still to come. A message may contain a
+    heading too; the last one is Android's own.
     """
     ends = next((found[-1].start() for each in _BEHIND if (found := [*each.finditer(records)])), len(records))
     return _RECORD.split(records[:ends])[1:], _RECORD.split(records[ends:])[1:]
@@ -109,7 +111,7 @@ def _key(text: str) -> str:
 
 
 def _record(text: str, package: str, now: float, up: float | None) -> PhoneNotification | None:
-    """None for what is not one of this app, or not whole."""
+    """Parse a record; None if it belongs to another app or is incomplete."""
     key, content = _key(text), _content(text)
     posted, changed = _time(text, "mCreationTimeMs"), _time(text, "mUpdateTimeMs")
     if (
@@ -128,7 +130,7 @@ def _record(text: str, package: str, now: float, up: float | None) -> PhoneNotif
     return PhoneNotification(
         key=key,
         package=package,
-        # Two titles: one was written into the words of the other.
+        # Two titles: one is part of the other's words.
         title=titles.pop() if len(titles) == 1 else "",
         text=_text(dict(reversed(extras)), said),
         posted=posted,
@@ -139,8 +141,8 @@ def _record(text: str, package: str, now: float, up: float | None) -> PhoneNotif
 
 
 def _content(text: str) -> tuple[str, str] | None:
-    """What comes before a notification's extras, and these; None where its words (the ticker's come first) hold the
-    marks of either end too. A public version is printed behind `notification=` alone, which comes before any words.
+    """Return the part before a notification's extras, and the extras; None if its words (the ticker's come first)
+    contain the marks of either end. A public version is only printed after `notification=`, before any words.
     """
     ends = [each.start() for each in _PUBLIC.finditer(text)]
     begins = list(_EXTRAS.finditer(text, 0, *ends[:1]))
@@ -152,19 +154,21 @@ def _content(text: str) -> tuple[str, str] | None:
 
 
 def _time(text: str, name: str) -> int | None:
-    """Milliseconds; the last line of this name, as what comes before may be words of the notification."""
+    """Return a time in milliseconds from the last line of this name, because earlier lines may be the notification's
+    words.
+    """
     found = re.findall(rf"^ +{name}=(\d+)", text, re.MULTILINE)
     return int(found[-1]) if found and int(found[-1]) else None
 
 
 def _about(text: str) -> float | None:
-    """The moment that it tells of, in Unix seconds; None where it has none."""
+    """Return the time of the event that it reports, in Unix seconds; None if it has none."""
     found = re.search(r"^ +when=(\d+)", text, re.MULTILINE)
     return int(found[1]) / 1000 if found is not None and int(found[1]) else None
 
 
 def _text(extras: dict[str, str], said: str) -> str:
-    """The longest of its texts, or the lines of a list."""
+    """Return the longest of its texts, or the lines of a list."""
     text, long = extras.get("android.text", ""), extras.get("android.bigText", "")
     lines = _LINES.search(said)
     if lines is not None and not long:
@@ -174,7 +178,7 @@ def _text(extras: dict[str, str], said: str) -> str:
 
 
 def _lasts(head: str) -> bool:
-    """Whether its flags say that something is under way, or that it sums up others."""
+    """Whether its flags say that something is in progress or that it summarises others."""
     found = re.search(r"^ +flags=(\S+)", head, re.MULTILINE) or re.search(r"\bflags=(0x[0-9a-fA-F]+|[A-Z_|]+)", head)
     if found is None:
         return False

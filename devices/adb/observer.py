@@ -1,4 +1,4 @@
-"""Looks at a phone: one observation of picture, elements and state, when the screen rests or as soon as it changes."""
+"""Looks at a phone: picture, elements and state together, when the screen is still or as soon as it changes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from devices.resizing import black_thumbnail
 from devices.wording import words
 
 KNOWN_SCREENS = 8
-"""A way into an app and back has about as many."""
+"""How many screens are remembered; going into an app and back takes about as many."""
 
 Facts = tuple[str, str, bool, int]
 
 _STATUS_BAR = 0.045
-"""Share of the longer side that the status bar takes: its clock ticks."""
+"""The share of the longer side that the status bar takes, whose clock changes."""
 
 
 class Observer:
-    """All looks at one phone. It remembers the last one, which the next input is judged by."""
+    """Makes all looks at one phone, and remembers the last one, by which the next input is judged."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Observer:
         learn: Callable[[State], None],
         clock: Callable[[], float],
     ) -> None:
-        """`learn` is told how the phone is whenever a look has asked for all of it, `clock` tells seconds."""
+        """`learn` receives the phone's full state whenever a look has read it; `clock` returns seconds."""
         self._shell = shell
         self._camera = camera
         self._trees = trees
@@ -65,11 +65,11 @@ class Observer:
 
     @property
     def size(self) -> Size | None:
-        """Of the last picture; None before the first."""
+        """The size of the last picture; None before the first."""
         return self._last.size
 
     async def take_last(self, what: Input) -> LastScreen:
-        """The last look, for the input that is sent now; after that nobody knows the phone's state."""
+        """Return the last look for the input sent now; afterwards the phone's state counts as unknown."""
         await self.drop_late()
         self._launched = isinstance(what, OpenApp | OpenUrl)
         last, self._last = self._last, dataclasses.replace(self._last, state=None)
@@ -78,8 +78,8 @@ class Observer:
     async def observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """See `Phone.observe`. A picture of another size than the default display has may be of the other screen of a
-        phone that was folded meanwhile, when both are lit.
+        """Implements `Phone.observe`. If the picture's size differs from the default display's, the phone may have been
+        folded while both screens were lit, so it looks again.
         """
         seen = await self._observe(after, patience=patience, settle=settle, elements=elements, fit=fit)
         state = self._last.state
@@ -91,14 +91,14 @@ class Observer:
     async def _observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """Elements and state are asked while a frame is captured that shows whether they hold."""
+        """Look while a frame is captured that shows whether the elements and state still hold."""
         await self.drop_late()
         tree_left = self._inputs.take_left()
         if after is None:
             late = self._trees.late and not (settle or elements)
             return await (self._look_late(fit) if late else self._look(fit))
         expected = self._inputs.expected
-        # An app that is in front already has no process to start, and mostly shows what it has shown.
+        # An app already in front has no process to start and mostly shows what it showed before.
         starts = self._launched and after.package != expected
         first_change = FIRST_CHANGE_OF_LAUNCH if starts else FIRST_CHANGE
         self._launched = False
@@ -112,9 +112,9 @@ class Observer:
         elif self._trees.slow:
             seen = await self._watch_late(watched, screen, tree_left, elements=elements)
         else:
-            # Whoever is shown an early look asks for the elements again before anything is done (`confirmed`).
+            # The caller of an early look reads the elements again before acting (`confirmed`).
             seen = await self._watch(watched, screen, tree_left)
-        if expected and screen is not None and seen.package != expected:  # the old screen moved, or another window came
+        if expected and screen is not None and seen.package != expected:  # another screen moved or appeared
             await self.drop_late()
             await self._inputs.wait_for_expected()
             seen = await self._watch(watched)
@@ -131,9 +131,8 @@ class Observer:
     async def _watch(
         self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
-        """The screen when it has come to rest, or with its size for an `early` look when it begins to change.
-
-        `left` are the elements as the input left them: those of an early look, if they were read.
+        """Return the screen once it is still or, with its size for an `early` look, once it begins to change. `left`
+        are the elements as the input left them, if they were read: those of an early look.
         """
         reading = ScreenReading(self._trees, self._shell)
 
@@ -153,10 +152,10 @@ class Observer:
         return await self._observation(rest.frame, elements, state, settled=rest.settled, brief=reading.brief)
 
     async def _watch_pair(self, watched: Watched) -> Observation:
-        """The screen when it has come to rest, by two pictures of which the second begins before the first has come.
+        """Return the screen once it is still, by two overlapping pictures.
 
-        The elements are asked beside the second one. Those that have come before the first picture has may be of the
-        screen before it; those that take longer are what the phone told at the end of that time.
+        The elements are read alongside the second picture. If they arrive before the first picture, they may show the
+        previous screen; later ones show what the phone reported at the end of that time.
         """
         reading, size = ScreenReading(self._trees, self._shell), self._last.size
         first = True
@@ -189,9 +188,10 @@ class Observer:
     async def _watch_late(
         self, watched: Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
     ) -> Observation:
-        """The screen when it begins to change, or has come to rest, before it has told its elements.
+        """Return the screen once it begins to change or is still, before its elements are known.
 
-        They are read on, for `confirmed`; `elements` are waited for unless the screen is known by its looks.
+        They are read in the background for `confirmed`; `elements` waits for them unless the screen is recognised by
+        its picture.
         """
         reading = ScreenReading(self._trees, self._shell)
 
@@ -203,7 +203,7 @@ class Observer:
             reading.begin(screen, brief=True)
             frame = (await watched.rest(glance=True, shown=shown, clock=self._clock)).frame
             if reading.size != frame.size or reading.has_elements:
-                # What was told before this picture was captured may be of another screen.
+                # What was read before this picture may belong to another screen.
                 reading.begin(frame.size, brief=True)
             state = await reading.state()
             told = left if left is not None else self._known.elements_of(frame, state)
@@ -219,10 +219,11 @@ class Observer:
         return await self._observation(frame, told, state, settled=False, brief=True, complete=False)
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """See `Phone.confirmed`. State and elements are told again, too: a picture alone does not tell the app.
+        """Implements `Phone.confirmed`. State and elements are read again too, because a picture alone does not
+        identify the app.
 
-        Elements that come slowly are read once: they belong to the picture of then when another one, captured after
-        they were told, still shows the same.
+        Slow elements are read once: they belong to the earlier picture if another one, captured after they arrived,
+        shows the same.
         """
         if since.thumbnail is None:
             await self.drop_late()
@@ -249,7 +250,7 @@ class Observer:
             return None
         told = since.elements if elements is None else elements
         secure = since.secure or hides_words(since.thumbnail, told or ())
-        # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
+        # A window may get the focus a moment after it is drawn, so the current state belongs to that picture.
         self._last = LastScreen(since.size, told or (), state)
         self._learn(state)
         self._known.add(frame, state, told)
@@ -267,13 +268,13 @@ class Observer:
         )
 
     async def drop_late(self) -> None:
-        """End the reading that an early look has left on its way."""
+        """Stop the background reading of an early look."""
         late, self._late = self._late, None
         if late is not None:
             await late.drop()
 
     async def glance(self) -> Image.Image | None:
-        """See `Phone.glance`. The state is asked after the picture: one that was locked in between is not shown."""
+        """Implements `Phone.glance`. The state is read after the picture, so a phone locked in between is not shown."""
         frame = await self._camera.capture()
         state = await read_state(self._shell)
         self._learn(state)
@@ -293,7 +294,7 @@ class Observer:
         return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
 
     async def _look_late(self, fit: Fit | None) -> Observation:
-        """The picture, before the elements have come; they are read on, for `confirmed`."""
+        """Return the picture before the elements arrive; they are read in the background for `confirmed`."""
         async with together() as group:
             capturing = group.create_task(self._camera.capture(fit=fit))
             asking = group.create_task(read_state(self._shell))
@@ -315,10 +316,10 @@ class Observer:
         brief: bool = False,
         complete: bool = True,
     ) -> Observation:
-        """What was seen; a `brief` state does not tell how the phone is."""
+        """Build the observation; a `brief` state lacks the phone's condition."""
         black = frame.black or hides_words(frame.thumbnail, elements or ())
         if black and elements is None and state.screen_on:
-            elements = await self._trees.read(frame.size, insist=True)  # all there is to see
+            elements = await self._trees.read(frame.size, insist=True)  # the elements are all that can be seen
         self._last = LastScreen(frame.size, elements or (), state)
         if not brief:
             self._learn(state)
@@ -346,7 +347,7 @@ class Observer:
         )
 
     async def check_judged(self, judged: Judged, screen: Size | None) -> None:
-        """Raises ScreenChanged when the screen does not say any more by what an input was judged."""
+        """Raise ScreenChanged if the screen no longer shows what an input was judged by."""
         elements = await self._trees.quick(screen) if screen is not None else None
         if elements is None and (screen is None or not judged.pictured):
             return
@@ -359,21 +360,21 @@ class Observer:
 
 
 def _probe(seen: Observation) -> Probe:
-    """For comparing with what was seen. A secure screen had no picture: what was seen of it was black."""
+    """Return a probe for comparing with an observation. A secure screen had no picture and counts as black."""
     return Probe.of_thumbnail(seen.thumbnail or black_thumbnail(seen.size.width, seen.size.height), seen.size)
 
 
 class KnownScreens:
-    """The newest screens of one phone, by picture, app, page, keyboard and rotation.
+    """The most recent screens of one phone, by picture, app, page, keyboard and rotation.
 
-    What they tell is what the phone told then: whether it still holds has to be found out before anything is done.
+    Their elements are what the phone reported then; whether they still hold must be checked before acting.
     """
 
     def __init__(self) -> None:
         self._screens: deque[tuple[Facts, Probe, tuple[Element, ...]]] = deque(maxlen=KNOWN_SCREENS)
 
     def add(self, frame: Frame, state: State, elements: tuple[Element, ...] | None) -> None:
-        """Keep what this screen has told."""
+        """Remember the elements of this screen."""
         if elements is None or frame.black:
             return
         probe, facts = _probe_of(frame), _facts(state)
@@ -382,7 +383,7 @@ class KnownScreens:
         self._screens.append((facts, probe, elements))
 
     def elements_of(self, frame: Frame, state: State) -> tuple[Element, ...] | None:
-        """What it told when it looked like this before, None when it did not lately."""
+        """Return the elements that this screen had when it last looked the same; None if it did not recently."""
         probe, facts = _probe_of(frame), _facts(state)
         return next(
             (told for known, look, told in reversed(self._screens) if known == facts and look.same_as(probe)), None
@@ -398,7 +399,7 @@ def _facts(state: State) -> Facts:
 
 
 class ScreenReading:
-    """One reading at a time, begun anew when the screen turns out to have changed. `drop` it at the end."""
+    """Reads elements and state, one reading at a time, restarted when the screen changes. Call `drop` at the end."""
 
     def __init__(self, trees: Trees, shell: Shell) -> None:
         self._trees = trees
@@ -411,42 +412,42 @@ class ScreenReading:
 
     @property
     def begun(self) -> bool:
-        """Whether one is under way, or done."""
+        """Whether a reading is running or done."""
         return self._tree is not None
 
     def begin(self, size: Size, elements: tuple[Element, ...] | None = None, *, brief: bool = False) -> None:
-        """Read a screen of this size; what was being read counts no more. With `elements` only its state is read."""
+        """Read a screen of this size, discarding an earlier reading. With `elements`, only the state is read."""
         self._tree = asyncio.create_task(self._read_tree(size, elements, self._tree))
         self.size = size
         self.begin_state(brief=brief)
 
     def begin_state(self, *, brief: bool = False) -> None:
-        """Ask for the state anew; the elements are read on."""
+        """Read the state again while the elements are still being read."""
         self._state = asyncio.create_task(self._read_state(brief, self._state))
         self.brief = brief
 
     @property
     def has_elements(self) -> bool:
-        """Whether the elements have come, or will not."""
+        """Whether the elements have arrived or will not arrive."""
         return self._tree is not None and self._tree.done()
 
     async def result(self) -> tuple[tuple[Element, ...] | None, State]:
-        """What was read. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        """Return what was read. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
         state = await self.state()
         return await self.elements(), state
 
     async def elements(self) -> tuple[Element, ...] | None:
-        """The elements, None when they did not come in time. Raises as `result`."""
+        """Return the elements; None if they did not arrive in time. Raises as `result`."""
         assert self._tree is not None
         return await self._tree
 
     async def state(self) -> State:
-        """The state; the elements may still be on their way. Raises as `result`."""
+        """Return the state, possibly before the elements. Raises as `result`."""
         assert self._state is not None
         return await self._state
 
     async def drop(self) -> None:
-        """End what is still being read; whatever came of it is of no interest."""
+        """Stop what is still being read and ignore its result."""
         for task in (self._tree, self._state):
             if task is not None:
                 await _end(task)
@@ -468,7 +469,7 @@ class ScreenReading:
 
 
 def same_facts(then: Observation, now: State) -> bool:
-    """Whether app, page, keyboard, rotation and lock are as they were seen."""
+    """Whether app, page, keyboard, rotation and lock are as observed."""
     return (then.package, then.activity, then.keyboard_shown, then.rotation, then.locked, then.screen_on) == (
         now.package,
         now.activity,
@@ -480,7 +481,7 @@ def same_facts(then: Observation, now: State) -> bool:
 
 
 def same_elements(then: tuple[Element, ...] | None, now: tuple[Element, ...] | None, size: Size) -> bool:
-    """Whether two trees are the same below the status bar. One that did not come in time contradicts nothing."""
+    """Whether two trees are equal below the status bar. A missing tree contradicts nothing."""
     if then is None or now is None:
         return True
     top = max(size.width, size.height) * _STATUS_BAR
@@ -488,7 +489,7 @@ def same_elements(then: tuple[Element, ...] | None, now: tuple[Element, ...] | N
 
 
 async def _end(task: asyncio.Task[Any]) -> None:
-    """Cancel, and wait until it has let go of the phone. Its failure, if it has one, was another reading's."""
+    """Cancel a task and wait until it has released the phone, ignoring its failure."""
     task.cancel()
     await asyncio.wait({task})
     if not task.cancelled():

@@ -1,7 +1,7 @@
-"""One service at a time works on a phone: while it does, it holds a lock on the phone itself.
+"""Ensures that only one service uses a phone at a time, with a lock on the phone itself.
 
-The lock belongs to a stream to the phone. So it is known to every service, whatever computer or user it runs as and
-whichever adb server it goes through, and it is gone the moment its service or the cable is, however that ended.
+The lock belongs to a stream to the phone. So every service sees it, whatever computer, user or adb server it uses, and
+it disappears the moment its service ends or the cable is unplugged.
 """
 
 from __future__ import annotations
@@ -24,31 +24,30 @@ from devices.phone import Health
 from devices.wording import words
 
 AGAIN_AFTER: Final = 1
-"""Seconds until a lock that was not free is tried once more. Whoever only looks whether a phone is in use holds its
-lock for less than that.
-"""
+"""Seconds before a taken lock is tried once more. A service that only checks a phone holds its lock for less."""
 HOLD: Final = (
     "{ command -v flock >/dev/null || echo none; "
     f"{{ flock -n 9 || {{ sleep {AGAIN_AFTER}; flock -n 9; }}; }} && echo held && read -r _ || echo taken; }} "
     "9>>/data/local/tmp/opengui.lock"
 )
-"""Holds the lock until a line comes or the stream ends. The descriptor belongs to the braces: Android's shell hands one
-that `exec` has opened to no other program. Its `flock` cannot wait for a time (toybox has no `-w`).
+"""The shell command that holds the lock until a line arrives or the stream ends. The braces own the descriptor, because
+Android's shell passes none opened by `exec` to other programs. Android's `flock` cannot wait with a limit (toybox has
+no `-w`).
 """
 HELD: Final = b"held\n"
 TAKEN: Final = b"taken\n"
 
 _SECONDS: Final = 5.0
-"""How long the phone may take to answer; ours."""
+"""Seconds that the phone may take to answer; our own choice."""
 
 logger = logging.getLogger(__name__)
 
 
 class Ownership:
-    """The lock of one phone. A phone that knows no locks is used without."""
+    """The lock of one phone. A phone without lock support is used without one."""
 
     def __init__(self, shell: Shell, *, shared: bool = True) -> None:
-        """Not `shared` is a phone that no other service can reach."""
+        """`shared` is false for a phone that no other service can reach."""
         self._shell = shell
         self._shared = shared
         self._taking = asyncio.Lock()
@@ -58,7 +57,7 @@ class Ownership:
         """Health, reason and fix of a phone that another service was at work on when that was last looked for."""
 
     def __del__(self) -> None:
-        """Nobody holds it any more who could give it back."""
+        """Release the lock, because nothing can release it later."""
         self._drop()
 
     @property
@@ -67,15 +66,15 @@ class Ownership:
         return self._stream is not None
 
     async def take(self) -> None:
-        """Hold the lock from now on; nothing changes when it is held. Raises PhoneTaken."""
+        """Take the lock and keep it; does nothing if it is held already. Raises PhoneTaken."""
         if self._shared:
             async with self._taking:
                 await self._take()
 
     async def between_runs(self, work: Callable[[], Awaitable[bool]] | None = None) -> bool:
-        """Do this work while the lock is held for just that; not at all while a run of this process holds it.
+        """Do the work while holding the lock only for it; not at all while a run of this process holds it.
 
-        Without work it is only looked whether another service holds it. Raises PhoneTaken, and what the work raises.
+        Without work, only check whether another service holds the lock. Raises PhoneTaken, and what the work raises.
         """
         if not self._shared:
             return work is not None and await work()
@@ -100,7 +99,7 @@ class Ownership:
         except (PhoneError, adbutils.AdbError, OSError, EOFError) as silent:
             logger.debug("%s tells nothing of its lock: %s", connection.serial, silent)
             self.condition = None
-            return  # whatever is asked of it next tells what is wrong
+            return  # the next request will report the problem
         except BaseException:
             call.sever()
             asked.add_done_callback(partial(_close, call))
@@ -116,7 +115,7 @@ class Ownership:
         logger.info("%s knows no locks: nothing keeps two services from using it at once", connection.serial)
 
     async def release(self) -> None:
-        """Give it back, so that whoever asks next gets it. Safe to call twice."""
+        """Release the lock at once, so that the next service gets it. Safe to call twice."""
         stream = self._stream
         if stream is not None:
             with contextlib.suppress(OSError):
@@ -142,14 +141,14 @@ def _ask(call: Call) -> tuple[adbutils.AdbConnection, bytes]:
 
 
 def _close(call: Call, asked: asyncio.Task[tuple[adbutils.AdbConnection, bytes]]) -> None:
-    """Ends a call that nobody waits for any more, whatever its thread was told by the phone."""
+    """End an abandoned call, ignoring what the phone answered."""
     call.close()
     if not asked.cancelled():
         asked.exception()
 
 
 def _finish(conn: socket.socket) -> None:
-    """The phone closes the stream when the lock is free."""
+    """Release the lock and wait until the phone closes the stream."""
     conn.settimeout(_SECONDS)
     conn.sendall(b"\n")
     while conn.recv(64):
@@ -157,7 +156,7 @@ def _finish(conn: socket.socket) -> None:
 
 
 def _ended(stream: adbutils.AdbConnection) -> bool:
-    """Whether the phone, or what is between, has closed the stream. Nothing is waited for."""
+    """Whether the stream was closed by the phone or on the way. Does not wait."""
     conn: socket.socket = stream.conn
     try:
         conn.setblocking(False)

@@ -1,4 +1,4 @@
-"""The bytes of a screen as they leave the phone, turned into a picture."""
+"""Turns the bytes of a screenshot, as sent by the phone, into a picture."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from devices.resizing import AS_IT_CAME, CELL, thumbnail_of, thumbnail_of_bytes
 from devices.wording import Words, words
 
 MOST_PLACES = 200
-"""Elements with words that are looked for in a picture; ours."""
+"""How many elements with words are looked for in a picture; our own choice."""
 DARKEST = 8
-"""A picture whose brightest cell is below this is black: compression and dithering leave a few levels."""
+"""The brightness of the brightest cell below which a picture is black; compression leaves a few levels."""
 
 # Where the system draws its own bars, which stay visible above a secure window; shares of the longer side, generous.
 _STATUS_BAR = 0.06
@@ -30,9 +30,10 @@ _NAVIGATION_BAR = 0.07
 # AOSP hardware/interfaces PixelFormat: Pillow's raw mode and bytes per pixel.
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
 BLOCK, KEPT_BLOCKS = 2 * 1024 * 1024, 8
-"""Bytes of a piece of memory that Pillow takes, and how many it keeps for the next picture. To get ten megabytes from
-the system each time costs more than to fill them, and a piece of another size is got anew: one that holds a whole
-picture has another size each time (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
+"""Bytes of a memory block of Pillow, and how many blocks it keeps for the next picture. Allocating ten megabytes each
+time costs more than filling them, and blocks of another size are not reused: one for a whole picture would always have
+another size (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html).
+"""
 Image.core.set_block_size(BLOCK)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
 Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]
 
@@ -44,13 +45,13 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class UnknownFormat(CaptureFailed):
-    """The raw picture has a pixel format that is not known here: ask for a PNG."""
+    """The raw picture has an unknown pixel format: request a PNG instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of the screen as a thumbnail, and where it was wanted the whole one, RGB at native size, or in its
-    place a JPEG of the size that was wanted.
+    """One screenshot as a thumbnail and, if it was wanted, the full picture, RGB at native size, or a JPEG of the
+    requested size instead.
     """
 
     thumbnail: Image.Image = field(repr=False, compare=False)
@@ -60,27 +61,27 @@ class Frame:
 
     @classmethod
     def of(cls, image: Image.Image, fit: Fit | None = None) -> Frame:
-        """The frame of a whole picture. Blocks as `thumbnail_of` does, and with `fit` as `Jpeg.of` does."""
+        """Build the frame of a full picture. Blocks as long as `thumbnail_of`, and with `fit` as long as `Jpeg.of`."""
         thumbnail, size = thumbnail_of(image), Size(*image.size)
         return cls(thumbnail, size, image) if fit is None else cls(thumbnail, size, jpeg=Jpeg.of(image, fit(size)))
 
     @property
     def shows(self) -> bool:
-        """Whether there is more of it than the thumbnail."""
+        """Whether it has more than the thumbnail."""
         return self.image is not None or self.jpeg is not None
 
     @property
     def black(self) -> bool:
-        """Whether nothing is to be seen between the system's bars: a secure window, or a screen that is off."""
+        """Whether it is black between the system's bars: a secure window, or a screen that is off."""
         width, height = self.thumbnail.size
         top, bottom = round(height * _STATUS_BAR), round(height * (1 - _NAVIGATION_BAR))
         return _is_dark(self.thumbnail, (0, top, width, max(top + 1, bottom)))
 
 
 def hides_words(thumbnail: Image.Image, elements: Iterable[Element]) -> bool:
-    """Whether most words that the elements tell are not to be seen in the picture, where it is black.
+    """Whether most words reported by the elements are invisible because the picture is black there.
 
-    So it is with a secure window beside another one, such as the keyboard: then not all of the picture is black.
+    This happens with a secure window next to another one, such as the keyboard: only part of the picture is black then.
     """
     width, height = thumbnail.size
     places = [
@@ -92,7 +93,7 @@ def hides_words(thumbnail: Image.Image, elements: Iterable[Element]) -> bool:
 
 
 def _cells(bounds: Bounds) -> tuple[int, int, int, int]:
-    """The cells that lie wholly within, so that nothing beside it counts."""
+    """Return the cells entirely within the bounds, so that nothing outside counts."""
     left, top = -(-max(0, bounds.left) // CELL), -(-max(0, bounds.top) // CELL)
     return left, top, bounds.right // CELL, bounds.bottom // CELL
 
@@ -103,25 +104,25 @@ def _is_dark(thumbnail: Image.Image, area: tuple[int, int, int, int]) -> bool:
 
 
 Wanted = Callable[[Image.Image, Size], bool]
-"""Whether the whole picture is wanted, by its thumbnail and size. It is asked in another thread."""
+"""A function that decides by thumbnail and size whether the full picture is wanted. Called in another thread."""
 
 
 def always(_small: Image.Image, _size: Size) -> bool:
-    """Wanted, whatever it shows."""
+    """The full picture is always wanted."""
     return True
 
 
 def never(_small: Image.Image, _size: Size) -> bool:
-    """Not wanted: it is only compared."""
+    """The full picture is not wanted, because the thumbnail is only compared."""
     return False
 
 
 def from_raw(data: bytes | memoryview, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
-    """The picture that `screencap` writes without `-p`.
+    """Parse the picture that `screencap` writes without `-p`.
 
     Header (AOSP `frameworks/base/cmds/screencap/screencap.cpp`): width, height, pixel format, and since Android 9 the
-    colour space, each a little-endian uint32; then the rows without padding. What a phone warns of before it is left
-    out. Raises CaptureFailed when bytes are missing, UnknownFormat when the format is none that is known here.
+    colour space, each a little-endian uint32; then the rows without padding. A preceding warning is skipped. Raises
+    CaptureFailed if bytes are missing, UnknownFormat if the format is unknown.
     """
     start = _warned(data)
     length = len(data) - start
@@ -152,7 +153,7 @@ def _whole(rows: memoryview, size: Size, mode: str) -> Image.Image:
 
 
 def _warned(data: bytes | memoryview) -> int:
-    """The length of the lines of text before the picture: its first sign would be the width's low byte."""
+    """Return the length of text lines before the picture, whose first byte would be the low byte of the width."""
     told, length = bytes(data[:MOST_WARNINGS]), 0
     while line := _LINE.match(told, length):
         length = line.end()
@@ -160,7 +161,7 @@ def _warned(data: bytes | memoryview) -> int:
 
 
 def from_png(data: bytes, fit: Fit | None = None) -> Frame:
-    """The picture that `screencap -p` writes. Raises CaptureFailed when it is none, or cut short."""
+    """Parse the picture that `screencap -p` writes. Raises CaptureFailed if it is none or cut off."""
     start = data.find(_PNG, 0, 4096)  # phones with two displays print a warning first
     if start < 0:
         raise CaptureFailed(_no_picture(data[:80]))
@@ -168,9 +169,9 @@ def from_png(data: bytes, fit: Fit | None = None) -> Frame:
 
 
 def from_jpeg(data: bytes, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
-    """The picture that uiautomator2's server gives. Raises CaptureFailed when it is none, or cut short.
+    """Parse the picture from uiautomator2's server. Raises CaptureFailed if it is none or cut off.
 
-    A JPEG keeps the mean of each block of 8×8 pixels: the thumbnail is read without the rest.
+    A JPEG stores the mean of each 8×8-pixel block, so the thumbnail is read without decoding the rest.
     """
     try:
         with opened(data, ("JPEG",)) as picture:

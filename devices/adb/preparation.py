@@ -1,4 +1,4 @@
-"""Makes a phone fit for a run, and puts back what was changed, also after a crash."""
+"""Prepares a phone for a run, and restores what was changed, even after a crash."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _ABSENT_MARK = "opengui-absent"
 # AOSP InputMethodManagerService: "Input method … selected", and "Unknown input method … cannot be selected".
 _SELECTED = re.compile(r"^Input method \S+ selected", re.MULTILINE)
 KEPT_PREFIX = "opengui_before_"
-"""How the keys in `global` begin that hold values from before."""
+"""The prefix of keys in `global` that hold the original values."""
 LIST_KEPT = (
     'echo "$(settings list global 2>&1 || echo Error: list)" | '
     f"grep -E '^{KEPT_PREFIX}|^ *(cmd|[Ee]rror|Exception|java|android|Security|Permission|Failure|No shell|Killed|Bad)'"
 )
-"""Their keys and values, and what tells that they cannot be listed."""
+"""Lists these keys and values, and error messages that mean that they cannot be listed."""
 _KEPT = re.compile(rf"^{KEPT_PREFIX}(\w+)=", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of Android: namespace (`global`, `secure` or `system`) and key."""
+    """A setting of Android: its namespace (`global`, `secure` or `system`) and key."""
 
     namespace: str
     key: str
 
     @property
     def kept_as(self) -> str:
-        """The key in `global` that holds the value from before."""
+        """The key in `global` that holds the original value."""
         return KEPT_PREFIX + self.key
 
 
@@ -50,26 +50,26 @@ INPUT_METHOD = Setting("secure", "default_input_method")
 
 
 def kept_in(listed: str) -> tuple[str, ...] | None:
-    """The keys of changed settings in the answer to LIST_KEPT, None when the phone could not tell."""
+    """Return the keys of changed settings from the answer to LIST_KEPT; None if the phone could not list them."""
     return None if failure_in(listed) else tuple(_KEPT.findall(listed))
 
 
 class KeptSettings:
-    """The changed settings of one phone."""
+    """Changes settings of one phone and keeps their original values on it."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
     async def get(self, setting: Setting) -> str | None:
-        """The value now, None when there is none. Raises CommandFailed when the phone cannot tell it."""
+        """Return the current value, None if there is none. Raises CommandFailed if the phone cannot read it."""
         return await self._get(setting.namespace, setting.key)
 
     async def change(self, setting: Setting, value: str) -> bool:
-        """Keeps the value from before, unless one is kept already, and sets the new one.
+        """Store the original value, unless one is stored already, and set the new one.
 
-        False when the phone does not let adb change it: some makers want a switch of their own in the developer
-        options ("USB debugging (Security settings)" at Xiaomi). False also when it does not tell what there is to keep,
-        or what it has kept: then nothing is changed.
+        Returns False if the phone does not let adb change it: some makers require a developer option of their own ("USB
+        debugging (Security settings)" at Xiaomi). Also returns False, changing nothing, if the original or the stored
+        value cannot be read.
         """
         try:
             before = await self.get(setting)
@@ -87,9 +87,9 @@ class KeptSettings:
         return await self._put(setting, value)
 
     async def restore(self, setting: Setting) -> bool:
-        """Puts the value from before back, if one is kept. What the person changed meanwhile is overwritten.
+        """Restore the original value if one is stored, overwriting what the person changed since.
 
-        False when that cannot be done: then it stays kept, for the next time.
+        Returns False if that fails; the value then stays stored for the next attempt.
         """
         try:
             before = await self._get("global", setting.kept_as)
@@ -114,7 +114,7 @@ class KeptSettings:
             raise CommandFailed(words("phone.error.unset", serial=self._shell.connection.serial, key=setting.key))
 
     async def _another_keyboard(self, before: str) -> bool:
-        """Where the person's own is not there any more: the first other one, so that they can type by hand."""
+        """If the person's own keyboard is gone, select the first other one, so that they can type by hand."""
         if before in (await self._ask("ime list -s -a")).split():
             return False
         now = await self.get(INPUT_METHOD)
@@ -133,11 +133,11 @@ class KeptSettings:
         line = command("settings", "get", namespace, key)
         told = await self._ask(line)
         if not told:
-            raise self._failed(line, words("phone.error.nothing_said"))  # not even the end of a line
+            raise self._failed(line, words("phone.error.nothing_said"))  # not even a newline
         return None if told.strip() in {"", _ABSENT} else told.strip()
 
     async def _ask(self, line: str) -> str:
-        """What a command has printed. Raises CommandFailed when it failed."""
+        """Return what a command printed. Raises CommandFailed if it failed."""
         answer = await self._shell.run(line)
         if problem := answer.failure:
             raise self._failed(line, problem)
@@ -149,14 +149,14 @@ class KeptSettings:
 
 
 SCREEN_TIMEOUT_MS = 30 * 60 * 1000
-"""Half an hour of light without a touch: a run may wait for a person, and battery phones ignore "stay on"."""
+"""Half an hour without a touch: a run may wait for a person, and on battery, phones ignore "stay on"."""
 
 EVERY_POWER_SOURCE = 15
-"""BatteryManager.BATTERY_PLUGGED_AC, USB, WIRELESS and DOCK together."""
+"""BatteryManager.BATTERY_PLUGGED_AC, USB, WIRELESS and DOCK combined."""
 
 
 class Preparation:
-    """Waking, unlocking, keeping awake and the input method of one phone."""
+    """Wakes, unlocks and keeps one phone awake, and selects its input method."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -167,10 +167,10 @@ class Preparation:
         """Whether text goes through the broadcast keyboard; None while the phone was not asked."""
 
     async def prepare(self, size: Size | None) -> State:
-        """Wakes, unlocks what needs no PIN, keeps awake, chooses the input method. Returns the state after it."""
+        """Wake the phone, unlock it without a PIN, keep it awake, select the input method, and return its state."""
         async with self._turn:
             self._prepared = True
-            # A task begins when the slowest of them has been answered: none depends on another.
+            # None depends on another, so they run together and only the slowest delays the task.
             async with together() as group:
                 group.create_task(self._settings.change(STAY_ON, str(EVERY_POWER_SOURCE)))
                 group.create_task(self._settings.change(SCREEN_TIMEOUT, str(SCREEN_TIMEOUT_MS)))
@@ -186,14 +186,14 @@ class Preparation:
         return await self._settings.change(INPUT_METHOD, BROADCAST_KEYBOARD)
 
     async def restore(self) -> None:
-        """Puts back what `prepare` changed, in this process or in one that crashed. Safe to call twice."""
+        """Restore what `prepare` changed, in this process or in one that crashed. Safe to call twice."""
         async with self._turn:
             await self._restore()
             self._prepared = False
 
     async def mend(self) -> bool:
-        """Puts back what a process that crashed has left; false when it cannot, or when a run of this process has the
-        phone prepared.
+        """Restore what a crashed process left changed. Returns False if that fails or a run of this process is using
+        the phone.
         """
         async with self._turn:
             return not self._prepared and await self._restore()
@@ -203,7 +203,7 @@ class Preparation:
         return all([await self._settings.restore(setting) for setting in (INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON)])
 
     async def uses_broadcast_keyboard(self) -> bool:
-        """Whether the broadcast keyboard is the current input method, as far as the phone can tell."""
+        """Whether the broadcast keyboard is selected, as far as the phone can tell."""
         if self.broadcast_keyboard is None:
             try:
                 self.broadcast_keyboard = await self._settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD
@@ -212,9 +212,9 @@ class Preparation:
         return bool(self.broadcast_keyboard)
 
     async def insist_on_broadcast_keyboard(self) -> bool:
-        """Whether the broadcast keyboard is the input method now; chosen again where the phone went back to its own.
+        """Whether the broadcast keyboard is selected, after selecting it again if the phone switched back.
 
-        Some makers do that for passwords, or whenever a field gets the focus.
+        Some makers switch back for passwords, or whenever a field gets the focus.
         """
         try:
             if await self._settings.get(INPUT_METHOD) != BROADCAST_KEYBOARD:
@@ -231,7 +231,7 @@ class Preparation:
             await self._shell.run("input keyevent KEYCODE_WAKEUP", doing=words("phone.doing.waking"))
             state = await read_state(self._shell)
         if state.locked:
-            # Takes a lock away that is only swiped; asks for the PIN where there is one.
+            # Dismisses a swipe lock, or shows the PIN page if there is a PIN.
             await self._shell.run("wm dismiss-keyguard", doing=words("phone.doing.unlocking"))
             state = await read_state(self._shell)
         if state.locked and size is not None:

@@ -1,4 +1,4 @@
-"""The only place where words become a command line for the phone's shell."""
+"""Quotes words for command lines of the phone's shell. This is the only place that does so."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+-]+")
 
 
 def quote(text: str) -> str:
-    """One word that a POSIX shell reads back as exactly `text`.
+    """Return one word that a POSIX shell reads back as exactly `text`.
 
-    Plain words stay as they are; everything else goes between single quotes, where a shell gives no sign a meaning.
-    Raises ValueError for a NUL, which no command line can carry.
+    Plain words stay as they are; everything else is put in single quotes, where no character is special. Raises
+    ValueError for a NUL, which no command line can contain.
     """
     if "\0" in text:
         raise ValueError("a command line cannot carry a NUL")
@@ -23,15 +23,15 @@ def quote(text: str) -> str:
 
 
 def command(*words: str | int) -> str:
-    """A command line of these words, each of them quoted."""
+    """Return a command line of these words, each quoted."""
     return " ".join(quote(str(word)) for word in words)
 
 
 def with_receipt(line: str, receipt: str, number: int) -> str:
-    """The simple command `line` with its receipt as an environment assignment in front.
+    """Prefix the simple command `line` with its receipt as an environment variable.
 
-    The phone's own record of commands can so be tied to one row of the journal; the command itself does not see it.
-    Raises ValueError when the receipt has other signs than letters, digits, `.`, `-` and `_`.
+    So the phone's own log of commands can be matched to one row of the journal; the command itself ignores it. Raises
+    ValueError if the receipt has characters other than letters, digits, `.`, `-` and `_`.
     """
     if not _RECEIPT.fullmatch(receipt):
         raise ValueError("a receipt is made of letters, digits, '.', '-' and '_'")

@@ -1,8 +1,8 @@
-"""Which window got an input, as the phone itself has written it down.
+"""Determines which window received an input, from the phone's own log.
 
-Since Android 11 the input dispatcher writes into the event log which window gets the focus (`input_focus`), and
-whenever another window than before gets a touch or a key, which one (`input_interaction`; AOSP
-InputDispatcher::updateInteractionTokensLocked). It calls a window by the same number as `mCurrentFocus` does.
+Since Android 11, the input dispatcher logs which window gets the focus (`input_focus`) and, whenever another window
+than before gets a touch or key, which one (`input_interaction`; AOSP InputDispatcher::updateInteractionTokensLocked).
+It identifies a window by the same number as `mCurrentFocus`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from devices.wording import words
 logger = logging.getLogger(__name__)
 
 TIMEOUT = 3.0
-"""Seconds for the log; it is read after the input, and nothing waits for it but the next look."""
+"""Seconds for the log; it is read after the input, and only the next look waits for it."""
 COMMAND = "logcat -b events -d -v epoch -s input_focus input_interaction"
 _LINE = re.compile(r"^\s*(\d+\.\d+)\s.*?\b(input_focus|input_interaction)\s*:\s*(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"(?:entering|with:|,)\s*([0-9a-f]{1,8}) ([^\s,]+)")
 _NUMBER = re.compile(r"Window\{([0-9a-f]+) ")
 _TICK = 0.001
-"""Seconds: the log tells no shorter times."""
+"""Seconds; the log has no finer times."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A line of the log: when it was written, whether it tells of an input, and the windows by number."""
+    """A log line: its time, whether it reports an input, and its windows by number."""
 
     at: float
     is_input: bool
@@ -38,10 +38,10 @@ class _Note:
 
 
 async def read_receiver(shell: Shell, before: State) -> str:
-    """The window that got the input that was sent after `before`, in place of the one that had the focus then.
+    """Return the window that received the input sent after `before` instead of the window that was focused then.
 
-    "" when it was that one, or when nobody can tell: before Android 11, without a clock in `before`, or when the log
-    cannot be read. The input was sent all the same.
+    Returns "" if the expected window received it or it is unknown: before Android 11, without a clock in `before`, or
+    if the log cannot be read. The input was sent in any case.
     """
     number = _NUMBER.match(before.window)
     if number is None or before.clock is None:
@@ -55,11 +55,11 @@ async def read_receiver(shell: Shell, before: State) -> str:
 
 
 def other_receiver(log: str, expected: str, since: float) -> str:
-    """The name of another window than the `expected` one that got the first input `since` then (Unix seconds); "" for
-    none.
+    """Return the name of a window other than `expected` that received the first input after `since` (Unix seconds); ""
+    if none.
 
-    Only a window that came up counts, so one that had taken the focus: a touch may well go to a toolbar or a list of
-    suggestions, which lie beside the window with the focus and never have it.
+    Only a window that took the focus counts. A touch may also go to a toolbar or a list of suggestions, which are next
+    to the focused window and never have the focus.
     """
     focused = ""
     for note in map(_note, _LINE.findall(log)):

@@ -1,8 +1,8 @@
-"""The names of phones at an adb server: which phone each means, also where two phones share a serial number.
+"""The names of phones at an adb server, which identify each phone even if two share a serial number.
 
-Cheap phones really have 0123456789ABCDEF, every one of them, or none at all. adb then tells them apart by the port that
-they are plugged into, and takes that as a name, too (AOSP transport.cpp, MatchesTarget). Such a phone is called by both
-here: `0123456789ABCDEF@usb:1-4`.
+Some cheap phones all have the serial 0123456789ABCDEF, or none at all. adb then distinguishes them by their USB port
+and accepts it as a name (AOSP transport.cpp, MatchesTarget). Here, such a phone is named by both:
+`0123456789ABCDEF@usb:1-4`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _STATES = (
     "device|offline|unauthorized|authorizing|connecting|bootloader|recovery|rescue|sideload|host|detached|"
     "no device|no permissions.*?|unknown"
 )
-"""AOSP `ConnectionState` as adb writes it. A serial may have blanks in it: adb puts a number into the name of a service
-that it finds twice on the network, `adb-… (2)._adb-tls-connect._tcp`.
+"""AOSP `ConnectionState` as adb writes it. A serial may contain spaces: adb numbers a service name found twice on the
+network, `adb-… (2)._adb-tls-connect._tcp`.
 """
 _LINE = re.compile(
     rf"(?P<serial>\S.*?)\s+(?P<state>{_STATES})"
@@ -27,7 +27,7 @@ _LINE = re.compile(
 
 
 class Way(StrEnum):
-    """How a phone is reached: what a person does about a link that broke is another thing for each."""
+    """How a phone is reached, which decides how a person fixes a broken link."""
 
     CABLE = "cable"
     NETWORK = "network"
@@ -36,18 +36,18 @@ class Way(StrEnum):
 
 
 def parse_states(listed: str) -> dict[str, str]:
-    """State by serial, from lines of `serial TAB state`."""
+    """Return states by serial from lines of `serial TAB state`."""
     return dict(line.split("\t", 1) for line in listed.splitlines() if "\t" in line)
 
 
 def told_apart(listed: str) -> bool:
-    """Whether the serials of such a list are enough to tell its phones apart."""
+    """Whether the serials in such a list distinguish all its phones."""
     serials = [line.partition("\t")[0] for line in listed.splitlines() if "\t" in line]
     return len({*serials}) == len(serials) and _NONE not in serials
 
 
 def parse_long(listed: str) -> dict[str, str]:
-    """State by serial, from the long list (`adb devices -l`); one that does not tell a phone has its port behind it."""
+    """Return states by serial from the long list (`adb devices -l`), with the USB port added to ambiguous serials."""
     found = [match for line in listed.splitlines() if (match := _LINE.fullmatch(line.strip()))]
     times = Counter(match["serial"] for match in found)
     return {
@@ -59,12 +59,12 @@ def parse_long(listed: str) -> dict[str, str]:
 
 
 def target(name: str) -> str:
-    """What adb is told for a phone of this name."""
+    """Return the name that adb is given for this phone."""
     return name.rpartition("@")[2] if "@usb:" in name else name
 
 
 def known_as(name: str) -> frozenset[str]:
-    """What people may call it: its name, and serial and port by themselves."""
+    """Return the names that people may use for it: the full name, the serial and the port."""
     return frozenset({name, target(name), name.partition("@usb:")[0]})
 
 
@@ -74,12 +74,12 @@ def dialled(name: str) -> bool:
 
 
 def on_network(name: str) -> bool:
-    """Whether the phone is reached without a cable; adb finds some by itself, under the name of their service."""
+    """Whether the phone is reached without a cable; adb finds some itself, by the name of their service."""
     return dialled(name) or "._adb" in name
 
 
 def way_to(name: str) -> Way:
-    """How the phone of this name is reached."""
+    """Return how the phone with this name is reached."""
     if _HERE.fullmatch(target(name)):
         return Way.HERE
     return Way.NETWORK if on_network(name) else Way.CABLE

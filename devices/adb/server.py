@@ -1,4 +1,4 @@
-"""The adb server: where it is, and starting the local one when it is not running."""
+"""The adb server: its address, and starting the local one if it is not running."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from devices.wording import words
 logger = logging.getLogger(__name__)
 
 DEFAULT_PORT = 5037
-"""Where adb listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
+"""The port on which adb listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
 
 START_TIMEOUT = 20.0
 """Seconds for an adb server to start; 3 s were measured with USB, and Android's own client waits as long."""
 
 CONNECT_TIMEOUT = 1.0
-"""Seconds for an adb server to take a connection; one that is there takes milliseconds."""
+"""Seconds for an adb server to accept a connection; a running one takes milliseconds."""
 USB_BUS = Path("/dev/bus/usb")
 READ_BY_ADB = (
     "ADB_EMU",
@@ -46,7 +46,7 @@ READ_BY_ADB = (
     "ANDROID_USER_HOME",
     "ANDROID_VENDOR_KEYS",
 )
-"""Variables of adb (its manual page, docs/user/adb.1.md), and where it looks for its keys."""
+"""Variables that adb reads (its manual page, docs/user/adb.1.md), and where it looks for its keys."""
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -59,7 +59,7 @@ class ServerAddress:
 
     @classmethod
     def parse(cls, text: str) -> ServerAddress:
-        """`host`, `host:port` or `:port`. Raises ValueError with a sentence for people."""
+        """Parse `host`, `host:port` or `:port`. Raises ValueError with a sentence for people."""
         host, _, port = text.strip().rpartition(":") if ":" in text else (text.strip(), "", "")
         if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
             raise ValueError(f"{text!r} is no adb server address: write host:port, such as 127.0.0.1:{DEFAULT_PORT}.")
@@ -67,7 +67,7 @@ class ServerAddress:
 
     @property
     def local(self) -> bool:
-        """Whether the server runs on this machine, so that it may be started here."""
+        """Whether the server is on this machine, so that it may be started here."""
         return self.host in _LOCAL
 
     def __str__(self) -> str:
@@ -88,9 +88,9 @@ async def answers(address: ServerAddress) -> bool:
 
 
 async def ensure_running(address: ServerAddress) -> None:
-    """Returns when an adb server listens at the address; a local one is started when needed.
+    """Return once an adb server listens at the address, starting a local one if needed.
 
-    Raises PhoneGone when it is on another machine or does not start.
+    Raises PhoneGone if it is on another machine or does not start.
     """
     if await answers(address):
         return
@@ -102,9 +102,10 @@ async def ensure_running(address: ServerAddress) -> None:
 
 
 def adb_binary() -> str:
-    """The adb to start a server with: ADBUTILS_ADB_PATH when set, else the one in adbutils' wheel, else any on PATH.
+    """Return the adb program for starting a server: ADBUTILS_ADB_PATH if set, otherwise adbutils' own, otherwise any on
+    PATH.
 
-    adbutils itself prefers the one on PATH, whose age nobody knows.
+    adbutils itself prefers the one on PATH, which may be outdated.
     """
     chosen = os.environ.get("ADBUTILS_ADB_PATH")
     if chosen:
@@ -117,15 +118,15 @@ def adb_binary() -> str:
 
 
 def adb_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of any adb that is started."""
+    """Return the environment of any adb process."""
     return child_environment(READ_BY_ADB, more)
 
 
 def server_environment(address: ServerAddress) -> dict[str, str]:
-    """The environment of the server that is started: what adb reads, the port, and no waiting for USB where there is
-    none. The server outlives whoever starts it, and everybody of this user can read its environment.
+    """Return the environment of a new server: the variables that adb reads, the port, and no USB if there is no bus.
 
-    Without a USB bus libusb's start costs 3 s; `ADB_LIBUSB=0` takes 0.01 s.
+    The server outlives its starter, and all processes of this user can read its environment. Without a USB bus,
+    starting libusb costs 3 s; `ADB_LIBUSB=0` takes 0.01 s.
     """
     environment = adb_environment({"ANDROID_ADB_SERVER_PORT": str(address.port)})
     if not USB_BUS.exists():
@@ -135,7 +136,7 @@ def server_environment(address: ServerAddress) -> dict[str, str]:
 
 def _start(address: ServerAddress) -> None:
     binary = adb_binary()
-    # Whatever adbutils runs by itself shall be the same program.
+    # Make adbutils run the same program.
     os.environ.setdefault("ADBUTILS_ADB_PATH", binary)
     try:
         ended = subprocess.run(  # noqa: S603  # a fixed program with fixed words

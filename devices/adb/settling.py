@@ -1,4 +1,4 @@
-"""Waiting for a screen to come to rest, or for a loading screen to go, by looking at it instead of sleeping."""
+"""Waits for a screen to come to rest or a loading screen to disappear, by looking at it instead of sleeping."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from devices.phone import Element
 from devices.resizing import CELL, thumbnail_of
 
 FIRST_CHANGE = 0.5
-"""Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""
+"""Seconds in which an input shows its first effect, if it has one; the next look sees a slower one."""
 
 FIRST_CHANGE_OF_LAUNCH = 1.5
-"""The same after an app or an address was opened: its process has to start."""
+"""The same after opening an app or address, whose process must start."""
 
 GAP = 0.1
-"""Seconds between two frames that are compared. Closer ones agree in the middle of a slow animation."""
+"""Seconds between two compared frames. Closer ones look equal in the middle of a slow animation."""
 
 _SAME = 12
-"""Levels of brightness that a cell may differ: gradients and dithering move a few."""
+"""Brightness levels by which a cell may differ: gradients and dithering change a few."""
 
 _STATUS_BAR = 0.045
-"""Share of the longer side that the status bar (clock, signal) takes, cut off."""
+"""The share of the longer side that is cut off as status bar (clock, signal)."""
 
 _CARET = (2, 14)
-"""Cells that a blinking caret covers at most: upright and thin."""
+"""The maximum cells that a blinking caret covers, upright and thin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A small luma picture of a screen without its status bar, for comparing."""
+    """A small brightness picture of a screen without its status bar, for comparisons."""
 
     luma: Image.Image
     size: Size
 
     @classmethod
     def of(cls, image: Image.Image) -> Probe:
-        """The probe of a picture of the screen."""
+        """Return the probe of a screenshot."""
         return cls.of_thumbnail(thumbnail_of(image), Size(*image.size))
 
     @classmethod
     def of_thumbnail(cls, thumbnail: Image.Image, size: Size) -> Probe:
-        """The probe of a thumbnail that there is already; `size` is that of the screen."""
+        """Return the probe of an existing thumbnail; `size` is the screen's."""
         bar = min(-(-round(max(size.width, size.height) * _STATUS_BAR) // CELL), thumbnail.height - 1)
         return cls(thumbnail.crop((0, bar, thumbnail.width, thumbnail.height)), size)
 
     def same_as(self, other: Probe) -> bool:
-        """Whether both show the same; a caret alone is no difference."""
+        """Whether both show the same, ignoring a caret."""
         if self.size != other.size:
             return False
         box = ImageChops.difference(self.luma, other.luma).point(lambda level: 255 if level > _SAME else 0).getbbox()
@@ -65,7 +65,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A frame with its picture that shows the screen as it was last, and whether that had come to rest."""
+    """The frame with the latest state of the screen, and whether that had come to rest."""
 
     frame: Frame
     settled: bool
@@ -83,18 +83,18 @@ async def settle(
     shown: Callable[[Frame, bool], None] = lambda _frame, _new: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Rest:
-    """Captures until the screen rests: first a change against `before`, then two frames in a row that agree.
+    """Capture until the screen rests: first a change against `before`, then two equal frames in a row.
 
-    A screen that does not change within `first_change` seconds rests already, when a frame shows it that was begun in
-    the second half of them or later. Ends after `patience` seconds with what there is; with `glance`, at the first
-    frame when that shows a change. `shown` is called with each frame that the loop goes on from, and whether it is
-    another than the one before. Raises what `capture` raises.
+    A screen that does not change within `first_change` seconds is at rest if a frame shows that which began in the
+    second half of that time or later. It ends after `patience` seconds with the latest frame or, with `glance`, at the
+    first frame if that shows a change. `shown` is called with each frame that the loop continues from, and whether it
+    differs from the one before. Raises what `capture` raises.
 
-    With `paired` the second capture begins GAP after the first, also while that is still on its way: most screens stand
-    still by then, and a frame may take a quarter of a second.
+    With `paired`, the second capture begins GAP after the first even if that is still running, because most screens are
+    still by then and a frame may take a quarter of a second.
 
-    More than the thumbnail, which takes most of a frame's processor time, is made of a frame that shows something
-    new, and of one after so long that it may be the last.
+    The full picture takes most of a frame's processor time. It is only made if a frame shows something new or is so
+    late that it may be the last.
     """
     began = clock()
     previous = before
@@ -119,7 +119,7 @@ async def settle(
             same = probe.same_as(previous)
             now = clock()
             last = frame if frame.shows else last
-            # A frame that took long may show how it was before the effect: one begun that early proves nothing.
+            # A slow frame may show the state before the effect: one that began so early proves nothing.
             late = now - began >= first_change and taken - began >= first_change / 2
             if last is not None and same and (changed or late):
                 return Rest(last, settled=True)
@@ -137,12 +137,12 @@ async def settle(
             second.cancel()
             await asyncio.wait({second})
             if not second.cancelled():
-                second.exception()  # it was of no interest any more
+                second.exception()  # retrieve it so that asyncio does not warn
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A screen that is waited for: how it is captured, what it showed before, and the seconds of `settle`."""
+    """A screen that is waited for: how to capture it, what it showed before, and the times for `settle`."""
 
     capture: Callable[[Wanted], Awaitable[Frame]]
     before: Probe
@@ -152,7 +152,7 @@ class Watched:
     async def rest(
         self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float], paired: bool = False
     ) -> Rest:
-        """See `settle`."""
+        """Call `settle` for this screen."""
         return await settle(
             self.capture,
             self.before,
@@ -170,13 +170,13 @@ WORDS = frozenset(
     | {"加载中", "正在加载", "请稍候", "请稍等", "载入中"}
 )
 BAR = "android.widget.ProgressBar"
-"""A circle that turns, or a bar without a number; one that moves is seen by itself."""
+"""A spinner, or a bar without a number; if it moves, that is seen anyway."""
 MOST_LABELS = 6
-"""What else such a screen has: a title, a way back, an address. A player or a list with a bar in it has more."""
+"""The maximum other labels of a loading screen: a title, a way back, an address. A player or list has more."""
 
 
 def loads(elements: tuple[Element, ...] | None) -> bool:
-    """Whether there is a sign of loading and little beside it."""
+    """Whether there is a sign of loading and little else."""
     if not elements:
         return False
     signs = [e for e in elements if e.class_name == BAR or e.label.strip(" .…").casefold() in WORDS]

@@ -1,4 +1,4 @@
-"""Commands on the phone: its shell with a real exit code, raw output for pictures, several questions at once."""
+"""Runs commands on the phone: its shell with a real exit code, raw output for pictures, several at once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from devices.errors import PhoneError, PhoneGone, PhoneTimeout
 from devices.wording import words
 
 MOST = 4
-"""Pictures that are received at the same time; the others wait in their sockets. More cores than that are rare."""
+"""How many pictures are received at the same time; others wait in their sockets. Few machines have more cores."""
 STEP = 4 * 1024 * 1024
-"""By so many bytes a piece grows that is too small."""
+"""How many bytes a buffer grows by when it is too small."""
 
 
 class Buffers:
-    """Lends out at most `MOST` pieces at a time."""
+    """A pool that lends out at most `MOST` buffers at a time."""
 
     def __init__(self) -> None:
         self._turn = threading.BoundedSemaphore(MOST)
@@ -29,7 +29,9 @@ class Buffers:
 
     @contextmanager
     def lent(self, timeout: float) -> Iterator[bytearray]:
-        """One piece, of any size, for this thread. Raises TimeoutError when none is free for so many seconds."""
+        """Lend a buffer of any size to this thread. Raises TimeoutError if none becomes free within
+        `timeout` seconds.
+        """
         if not self._turn.acquire(timeout=timeout):
             raise TimeoutError
         piece = self._idle.pop() if self._idle else bytearray(STEP)
@@ -41,9 +43,10 @@ class Buffers:
 
 
 def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int], most: int) -> int:
-    """Writes `first` and then all that `receive` gives (0 at the end) into the piece, which grows; the length.
+    """Write `first` and then everything `receive` returns (0 at the end) into the buffer, growing it, and return the
+    length.
 
-    It ends as soon as there are more bytes than `most`: the piece is kept, and must not grow for ever.
+    It stops as soon as there are more than `most` bytes: the buffer is reused and must not grow without limit.
     """
     length = len(first)
     if length > len(piece):
@@ -62,17 +65,17 @@ def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int], m
 T = TypeVar("T")
 
 DEFAULT_TIMEOUT = 10.0
-"""Seconds for a command; `am start` and `ime set` take up to a few on a loaded phone."""
+"""Seconds for a command; `am start` and `ime set` take a few on a busy phone."""
 
 MOST_BYTES = 256 * 1024 * 1024
-"""Of one answer: the raw picture of an 8K screen has 133 million. A phone that tells more means harm, or is broken."""
+"""The size limit of one answer: the raw picture of an 8K screen has 133 million bytes. More is an attack or a fault."""
 
 _buffers = Buffers()
 _STDOUT, _STDERR, _EXIT = 1, 2, 3
 _HEADER = 5
 _MARK = "X4EXIT:"
 _BEGUN = "Exception occurred while"
-"""How Android 10 and later begin; the exception itself is in the next line (AOSP BasicShellCommandHandler)."""
+"""How exceptions begin on Android 10 and later; the exception is on the next line (AOSP BasicShellCommandHandler)."""
 _FAILURE = re.compile(
     r"^\s*(?:cmd: |Failure calling service|Can't find service|No shell command implementation|Exception occurred while"
     r"|Security exception|(?:java|android)\.[\w.]*(?:Exception|Error)\b|[Ee]rror: |Error while |Permission [Dd]enial"
@@ -80,16 +83,16 @@ _FAILURE = re.compile(
     r"|\S*(?:sh|/\w+): .*(?:not found|ermission denied)\s*$).*$",
     re.MULTILINE,
 )
-"""What the programs of Android print when they fail. Older ones exit with 0 all the same, and so does a service of
-today without commands: AOSP `cmd.cpp`, `Binder.handleShellCommand`, `BasicShellCommandHandler`, `SettingsService`.
+"""What Android's programs print when they fail. Older ones exit with 0 anyway, and so do current services without
+commands: AOSP `cmd.cpp`, `Binder.handleShellCommand`, `BasicShellCommandHandler`, `SettingsService`.
 """
 _CHARACTER_LIMIT = 0xFFFF
-"""A service name is written with four hexadecimal digits of length before it (adb's SERVICES.TXT)."""
+"""A service name is preceded by its length as four hexadecimal digits (adb's SERVICES.TXT)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a command printed, and its exit code. Old phones print both kinds of output to `out`."""
+    """The output and exit code of a command. Old phones write both output streams to `out`."""
 
     out: str
     err: str
@@ -97,12 +100,12 @@ class Result:
 
     @property
     def text(self) -> str:
-        """Both outputs together."""
+        """Both output streams together."""
         return self.out + self.err
 
     @property
     def failure(self) -> str:
-        """Why the command has failed, in words of the phone; "" when it did what it is for."""
+        """Why the command failed, in the phone's words; "" if it succeeded."""
         told = failure_in(self.text)
         if told or not self.code:
             return told
@@ -111,27 +114,27 @@ class Result:
 
 
 def failure_in(text: str) -> str:
-    """The line of what a command has printed that tells that it failed, and where there are several, why; "" for an
-    answer.
+    """Return the line of a command's output that says that it failed and, if there are several, why; "" if there is
+    none.
     """
     found = [each[0].strip() for each in _FAILURE.finditer(text)]
     return next((line for line in found if not line.startswith(_BEGUN)), found[0])[:200] if found else ""
 
 
 class Shell:
-    """The shell of one phone."""
+    """The shell of one phone, reached through adb."""
 
     def __init__(self, connection: Connection, *, most: int = MOST_BYTES) -> None:
-        """`most` is how many bytes of one answer are taken."""
+        """`most` limits the bytes of one answer."""
         self.connection = connection
         self._most = most
         self._features: frozenset[str] | None = None
 
     async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
-        """Runs a command line and returns what it printed. An exit code other than 0 is no error here.
+        """Run a command line and return what it printed. A nonzero exit code is not an error here.
 
-        Raises PhoneGone when the link broke before the exit code came: half an answer is never passed on. Raises
-        PhoneError for an answer without end.
+        Raises PhoneGone if the link broke before the exit code arrived, so that half an answer is never returned, and
+        PhoneError if the answer is too long.
         """
         _check_length(line)
         if "shell_v2" in await self.features():
@@ -139,27 +142,27 @@ class Shell:
         return await self.connection.run(lambda call: _run_v1(call, line, self._most), timeout=timeout, doing=doing)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
-        """The bytes that a command prints, without any translation of line ends; no exit code."""
+        """Return the bytes that a command prints, unchanged and without an exit code."""
         return await self.read(line, bytes, timeout=timeout, doing=doing)
 
     async def read(
         self, line: str, read: Callable[[memoryview], T], *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command"
     ) -> T:
-        """What `read` makes of the same bytes, without a copy of them.
+        """Apply `read` to the raw output of a command, without copying it, and return its result.
 
-        `read` runs in a thread and must not keep the bytes: their memory is used again. Raises what it raises.
+        `read` runs in a thread and must not keep the bytes, because their memory is reused. Raises what `read` raises.
         """
         _check_length(line)
         return await self.connection.run(lambda call: _raw(call, line, read, self._most), timeout=timeout, doing=doing)
 
     async def features(self) -> frozenset[str]:
-        """What the phone's adb daemon can do, asked once per link."""
+        """Return the features of the phone's adb daemon, asked once per link."""
         if self._features is None:
             self._features = await self.connection.run(_features, timeout=5.0, doing=words("phone.doing.features"))
         return self._features
 
     def forget(self) -> None:
-        """The link is a new one: ask again what it can do."""
+        """Forget the features, because the link is a new one."""
         self._features = None
 
 
@@ -208,7 +211,9 @@ def _run_v1(call: Call, line: str, most: int) -> Result:
 
 
 def _run_v2(call: Call, line: str, most: int) -> Result:
-    """The framed shell: a byte for the stream, four for the length, the data (AOSP `shell_protocol.h`)."""
+    """Run a command with the framed protocol: one byte for the stream, four for the length, the data
+    (`shell_protocol.h`).
+    """
     connection = call.open(f"shell,v2,raw:{line}")
     streams = {_STDOUT: bytearray(), _STDERR: bytearray()}
     buffer = bytearray()
@@ -237,9 +242,9 @@ def _run_v2(call: Call, line: str, most: int) -> Result:
 
 @asynccontextmanager
 async def together() -> AsyncIterator[asyncio.TaskGroup]:
-    """A task group that raises the first failure itself instead of a group of them; the other tasks are cancelled.
+    """A task group that raises the first failure itself rather than an exception group; the other tasks are cancelled.
 
-    The border promises a `PhoneError`; when the cable is out, every question fails with the same one.
+    Callers are promised a `PhoneError`, and when the cable is out, every question fails with the same one.
     """
     try:
         async with asyncio.TaskGroup() as group:

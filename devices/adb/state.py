@@ -1,8 +1,8 @@
-"""What a phone says about itself in one round trip: app in front, keyboard, rotation, lock, screen, battery.
+"""Reads a phone's state in one round trip: app in front, keyboard, rotation, lock, screen, battery.
 
-The services print for people, and every Android prints a little differently. So several forms are known for each fact
+The services print for people, and every Android version prints differently. So each fact has several known forms
 (Android 8 to 15, AOSP `DisplayContent`, `WindowManagerService`, `PhoneWindowManager`, `KeyguardServiceDelegate`,
-`InputMethodManagerService`, `PowerManagerService`), and a fact that is not found takes the harmless value.
+`InputMethodManagerService`, `PowerManagerService`), and a missing fact gets a harmless value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from devices.geometry import Size
 from devices.wording import words
 
 STATE_TIMEOUT = 5.0
-"""Seconds for the round trip; about 0.2 s on a phone of today, several on an old one under load."""
+"""Seconds for the round trip; about 0.2 s on a current phone, several on an old one under load."""
 
 _SECTION = "@@"
 # Filtered on the phone: `dumpsys window` alone can be half a megabyte.
@@ -51,22 +51,22 @@ _LOCKED = re.compile(
 )
 _WAKEFULNESS = re.compile(r"mWakefulness=(\w+)")
 _AWAKE = re.compile(r"\bmAwake=(true|false)\b")
-"""AOSP DisplayPolicy.dump, since Android 10 among the displays."""
+"""AOSP DisplayPolicy.dump, listed with the displays since Android 10."""
 _TIME = re.compile(r"\d+\.\d+")
 _DISPLAY_POWER = re.compile(r"Display Power: state=(\w+)")
 _KEYBOARD = re.compile(r"\bmInputShown=\s*(true|false)\b")
 _KEYBOARD_VIEW = re.compile(r"\bmIsInputViewShown=\s*(true|false)\b")
-"""Of the keyboard itself: it stays true when its window is closed (AOSP InputMethodService.isInputViewShown)."""
+"""The keyboard's own state, which stays true when its window closes (AOSP InputMethodService.isInputViewShown)."""
 _LEVEL = re.compile(r"^\s*level:\s*(\d+)", re.MULTILINE)
 _TENTHS = re.compile(r"^\s*temperature:\s*(-?\d+)", re.MULTILINE)
-"""BatteryManager.EXTRA_TEMPERATURE: tenths of a degree Celsius. Zero is what phones without a sensor tell."""
+"""BatteryManager.EXTRA_TEMPERATURE: tenths of a degree Celsius. Phones without a sensor report zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is true of the phone now. `rotation` is a number of quarter turns, `battery` percent or None.
+    """The current state of the phone. `rotation` counts quarter turns; `battery` is in percent or None.
 
-    `window` is Android's own name of the window that gets the input, with a number that no other window has.
+    `window` is Android's own name of the window that receives input, with a unique number.
     """
 
     package: str = ""
@@ -78,33 +78,34 @@ class State:
     battery: int | None = None
     charging: bool = False
     temperature: float | None = None
-    """Of the battery, in °C."""
+    """The battery temperature in °C."""
     window: str = ""
     clock: float | None = None
-    """Of the phone itself, in Unix seconds, where it was asked for."""
+    """The phone's own time in Unix seconds, if it was requested."""
     size: Size | None = None
-    """What apps are drawn for, and touches are given in; it changes when a phone is folded or its resolution is set."""
+    """The size that apps and touches use; it changes when a phone is folded or its resolution is set."""
     other_displays: bool = False
-    """Whether there are more than the default display: keys and apps that name none may go to another. False before
-    Android 10, where `input` knows no displays.
+    """Whether there are displays besides the default one, to which keys and apps could go unless they name one. False
+    before Android 10, whose `input` knows no displays.
     """
 
     def same_window(self, other: State) -> bool:
-        """Whether the same window gets the input; one that is not told, as between two windows, contradicts nothing."""
+        """Whether the same window receives input; an unknown one, as between two windows, contradicts nothing."""
         return not self.window or not other.window or self.window == other.window
 
 
 async def read_state(shell: Shell) -> State:
-    """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+    """Read the full state. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
     answer = await shell.run(COMMAND, timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
     return parse_state(answer.out)
 
 
 async def read_front(shell: Shell, *, clock: bool = False) -> State:
-    """Asks only whether the screen is on, how it is held, its size, and which window gets the input; and then, with
-    `clock`, what time it is there.
+    """Read only whether the screen is on, its rotation and size, the window that receives input and, with `clock`, the
+    time.
 
-    It takes a fifth of the time of all. Before Android 10 window and light are not told here. Raises as `read_state`.
+    It takes a fifth of the time of the full state. Before Android 10, window and screen power are missing. Raises as
+    `read_state`.
     """
     line = f"{_FRONT}; echo {_SECTION}clock; {_CLOCK}" if clock else _FRONT
     answer = await shell.run(line, timeout=STATE_TIMEOUT, doing=words("phone.doing.window"))
@@ -112,10 +113,10 @@ async def read_front(shell: Shell, *, clock: bool = False) -> State:
 
 
 async def read_brief(shell: Shell) -> State:
-    """Asks only what a screen that is shown early has to tell: window, app, rotation, size, light and keyboard.
+    """Read only what an early look needs: window, app, rotation, size, screen power and keyboard.
 
-    It takes two fifths of the time of all. Lock and battery are as good as not told. Between two windows, and before
-    Android 10, it asks everything. Raises as `read_state`.
+    It takes two fifths of the time of the full state. Lock and battery are not reported. Between two windows, and
+    before Android 10, it reads the full state. Raises as `read_state`.
     """
     answer = await shell.run(_BRIEF, timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
     brief = parse_state(answer.out)
@@ -123,19 +124,19 @@ async def read_brief(shell: Shell) -> State:
 
 
 async def read_keyboard(shell: Shell) -> bool:
-    """Asks only whether the keyboard is shown, in a fifth of the time of all. Raises as `read_state`."""
+    """Read only whether the keyboard is shown, in a fifth of the full time. Raises as `read_state`."""
     answer = await shell.run(_SECTIONS["keyboard"], timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
     return _keyboard_shown(answer.out)
 
 
 async def read_package(shell: Shell) -> str:
-    """Asks only for the package of the app in front, empty when there is none. Raises as `read_state`."""
-    # Before Android 10 the window with the focus stands elsewhere.
+    """Read only the package of the app in front; "" if there is none. Raises as `read_state`."""
+    # Before Android 10, the focused window is printed elsewhere.
     return (await read_front(shell)).package or (await read_state(shell)).package
 
 
 def parse_state(output: str) -> State:
-    """Reads what the command printed; unknown forms give the harmless value and never an error."""
+    """Parse the command's output; unknown forms give a harmless value and never an error."""
     parts = _split(output)
     displays = parts.get("window", "")
     window = _default_display(displays) + parts.get("windows", "")
@@ -154,14 +155,14 @@ def parse_state(output: str) -> State:
         window=found.group(1) if (found := _WINDOW.search(window)) else "",
         clock=float(found.group()) if (found := _TIME.match(parts.get("clock", ""))) else None,
         size=Size(*map(int, found.groups())) if (found := _SIZE.search(window)) else None,
-        # Since Android 10 each display has a focus of its own, and tells it.
+        # Since Android 10, each display reports a focus of its own.
         other_displays="mCurrentFocus=" in displays and any(number != "0" for number in _DISPLAY.findall(displays)),
     )
 
 
 def _default_display(window: str) -> str:
-    """What is told of the display that a person sees and touches go to, number 0 whichever is in use of a phone that
-    folds; others, of a cast or a virtual display, may be listed before it (AOSP Display.DEFAULT_DISPLAY).
+    """Return the lines about the display that people see and touch, number 0 whichever screen of a foldable is in use.
+    Other displays, of a cast or a virtual display, may be listed before it (AOSP Display.DEFAULT_DISPLAY).
     """
     kept, number = [], "0"
     for line in window.splitlines(keepends=True):
@@ -183,7 +184,8 @@ def _temperature(battery: str) -> float | None:
 
 
 def foreground(window: str) -> tuple[str, str]:
-    """Package and activity in front: the focused window's, else the focused app's, else the resumed activity's.
+    """Return the package and activity in front: of the focused window, otherwise the focused app or the resumed
+    activity.
 
     A pop-up, the notification shade or the keyguard has the focus without naming an activity.
     """
@@ -216,7 +218,7 @@ def _quarter_turns(window: str) -> int:
 
 
 def _screen_on(power: str, window: str) -> bool:
-    # A phone whose cover or cast is lit is awake, and its default display may be dark all the same.
+    # A phone with a lit cover or cast is awake even if its default display is dark.
     awake = _AWAKE.search(window)
     if awake is not None and awake.group(1) == "false":
         return False

@@ -1,4 +1,4 @@
-"""Text as command lines: through the broadcast keyboard when it is chosen, else as key presses, else not at all."""
+"""Converts text to command lines: for the broadcast keyboard if selected, otherwise as key presses if possible."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from devices.wording import words
 
 BROADCAST_PACKAGE = "com.android.adbkeyboard"
 BROADCAST_KEYBOARD = f"{BROADCAST_PACKAGE}/.AdbIME"
-"""ADBKeyboard (github.com/senzhk/ADBKeyBoard): an input method that takes its text from a broadcast."""
+"""ADBKeyboard (github.com/senzhk/ADBKeyBoard), an input method that receives its text by broadcast."""
 
 MAX_TEXT = 10_000
-"""Characters for one input; a text field that takes more is no text field."""
+"""The maximum characters of one input; no ordinary text field takes more."""
 
 KEY_CHUNK = 160
 """Characters for one `input text`. Each character is two injected events that are waited for, so a chunk takes about a
-second on a slow phone and a cancelled text stops soon."""
+second on a slow phone, and a cancelled text stops soon.
+"""
 
 BROADCAST_CHUNK = 2000
-"""Characters for one broadcast; Android limits an intent to about 1 MB and a shell's argument to 128 KiB."""
+"""Characters for one broadcast; Android limits an intent to about 1 MB and a shell argument to 128 KiB."""
 
 MAX_DELETES = 1000
 DELETE_MARGIN = 8
-"""More deletes than the field is known to have characters: a delete in an empty field does nothing."""
+"""Additional deletes beyond the known length of a field; a delete in an empty field does nothing."""
 UNKNOWN_DELETES = 200
 _DELETES_PER_COMMAND = 250
 
@@ -36,9 +37,9 @@ _KEY_SIGNS = re.compile(f"([{re.escape(''.join(KEYS_IN_TEXT))}])")
 
 
 def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
-    """The command lines that enter `text` into the focused field.
+    """Return the command lines that enter `text` into the focused field.
 
-    Raises UntypableText when the text is too long, has control characters, or needs the broadcast keyboard.
+    Raises UntypableText if the text is too long, has control characters, or needs the broadcast keyboard.
     """
     check_text(text)
     if broadcast:
@@ -49,8 +50,8 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
 
 
 def check_text(text: str) -> None:
-    """Raises UntypableText when a text is too long, has control characters, or is not as `as_typed` makes it: what
-    would become a key here was not judged as one.
+    """Raise UntypableText if a text is too long, has control characters, or is not as `as_typed` returns it, because
+    additional keys would not have been judged.
     """
     if len(text) > MAX_TEXT:
         raise UntypableText(words("phone.rejected.long_text", length=len(text), limit=MAX_TEXT))
@@ -60,7 +61,7 @@ def check_text(text: str) -> None:
 
 
 def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]:
-    """The command lines that empty the focused field, which has `length` characters as far as is known."""
+    """Return the command lines that empty the focused field of `length` characters (None: unknown)."""
     if broadcast:
         return (command("am", "broadcast", "-a", "ADB_CLEAR_TEXT", "-p", BROADCAST_PACKAGE),)
     deletes = UNKNOWN_DELETES if length is None else min(MAX_DELETES, length + DELETE_MARGIN)
@@ -72,8 +73,8 @@ def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]
 
 
 def is_left_of(text: str, left: str) -> bool:
-    """Whether this is what is left of a text when something was deleted in one place, or nothing. The words of a hint,
-    which not every phone tells as one, are not.
+    """Whether `left` is what remains of a text after a deletion in one place, or without one. Text of a hint, which not
+    every phone reports as such, does not count.
     """
     ways = range(len(left) + 1)
     return bool(left) and any(text.startswith(left[:at]) and text.endswith(left[at:]) for at in ways)
@@ -81,14 +82,14 @@ def is_left_of(text: str, left: str) -> bool:
 
 def _broadcast(piece: str) -> str:
     coded = base64.b64encode(piece.encode()).decode()
-    # With -p the broadcast goes to the keyboard alone; without it any app could listen to what is typed.
+    # With -p, only the keyboard gets the broadcast; otherwise any app could read what is typed.
     return command("am", "broadcast", "-a", "ADB_INPUT_B64", "-p", BROADCAST_PACKAGE, "--es", "msg", coded)
 
 
 def _keys(piece: str) -> list[str]:
     if piece in KEYS_IN_TEXT:
         return [command("input", "keyevent", KEYCODES[KEYS_IN_TEXT[piece]])]
-    # `input text` reads "%s" as a space (AOSP InputShellCommand.sendText), so the two never go together.
+    # `input text` reads "%s" as a space (AOSP InputShellCommand.sendText), so the two are never sent together.
     parts = re.split(r"(?<=%)(?=s)", piece)
     return [command("input", "text", chunk) for part in parts for chunk in _cut(part, KEY_CHUNK)]
 

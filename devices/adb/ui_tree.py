@@ -1,4 +1,4 @@
-"""Asks a phone for its accessibility tree, gives up in time, and turns the XML of `uiautomator dump` into elements."""
+"""Reads a phone's accessibility tree within a time limit, and parses the XML of `uiautomator dump` into elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from devices.phone import Element, is_slider, is_wheel
 from devices.wording import words
 
 MAX_ELEMENTS = 5000
-"""A screen with more nodes is not one that anybody reads; a bound for hostile pages."""
+"""The maximum number of elements, more than anybody reads; it limits hostile pages."""
 
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
 # Some apps put characters into their texts that XML 1.0 forbids, halves of signs included, and uiautomator writes them
@@ -28,15 +28,15 @@ _EDITABLE = ("EditText", "AutoCompleteTextView", "SearchAutoComplete", "TextInpu
 
 
 class NoHierarchy(ValueError):
-    """What was printed is no hierarchy, or not all of one."""
+    """The output is not a complete hierarchy."""
 
 
 def parse(output: str, size: Size) -> tuple[Element, ...]:
-    """The visible elements that say or do something, in the order of the tree.
+    """Return the visible elements that have words or a use, in tree order.
 
-    `output` may have words before and after the XML (uiautomator says where it wrote to). Bounds are clipped to the
-    screen of `size`; what lies outside is left out, and so are nodes without a word and without a use.
-    Raises NoHierarchy. A document type is refused: it could make the parser read files or grow without end.
+    `output` may have text before and after the XML (uiautomator prints where it wrote to). Bounds are clipped to the
+    screen of `size`; nodes outside it, or without words and use, are left out. Raises NoHierarchy. A document type is
+    refused, because it could make the parser read files or grow without limit.
     """
     start, end = output.find("<hierarchy"), output.rfind("</hierarchy>")
     if start < 0:
@@ -63,7 +63,7 @@ def parse(output: str, size: Size) -> tuple[Element, ...]:
 
 
 def _allowed(written: str) -> str:
-    """The XML without the characters that it must not have, and without references to such."""
+    """Return the XML without forbidden characters and references to them."""
 
     def kept(reference: re.Match[str]) -> str:
         code = int(reference[1], 16) if reference[1] else int(reference[2])
@@ -112,17 +112,19 @@ def _element(attributes: dict[str, str], size: Size) -> Element | None:
 logger = logging.getLogger(__name__)
 
 FIRST_LIMIT = 4.0
-"""Seconds for the first tree of a phone, from which its speed is learned: starting a VM and waiting for a screen
-without events (uiautomator asks for one second of that) takes one to three."""
+"""Seconds for a phone's first tree, which shows its speed. Starting a VM and waiting for a screen without events
+(uiautomator waits for one second of that) takes one to three.
+"""
 LEAST_LIMIT = 1.5
 MOST_LIMIT = 4.0
 _HEADROOM = 1.5
 SLOW = 0.8
-"""Seconds from which on a tree comes slowly. `uiautomator dump` waits for a second without events before it reads (AOSP
-DumpCommand), so it always does on a phone; the fast lane never does."""
+"""Seconds from which a tree counts as slow. `uiautomator dump` waits for a second without events (AOSP DumpCommand), so
+it is always slow; the fast lane never is.
+"""
 _MISSES = 3
 _SKIPPED = 4
-"""After three misses in a row (a video, a game) only every fifth look asks again."""
+"""After three misses in a row (a video, a game), only every fifth look asks again."""
 
 _TO_TERMINAL = "uiautomator dump --compressed /dev/tty"
 _FILE = "/data/local/tmp/opengui-tree.xml"
@@ -130,13 +132,13 @@ _TO_FILE = f"uiautomator dump --compressed {_FILE} >/dev/null && cat {_FILE}; rm
 
 
 class Trees:
-    """The accessibility trees of one phone. One is asked for at a time: a second uiautomator kills the first.
+    """Reads the accessibility trees of one phone, one at a time, because a second uiautomator kills the first.
 
-    The fast lane tells them while it is open; plain adb could not, UiAutomation has one user.
+    The fast lane reads them while it is open; plain adb then cannot, because UiAutomation has one user.
     """
 
     def __init__(self, shell: Shell, lane: FastLane, *, first_limit: float = FIRST_LIMIT) -> None:
-        """`first_limit` is in seconds, for a tree of plain adb until one has told how long they take."""
+        """`first_limit` is the time limit in seconds for plain adb until a tree has shown how long it takes."""
         self._shell = shell
         self._lane = lane
         self._limit = first_limit
@@ -150,20 +152,20 @@ class Trees:
 
     @property
     def late(self) -> bool:
-        """Whether the next tree has to wait until the fast lane has opened, which takes a second and more."""
+        """Whether the next tree must wait for the fast lane to open, which takes a second or more."""
         return self._lane.opening
 
     @property
     def slow(self) -> bool:
-        """Whether the next tree will take a second and more, so that nobody should wait for it who need not."""
+        """Whether the next tree will take a second or more, so that only code that needs it should wait."""
         return not self._lane.open and self._took >= SLOW
 
     @measured("tree")
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
-        """The elements on a screen of this size, or None when they did not come in time.
+        """Return the elements on a screen of this size; None if they did not arrive in time.
 
-        `insist` asks even a phone that was too slow lately, and waits longer: for a screen that has no picture.
-        Raises PhoneGone and PhoneUnavailable.
+        `insist` asks a recently slow phone too and waits longer, for a screen without a picture. Raises PhoneGone and
+        PhoneUnavailable.
         """
         if self._skip and not insist and not self._lane.open:
             self._skip -= 1
@@ -175,7 +177,7 @@ class Trees:
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
     async def quick(self, size: Size) -> tuple[Element, ...] | None:
-        """The elements where they come at once, by the fast lane; None where they do not."""
+        """Return the elements if the fast lane can read them at once; otherwise None."""
         if not self._lane.open:
             return None
         async with self._lane.automation():
@@ -211,7 +213,7 @@ class Trees:
             return None
 
     async def _parsed(self, written: str, size: Size) -> tuple[Element, ...]:
-        """The elements of a tree. A screen that stands still is read twice a step, and tells the same both times."""
+        """Parse a tree, reusing the last result if it is equal: a still screen is read twice per step."""
         if self._last is not None and self._last[:2] == (written, size):
             return self._last[2]
         elements = await asyncio.to_thread(parse, written, size)
@@ -226,12 +228,12 @@ class Trees:
 
 
 def focused_text(elements: tuple[Element, ...] | None) -> str | None:
-    """What the focused field reads, bullets for a password; None without a focused field."""
+    """Return the content of the focused field, bullets for a password; None if no field has the focus."""
     field = next((each for each in elements or () if each.focused and each.editable), None)
     return None if field is None else field_text(field)
 
 
 def field_text(field: Element) -> str:
-    """The text of a field: bullets of the same length for a password, nothing for a hint shown in its place."""
+    """Return the text of a field: bullets of equal length for a password, "" if it only shows its hint."""
     text = "" if field.text == field.hint else field.text
     return "•" * len(text) if field.password else text

@@ -1,8 +1,8 @@
-"""Phones on this computer's USB that adb does not list: debugging is off on them, or they have not started Android.
+"""Finds phones on this computer's USB that adb does not list, because debugging is off or Android has not started.
 
-adb knows a phone by an interface of its own (AOSP packages/modules/adb/adb.h: ADB_CLASS, ADB_SUBCLASS, ADB_PROTOCOL).
-One that only offers its files has the interface of a camera (PTP/MTP), one in its bootloader that of fastboot. Linux
-tells this in files; elsewhere nothing is found.
+adb recognises a phone by its own interface (AOSP packages/modules/adb/adb.h: ADB_CLASS, ADB_SUBCLASS, ADB_PROTOCOL). A
+phone that only offers its files has a camera's interface (PTP/MTP), and one in its bootloader has that of fastboot.
+Linux provides this in files; on other systems nothing is found.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAKERS = {
     "2e04": "HMD",
     "339b": "Honor",
 }
-"""Makers of phones by their USB vendor id: cameras have that interface, too."""
+"""Phone makers by USB vendor id, needed because cameras have the file interface too."""
 
 
 class Lack(StrEnum):
@@ -51,14 +51,14 @@ class Lack(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """A phone on USB, as it calls itself."""
+    """A phone on USB, with the name it reports."""
 
     name: str
     lack: Lack
 
 
 def unlisted(bus: Path = BUS) -> tuple[Unlisted, ...]:
-    """The phones that adb cannot see. Blocks for a few small reads."""
+    """Return the phones that adb cannot see. Blocks for a few small reads."""
     found = []
     for device in sorted(bus.glob("*")) if bus.is_dir() else ():
         if ":" in device.name or not (device / "idVendor").is_file():

@@ -1,10 +1,9 @@
-"""Phones over Wi-Fi: pairing with a code or a QR code, connecting, and what announces itself in the network.
+"""Phones over Wi-Fi: pairing with a code or QR code, connecting, and phones that announce themselves on the network.
 
-Android shows the address for pairing and a code of six digits under Wireless debugging; the address to connect to is
-another one. With a QR code it is the other way round: the phone reads a name and a password, and announces itself under
-that name. Codes go to the adb server over its socket, so that they stand in no process list.
-Protocol: `host:pair:CODE:ADDRESS`, `host:connect:ADDRESS` and `host:mdns:services` (adb's SERVICES.TXT and
-`adb_wifi_pair_device`).
+Under Wireless debugging, Android shows an address for pairing and a code of six digits; the address to connect to is
+another one. With a QR code, the phone reads a name and password and announces itself under that name. Codes go to the
+adb server over its socket, so they appear in no process list. Protocol: `host:pair:CODE:ADDRESS`,
+`host:connect:ADDRESS` and `host:mdns:services` (adb's SERVICES.TXT and `adb_wifi_pair_device`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from devices.errors import PairingFailed
 from devices.wording import words
 
 PAIR_TIMEOUT: Final = 30.0
-"""Seconds: adb itself waits about ten for a phone that does not answer."""
+"""Seconds for pairing; adb itself waits about ten for a silent phone."""
 _ADDRESS: Final = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.%a-z]{2,60}\]):(?P<port>[0-9]{1,5})")
 _CODE: Final = re.compile(r"[0-9]{6}")
 _KINDS: Final[dict[str, Literal["pairing", "connect"]]] = {
@@ -31,7 +30,7 @@ _KINDS: Final[dict[str, Literal["pairing", "connect"]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A phone that says in the network (mDNS) where it can be paired with, or where one that was paired listens."""
+    """A phone that announces on the network (mDNS) where it can be paired, or where a paired one listens."""
 
     name: str
     kind: Literal["pairing", "connect"]
@@ -40,37 +39,37 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What a QR code says to a phone: the name under which it is to announce itself, and the password for pairing."""
+    """The content of a pairing QR code: the name that the phone must announce, and the password."""
 
     name: str
     password: str = field(repr=False)
 
     @classmethod
     def new(cls) -> Invitation:
-        """One that nobody has seen: 80 random bits."""
+        """Create a new invitation with 80 random bits."""
         return cls(f"opengui-{secrets.token_hex(4)}", secrets.token_hex(10))
 
     @property
     def text(self) -> str:
-        """What the QR code holds, in the form of Android's Wireless debugging."""
+        """The text of the QR code, in the form of Android's Wireless debugging."""
         return f"WIFI:T:ADB;S:{self.name};P:{self.password};;"
 
 
 class WifiPhones:
-    """Pairs and connects through one adb server. Everything raises PhoneGone or PhoneTimeout when that is away."""
+    """Pairs and connects phones through one adb server. Raises PhoneGone or PhoneTimeout if the server is away."""
 
     def __init__(self, server: ServerAddress) -> None:
         self._server = server
 
     async def pair(self, address: str, code: str) -> None:
-        """Make the phone that shows this code trust the server. Raises PairingFailed."""
+        """Pair with the phone that shows this code. Raises PairingFailed."""
         _check(address)
         if not _CODE.fullmatch(code):
             raise PairingFailed(words("phone.error.pair_code"))
         await self._pair(address, code)
 
     async def pair_invited(self, invitation: Invitation) -> str:
-        """Pair with the phone that has read the invitation: its address, "" while none has. Raises PairingFailed."""
+        """Pair with the phone that read the invitation and return its address; "" if none has. Raises PairingFailed."""
         for one in await self.announced():
             if one.kind == "pairing" and one.name == invitation.name:
                 await self._pair(one.address, invitation.password)
@@ -78,14 +77,14 @@ class WifiPhones:
         return ""
 
     async def connect(self, address: str) -> None:
-        """Connect to a phone that trusts the server; it then comes as every other one. Raises PairingFailed."""
+        """Connect to a paired phone, which is then attached like any other. Raises PairingFailed."""
         _check(address)
         await ensure_running(self._server)
         if not await connect(self._server, address):
             raise PairingFailed(words("phone.error.pair_unconnected", address=address))
 
     async def announced(self) -> tuple[Announced, ...]:
-        """What announces itself at the moment; nothing where the server cannot listen for it."""
+        """Return what announces itself now; nothing if the server cannot listen for it."""
         await ensure_running(self._server)
         found = []
         for line in (await ask(self._server, "host:mdns:services", timeout=CONNECT_TIMEOUT)).splitlines():

@@ -1,4 +1,4 @@
-"""All phones of all adb servers: which are there, how they are, what they are called."""
+"""The pool of all phones of all adb servers: which are attached, their health and their names."""
 
 from devices.pool.names import NameBook
 from devices.pool.phones import AdbPhones

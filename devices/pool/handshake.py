@@ -1,4 +1,4 @@
-"""Asks a phone that was just attached who it is, until it answers."""
+"""Asks a newly attached phone for its identity until it answers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from devices.wording import sentence_of, words
 logger = logging.getLogger(__name__)
 
 SLOW_ANSWER = 1.5
-"""Seconds after which a phone that has not answered is shown as silent, rather than not at all."""
+"""Seconds after which a phone that has not answered is listed as silent instead of not at all."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds before a phone that does not answer is asked again, doubled each time."""
+"""The first and longest pause in seconds before a silent phone is asked again; the pause doubles each time."""
 
 
 async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:
-    """Who it is; one that just booted takes a while. `silent` is told why there is no answer yet."""
+    """Return the phone's identity, waiting while it boots. `silent` is told why there is no answer yet."""
     shell, pause = Shell(Connection(*link)), FIRST_PAUSE
     while True:
         try:

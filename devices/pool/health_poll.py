@@ -1,4 +1,4 @@
-"""Asks phones how they are while nobody looks at them, so that a choice between them rests on fresh facts."""
+"""Checks phones regularly while no run uses them, so that a choice between them is based on current facts."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from devices.wording import sentence_of
 logger = logging.getLogger(__name__)
 
 HEALTH_EVERY = 30.0
-"""Seconds after which what is known of a phone is asked again.
+"""Seconds after which the facts about a phone are refreshed.
 
-Half a minute is how long a person waits before looking at a phone that was just unlocked or plugged in. One question
-costs this process about 0.5 ms, so eight phones cost far less than 0.1 % of a core; a phone that a run looks at
-is not asked at all.
+Half a minute is how long a person waits before checking a phone that was just unlocked or plugged in. One check costs
+this process about 0.5 ms, so eight phones cost far less than 0.1 % of a core. A phone that a run looks at is not
+checked.
 """
 
 
 class HealthPoller:
-    """Asks every phone of `attached` whose facts are older than `every` seconds. `changed` is called on news."""
+    """Checks every `attached` phone whose facts are older than `every` seconds, and calls `changed` on news."""
 
     def __init__(
         self, attached: Callable[[], Collection[AdbPhone]], changed: Callable[[], None], every: float = HEALTH_EVERY
@@ -36,21 +36,21 @@ class HealthPoller:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begins."""
+        """Start checking."""
         self._running = asyncio.create_task(self._run(), name="health of the phones")
 
     async def stop(self) -> None:
-        """Ends."""
+        """Stop checking."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
 
     async def ask_all(self) -> None:
-        """Asks every phone now, all at once, each within the time limit of the question."""
+        """Check every phone now, all at once, each within its time limit."""
         await asyncio.gather(*(self.ask(phone) for phone in self._attached()))
 
     async def ask(self, phone: AdbPhone) -> None:
-        """Asks one phone. One that does not answer counts as silent, unless it was heard of meanwhile."""
+        """Check one phone. It counts as silent if it does not answer and was not heard from otherwise."""
         before, heard = phone.info, phone.heard
         try:
             await phone.refresh()

@@ -1,4 +1,4 @@
-"""Phones that tell one identity and are two: copies of one installation, such as emulators made from one image."""
+"""Distinguishes phones that report the same identity, such as emulators made from one image."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ logger = logging.getLogger(__name__)
 async def id_of(
     identity: Identity, link: Link, phones: Mapping[str, AdbPhone], works: Callable[[AdbPhone], bool]
 ) -> str:
-    """The stable id of the phone behind a new link: its android_id, unless the phone that has it is another.
+    """Return the stable id of the phone behind a new link: its android_id, unless another phone has it.
 
-    The number on the phone tells copies apart. Where that was copied, too, both are asked at the same time, as long as
-    the first one `works`: a phone that hangs on two links has started once.
+    The serial number on the phone distinguishes copies. If it was copied too, both phones are asked at the same time,
+    provided the first one `works`: a phone on two links has booted only once.
     """
     if not identity.android_id:
         return link[1]

@@ -1,4 +1,4 @@
-"""What phones are called: by people, by the settings, else by their model."""
+"""The names of phones: given by people, by the settings, or else derived from their model."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from devices.phone_names import fit_name
 
 
 class NameBook(Protocol):
-    """Where the names are kept that people give while the program runs."""
+    """Stores the names that people give to phones while the program runs."""
 
     async def names(self) -> Mapping[str, str]:
-        """Every kept name, by the phone's id."""
+        """Return every stored name, by phone id."""
         ...
 
     async def keep(self, phone_id: str, name: str) -> None:
-        """From now on the phone has this name."""
+        """Store the phone's name."""
         ...
 
     async def usual(self) -> Mapping[str, str]:
-        """What phones are called that nobody gave a name, by the phone's id."""
+        """Return the default names of phones that nobody has named, by phone id."""
         ...
 
     async def keep_usual(self, phone_id: str, name: str) -> None:
-        """The phone is called so for as long as nobody gives it a name."""
+        """Store the phone's default name, used until somebody names it."""
         ...
 
 
 class PhoneNames:
-    """The names of this pool's phones, no two the same. `given` is a name by id or serial; one in the book wins."""
+    """The unique names of this pool's phones. `given` maps ids or serials to names; names in the book take
+    precedence.
+    """
 
     def __init__(self, given: Mapping[str, str], book: NameBook | None) -> None:
         self._given = dict(given)
@@ -41,21 +43,21 @@ class PhoneNames:
         """Names made of the model: of two such phones each keeps its number, whichever is attached first."""
 
     async def load(self) -> None:
-        """Reads the book."""
+        """Read the book."""
         if self._book is not None:
             self._kept = dict(await self._book.names())
             self._usual = dict(await self._book.usual())
 
     def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
-        """The given name, else the model's, else the serial; with a number when another phone has it."""
+        """Return the given name, otherwise the model or serial, with a number if another phone has it."""
         return self.name_beside(phone_id, serial, model, {each.name.casefold() for each in others})
 
     def name_beside(self, phone_id: str, serial: str, model: str, used: set[str]) -> str:
-        """The same beside these names, casefolded: who names many phones collects them once."""
+        """Like `name_of`, for casefolded names in use: a caller that names many phones collects them once."""
         given = self._given_to(phone_id, serial)
         usual = self._usual.get(phone_id, "")
         name = given or (usual if usual.startswith(model) else "") or model or serial
-        # A phone that is away keeps its name; one that was made of its model gives way to one that people gave.
+        # An absent phone keeps its name, but a name derived from its model yields to one that people gave.
         away = (self._kept,) if given else (self._kept, self._usual)
         kept = {each.casefold() for names in away for owner, each in names.items() if owner != phone_id}
         number, unique = 2, name
@@ -67,7 +69,7 @@ class PhoneNames:
         return self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or ""
 
     async def remember(self, phone_id: str, serial: str, name: str, model: str) -> None:
-        """The phone is attached under this name; one made of its model stays its own."""
+        """Remember that the phone is attached under this name; a name derived from its model stays its own."""
         made = model and name.startswith(model) and not self._given_to(phone_id, serial)
         if not made or self._usual.get(phone_id) == name:
             return
@@ -76,7 +78,7 @@ class PhoneNames:
             await self._book.keep_usual(phone_id, name)
 
     async def give(self, phone_id: str, wish: str, others: Collection[PhoneInfo]) -> str:
-        """The name as it is kept from now on. Raises NameUnfit, NameTaken (by its name, id or serial)."""
+        """Give the phone a name and return it as stored. Raises NameUnfit, NameTaken (by a name, id or serial)."""
         name = fit_name(wish)
         folded = name.casefold()
         for other in others:

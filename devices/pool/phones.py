@@ -1,4 +1,4 @@
-"""The pool itself: follows the adb servers, keeps the phones, and gets one back after its cable was out."""
+"""The provider of adb phones: follows the adb servers, tracks their phones, and recovers one after unplugging."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from devices.wording import words
 logger = logging.getLogger(__name__)
 
 SERVER_LOOK = 6.0
-"""Seconds that `start` waits for the adb servers to list their phones: a server start took 3 s with USB."""
+"""Seconds that `start` waits for the adb servers to list their phones; a server start took 3 s with USB."""
 
 FIRST_LOOK = 2.0
-"""Seconds that `start` then waits for the phones' own answers, all at once; they take 0.2 to 1 s."""
+"""Seconds that `start` then waits for all phones' answers together; they take 0.2 to 1 s."""
 
 RETRY = 1.0
-"""Seconds after which a phone that is waited for and does not answer is asked again."""
+"""Seconds after which an awaited phone that does not answer is asked again."""
 
 
 STAND_IN_AFTER = 60.0
-"""Seconds after which a virtual phone stands in again for a real one that went away: cables come loose, and phones
-restart."""
+"""Seconds after which a virtual phone replaces a real one that is gone; cables come loose and phones restart."""
 
 
 class AdbPhones:
-    """Implements `devices.provider.DeviceProvider`. `start` before use, `stop` after it.
+    """Implements `devices.provider.DeviceProvider` for adb. Call `start` before and `stop` after use.
 
-    `names` gives phones their names by id or serial, and `book` keeps those that people give. `serials`, when not
-    empty, are the only phones that are used, and those of the form `host:port` are connected to, by the first server
-    that reaches them. `aliases` are names of apps, name → package. `virtual` is the number of virtual phones, or
-    "auto": one, if no real phone is attached at the start and no serial is named; it is not offered while a real phone
-    is there, nor until that has been away for `stand_in_after` seconds. They remember what was done on them in
-    `virtual_state`. With `mends`, a phone that comes with settings that a crashed run left gets its own back; only the
-    process that gives out the phones may do that. `fast_lane`: real phones try uiautomator2's server during a run, see
-    `devices.adb.fastlane`.
+    `names` maps ids or serials to names, and `book` stores names given by people. `serials`, if not empty, are the only
+    phones used; those of the form `host:port` are connected by the first server that reaches them. `aliases` maps app
+    names to packages.
+
+    `virtual` is the number of virtual phones, or "auto": one if no real phone is attached at the start and no serial is
+    given. It is hidden while a real phone is attached and for `stand_in_after` seconds afterwards. `virtual_state` is
+    the folder for their state. With `mends`, a phone with settings left by a crashed run is restored; only the process
+    that leases the phones may do that. `fast_lane`: real phones try uiautomator2's server during a run
+    (`devices.adb.fastlane`).
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class AdbPhones:
         stand_in_after: float = STAND_IN_AFTER,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Inputs are sent only while they `may_send`."""
+        """Inputs are only sent while `may_send` returns true."""
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
@@ -94,8 +94,8 @@ class AdbPhones:
         self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Follows the servers from now on. Returns when the attached phones are known, or after a while: whoever is
-        late is added when it answers.
+        """Start following the servers. Returns once the attached phones are known or after a time limit; slower phones
+        are added when they answer.
         """
         self._elsewhere = others
         await self._names.load()
@@ -118,7 +118,7 @@ class AdbPhones:
         self._poller.start()
 
     async def stop(self) -> None:
-        """Ends what `start` began; the adb servers go on, they belong to everybody."""
+        """End what `start` began. The adb servers keep running, as other programs use them."""
         if self._stepping_back is not None:
             self._stepping_back.cancel()
         await self._poller.stop()
@@ -130,7 +130,7 @@ class AdbPhones:
 
     @property
     def virtual_phones(self) -> tuple[StartedPhone, ...]:
-        """The virtual phones that were started here, with the addresses of their controls."""
+        """The virtual phones started here, with the addresses of their control interfaces."""
         return self._fallback.phones
 
     @property
@@ -140,16 +140,18 @@ class AdbPhones:
 
     @property
     def away(self) -> int:
-        """See `DeviceProvider.away`."""
+        """Implements `DeviceProvider.away`."""
         return len(self.servers_away)
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.list`. A virtual phone that stands in for a real one is left out while a real one is there."""
+        """Implements `Phones.list`. A virtual phone that replaces a real one is left out while a real one
+        is attached.
+        """
         hidden = self._fallback.hidden(bool(self._real) or self._stepping_back is not None)
         return tuple(phone.info for phone in self._phones.values() if not (hidden and phone.info.virtual))
 
     def get(self, phone_id: str) -> Phone:
-        """See `Phones.get`."""
+        """Implements `Phones.get`."""
         phone = self._phones.get(phone_id)
         if phone is not None and self._works(phone):
             return phone
@@ -160,12 +162,12 @@ class AdbPhones:
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.refresh`."""
+        """Implements `Phones.refresh`."""
         await self._poller.ask_all()
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """See `Phones.rename`."""
+        """Implements `Phones.rename`."""
         phone = self._phones.get(phone_id)
         if phone is None:
             raise PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -175,11 +177,11 @@ class AdbPhones:
         return phone.info
 
     async def wait_for_change(self) -> None:
-        """See `Phones.wait_for_change`."""
+        """Implements `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """See `Phones.wait_for`. It is asked, whatever is known of it: bad news of a link is believed late."""
+        """Implements `Phones.wait_for`. The phone is always asked, because lost links are noticed late."""
         links = {serial for (_, serial), owner in self._owners.items() if owner == phone_id}
         try:
             with self._following.awaited(links):
@@ -190,7 +192,7 @@ class AdbPhones:
             late = words("phone.error.not_back", name=name, seconds=f"{timeout:.0f}", why=why)
             raise PhoneGone(late, uncertain=False) from None
 
-    # What the servers tell.
+    # Reports of the servers.
 
     async def _attached(self, link: Link) -> None:
         virtual = link[1] in self._fallback.serials
@@ -201,12 +203,12 @@ class AdbPhones:
         if not self._wanted(link[1], phone_id):
             return
         if phone_id != link[1]:
-            self._phones.pop(link[1], None)  # it was known by its serial while it could not be asked
+            self._phones.pop(link[1], None)  # it was listed under its serial until it could be identified
         phone = self._phones.get(phone_id)
         if phone is None:
             phone = self._add(link, phone_id, identity.model, virtual=virtual)
         elif not self._works(phone):
-            phone.attach(Connection(*link))  # also one of the same name is a new link
+            phone.attach(Connection(*link))  # a link of the same name is new too
         self._links[link] = self._owners[link] = phone_id
         self._real_came(link, virtual=virtual)
         phone.learn(identity)
@@ -229,7 +231,7 @@ class AdbPhones:
                 return
             phone = self._add(link, phone_id, "")
         if not state and link not in self._owners:
-            del self._phones[phone_id]  # it never could be used, and now it is away: nothing to remember
+            del self._phones[phone_id]  # it was never usable and is now gone: nothing to remember
         elif _link(phone) == link:
             other = next((each for each, owner in self._links.items() if owner == phone_id), None)
             if other is not None:
@@ -249,7 +251,7 @@ class AdbPhones:
             self._stepping_back = None
 
     def _real_went(self, link: Link) -> None:
-        """The virtual phone is back once the last real one has been away for a while: cables come loose."""
+        """Bring the virtual phone back once the last real one has been gone for a while."""
         if link not in self._real:
             return
         self._real.remove(link)
@@ -270,7 +272,7 @@ class AdbPhones:
             self._tell()
 
     async def _begin_with(self, phone: AdbPhone, *, kept: bool) -> None:
-        """A run that crashed may have left its settings on the phone, or another service may be at work on it."""
+        """Check whether a crashed run left settings on the phone, or another service is using it."""
         try:
             if not kept:
                 await phone.look_for_others()
@@ -332,12 +334,12 @@ class AdbPhones:
                 await self._change.wait()
 
     def _tell(self) -> None:
-        """Wakes everybody who waits for a change; whoever waits later waits for the next one."""
+        """Wake everyone waiting for a change; later callers wait for the next one."""
         self._change.set()
         self._change = asyncio.Event()
 
     async def _seen(self, serials: frozenset[str]) -> None:
-        """Returns when all of these are attached: adb lists a phone a moment after connecting it."""
+        """Wait until all of these are attached: adb lists a phone a moment after connecting it."""
         while not serials <= {serial for _, serial in self._links}:
             await self._change.wait()
 

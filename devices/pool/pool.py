@@ -1,4 +1,4 @@
-"""The pool: the phones of all providers as one list."""
+"""The pool of all phones: combines the phones of all providers into one list."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from devices.wording import words
 
 
 class Pool:
-    """Implements `devices.phone.Phones` with the phones of these providers. `start` before use, `stop` after it.
+    """Implements `devices.phone.Phones` with the phones of these providers. Call `start` before and `stop` after use.
 
-    The first provider lists its phones first and starts last, so that it knows of the others' phones.
+    The first provider's phones are listed first. It starts last, so that it knows the phones of the others.
     """
 
     def __init__(
         self, providers: Sequence[DeviceProvider], owns: Callable[[DeviceProvider, str], bool] = lambda *_: True
     ) -> None:
-        """`owns` says whether a phone with this id counts as that of this provider, where another one may have it."""
+        """`owns` decides whether a phone with this id belongs to this provider if several could have it."""
         self._providers = tuple(providers)
         self._owns = owns
         self._change = asyncio.Event()
         self._watching: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Starts every provider. Raises what a provider raises."""
+        """Start every provider. Raises what a provider raises."""
         for provider in reversed(self._providers):
             await provider.start(partial(self._beside, provider))
         for provider in self._providers:
             self._watching.append(asyncio.create_task(self._watch(provider), name="news of phones"))
 
     async def stop(self) -> None:
-        """Stops every provider."""
+        """Stop every provider."""
         for watching in self._watching:
             watching.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
@@ -44,32 +44,32 @@ class Pool:
 
     @property
     def away(self) -> int:
-        """See `DeviceProvider.away`."""
+        """The sum of `DeviceProvider.away` over all providers."""
         return sum(provider.away for provider in self._providers)
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.list`."""
+        """Implements `Phones.list`."""
         return tuple(info for provider in self._providers for info in self._listed(provider))
 
     def get(self, phone_id: str) -> Phone:
-        """See `Phones.get`."""
+        """Implements `Phones.get`."""
         return self._owner(phone_id).get(phone_id)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.refresh`."""
+        """Implements `Phones.refresh`."""
         await asyncio.gather(*(provider.refresh() for provider in self._providers))
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """See `Phones.rename`."""
+        """Implements `Phones.rename`."""
         return await self._owner(phone_id).rename(phone_id, name)
 
     async def wait_for_change(self) -> None:
-        """See `Phones.wait_for_change`."""
+        """Implements `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """See `Phones.wait_for`. A phone that nobody knows yet is waited for wherever it may come."""
+        """Implements `Phones.wait_for`. An unknown phone is awaited at every provider that may get it."""
         owners = [each for each in self._providers if self._owns(each, phone_id)]
         waiting = [asyncio.ensure_future(each.wait_for(phone_id, timeout=timeout)) for each in owners]
         gone = PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -78,7 +78,7 @@ class Pool:
                 try:
                     return await found
                 except PhoneGone as missing:
-                    gone = missing  # the last to give up has waited longest, so it tells most
+                    gone = missing  # the last to give up waited longest, so its reason is the best
         finally:
             for each in waiting:
                 each.cancel()
@@ -86,7 +86,7 @@ class Pool:
         raise gone
 
     def _owner(self, phone_id: str) -> DeviceProvider:
-        """Who has the phone; one that nobody lists is the first one's to tell about."""
+        """Return the provider that has the phone; the first one if none lists it."""
         having = (each for each in self._providers if any(info.id == phone_id for info in self._listed(each)))
         return next(having, self._providers[0])
 
@@ -97,7 +97,7 @@ class Pool:
         return [info for provider in self._providers if provider is not own for info in provider.list()]
 
     async def _watch(self, provider: DeviceProvider) -> None:
-        """Between two changes nothing is awaited, so that none is missed."""
+        """Watch for changes without awaiting anything in between, so that none is missed."""
         while True:
             await provider.wait_for_change()
             self._change.set()

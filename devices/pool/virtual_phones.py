@@ -1,4 +1,4 @@
-"""The virtual phones that the pool starts itself, beside real ones or in their place."""
+"""The virtual phones that the pool itself starts, next to real phones or in place of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ VirtualPhones = Literal["auto"] | int
 
 
 class VirtualFallback:
-    """`wanted` phones, or "auto": one, if there is no real one. They remember what was done on them in `state`."""
+    """Starts `wanted` virtual phones, or with "auto" one if no real phone exists. `state` is the folder for their
+    state.
+    """
 
     def __init__(
         self, wanted: VirtualPhones, state: Path | None, server: ServerAddress, following: DeviceTracker
@@ -30,15 +32,15 @@ class VirtualFallback:
 
     @property
     def phones(self) -> tuple[StartedPhone, ...]:
-        """The virtual phones that run, with the addresses of their controls."""
+        """The running virtual phones, with the addresses of their control interfaces."""
         return self._process.phones if self._process else ()
 
     def hidden(self, real_seen: bool) -> bool:
-        """Whether they step aside: one that only stood in for a real phone is not offered beside it."""
+        """Whether a virtual phone started by "auto" is hidden because a real phone is attached."""
         return self._wanted == "auto" and real_seen
 
     async def start(self, *, alone: bool) -> None:
-        """Starts as many as are wanted; `alone` says that no real phone is there and none is named."""
+        """Start as many as wanted; `alone` means that no real phone is attached or configured."""
         number = int(alone) if self._wanted == "auto" else self._wanted
         if not number:
             return
@@ -50,20 +52,20 @@ class VirtualFallback:
         try:
             phones = await self._process.start()
         except PhoneProcessFailed as failed:
-            logger.error("%s", failed)  # noqa: TRY400  # its message says all; the real phones are served all the same
+            logger.error("%s", failed)  # noqa: TRY400  # the message is complete, and real phones are still served
             return
         self.serials = frozenset(phone.address for phone in phones)
         for phone in phones:
             await self._following.connect((self._server, phone.address))
 
     async def disconnect(self) -> None:
-        """Takes them off the adb server, which goes on without them."""
+        """Disconnect them from the adb server, which keeps running."""
         if self._process is not None:
             for serial in self.serials:
                 await self._following.disconnect((self._server, serial))
 
     async def stop(self) -> None:
-        """Ends their process."""
+        """End their process."""
         if self._process is not None:
             await self._process.stop()
             self._process = None

@@ -1,4 +1,4 @@
-"""Everything the virtual phone remembers, as one document that is saved and loaded as JSON."""
+"""The whole state of the virtual phone, saved and loaded as one JSON document."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 
 @dataclass(slots=True)
 class Activity:
-    """One page of an app.
+    """One open page of an app.
 
-    `fields` holds what was typed by field name, `focus` the field with the caret and `caret` its place in that text;
-    `scrolls` the pixels scrolled by list name. `awaited` counts what the page still waits for before it shows.
+    `fields` maps field names to typed text; `focus` is the field with the caret and `caret` its position. `scrolls`
+    maps list names to pixels scrolled. `awaited` counts what the page still waits for before it appears.
     """
 
     page: str
@@ -29,7 +29,7 @@ class Activity:
 
 @dataclass(slots=True)
 class Task:
-    """An app that was opened: its pages, the last one visible."""
+    """An open app with its stack of pages; the last one is visible."""
 
     app: str
     stack: list[Activity]
@@ -37,7 +37,7 @@ class Task:
 
 @dataclass(slots=True)
 class Note:
-    """A saved note."""
+    """A note saved in the Notes app."""
 
     number: int
     title: str
@@ -46,7 +46,7 @@ class Note:
 
 @dataclass(slots=True)
 class ChatLine:
-    """One message of a conversation; `mine` was sent from this phone."""
+    """One message of a conversation; `mine` marks messages sent from this phone."""
 
     text: str
     mine: bool
@@ -54,7 +54,7 @@ class ChatLine:
 
 @dataclass(slots=True)
 class Conversation:
-    """All messages with one person or number."""
+    """All messages exchanged with one person or number."""
 
     person: str
     lines: list[ChatLine]
@@ -62,8 +62,8 @@ class Conversation:
 
 @dataclass(slots=True)
 class Posted:
-    """A notification that an app has posted, with the moments of its post, of its last change (0: none) and of what it
-    tells of (None: of its post), in milliseconds.
+    """A notification posted by an app. `posted`, `changed` (0: never) and `about` (None: same as `posted`) are the
+    times of the post, of its last change and of the event that it reports, in milliseconds.
     """
 
     package: str
@@ -81,7 +81,7 @@ class Posted:
 
 @dataclass(slots=True)
 class Order:
-    """A placed order; the total in cents of a dollar."""
+    """An order placed in the shop, with its total in US cents."""
 
     items: list[str]
     total_cents: int
@@ -89,7 +89,7 @@ class Order:
 
 @dataclass(slots=True)
 class Alarm:
-    """An alarm of the clock."""
+    """An alarm of the Clock app."""
 
     time: str
     on: bool
@@ -97,7 +97,7 @@ class Alarm:
 
 @dataclass(slots=True)
 class Event:
-    """An event of the calendar: its day as YYYY-MM-DD, its time as HH:MM, and minutes before it for the reminder."""
+    """A calendar event: day as YYYY-MM-DD, time as HH:MM, and the reminder in minutes before it."""
 
     title: str
     day: str
@@ -107,7 +107,7 @@ class Event:
 
 @dataclass(slots=True)
 class Consequence:
-    """Something that cannot be taken back, and the page that it came of: money, a message, files that are gone."""
+    """Something irreversible that a page caused: money paid, a message sent, files deleted."""
 
     kind: str
     page: str
@@ -115,10 +115,11 @@ class Consequence:
 
 @dataclass(slots=True)
 class Dialog:
-    """A pop-up over everything; a button only closes it. The pressed one is kept in `Phone.dialog_answers`.
+    """A pop-up over everything, which any of its buttons closes. The pressed button is recorded in
+    `Phone.dialog_answers`.
 
-    `window` is the component that it belongs to, as `package/activity`; empty for the app in front. `consequences` are
-    those of its buttons, where they have some.
+    `window` is the component that owns it, as `package/activity`; empty means the app in front. `consequences` maps
+    buttons to what they cause, if anything.
     """
 
     title: str
@@ -130,7 +131,7 @@ class Dialog:
 
 @dataclass(slots=True)
 class Account:
-    """The sign-in app: who signed in, and how often a wrong code was given."""
+    """The state of the sign-in app: who is signed in, and how many wrong codes were entered."""
 
     signed_in: str = ""
     wrong_codes: int = 0
@@ -138,10 +139,10 @@ class Account:
 
 @dataclass(slots=True)
 class Redesign:
-    """How an update of its apps has changed what they show, and what accessibility is told.
+    """How an app update changed what the apps show and report to accessibility.
 
-    `without_ids` tells no resource ids, `ids` is put before each of them; `renamed` has other words for English labels;
-    with `moved` the button at the bottom of a page stands at its top.
+    `without_ids` hides all resource ids and `ids` is a prefix for each of them. `renamed` replaces English labels.
+    `moved` puts the button from the bottom of a page at its top.
     """
 
     without_ids: bool = False
@@ -150,13 +151,13 @@ class Redesign:
     moved: bool = False
 
     def id(self, identifier: str) -> str:
-        """What accessibility is told in place of this id."""
+        """Return the resource id that accessibility reports in place of this one."""
         return "" if self.without_ids or not identifier else f"{self.ids}{identifier}"
 
 
 @dataclass(slots=True)
 class Identity:
-    """What never changes for one phone."""
+    """The fixed properties of one phone."""
 
     name: str
     serial: str
@@ -167,7 +168,7 @@ class Identity:
 
 
 def first_settings() -> dict[str, dict[str, str]]:
-    """The settings tables of a fresh phone; names as in AOSP android.provider.Settings."""
+    """Return the settings tables of a new phone; the names are those of AOSP android.provider.Settings."""
     return {
         "system": {"accelerometer_rotation": "1", "screen_brightness_mode": "1", "screen_off_timeout": "600000"},
         "secure": {
@@ -192,7 +193,7 @@ def first_settings() -> dict[str, dict[str, str]]:
 
 
 def first_conversations() -> list[Conversation]:
-    """Messages of a fresh phone."""
+    """Return the SMS conversations of a new phone."""
     return [
         Conversation("Alice", [ChatLine("Are we still on for Friday?", mine=False)]),
         Conversation("Bob", [ChatLine("The parcel has arrived.", mine=False), ChatLine("Great, thanks!", mine=True)]),
@@ -201,7 +202,7 @@ def first_conversations() -> list[Conversation]:
 
 
 def first_chats() -> list[Conversation]:
-    """WeChat of a fresh phone; it keeps a conversation with oneself for files."""
+    """Return the WeChat conversations of a new phone, including the one with oneself for files."""
     return [
         Conversation("文件传输助手", []),
         Conversation("小明", [ChatLine("到家了吗？", mine=False)]),
@@ -210,14 +211,14 @@ def first_chats() -> list[Conversation]:
 
 @dataclass(slots=True)
 class PhoneState:
-    """The document."""
+    """The complete state of one virtual phone."""
 
     identity: Identity
     width: int = 1080
     height: int = 2400
     density: int = 420
     built: tuple[int, int, int] | None = None
-    """Width, height and density before `wm` set others; None while it did not."""
+    """Width, height and density before `wm` changed them; None if it did not."""
     folded: bool = False
     """Whether the second screen is in use, on a phone that has two."""
     rotation: int = 0
@@ -228,7 +229,7 @@ class PhoneState:
     battery: int = 87
     charging: bool = True
     temperature: int = 271
-    """Of the battery, in tenths of a degree Celsius."""
+    """The battery temperature in tenths of a degree Celsius."""
 
     awake: bool = True
     locked: bool = False
@@ -237,9 +238,9 @@ class PhoneState:
     asking_pin: bool = False
     keyboard: bool = False
     keyboard_made: bool = False
-    """Whether the keyboard's view was made; it then stays, shown or not."""
+    """Whether the keyboard's view was created; it then exists even while it is hidden."""
     composed: str = ""
-    """Letters that the keyboard holds until Enter."""
+    """The letters that the keyboard holds until Enter is pressed."""
     recents: bool = False
     shade: bool = False
     front: str = LAUNCHER
@@ -250,20 +251,20 @@ class PhoneState:
     settings: dict[str, dict[str, str]] = field(default_factory=first_settings)
     adb_keyboard_installed: bool = True
     disabled: list[str] = field(default_factory=list)
-    """Packages that `pm` has switched off: without an icon, and not to be started."""
+    """Packages disabled with `pm`: they have no icon and cannot be started."""
     sign_in_code: str = "246810"
 
     notes: list[Note] = field(default_factory=lambda: [Note(1, "Groceries", "Milk, bread, coffee")])
     deleted_notes: list[Note] = field(default_factory=list)
     conversations: list[Conversation] = field(default_factory=first_conversations)
     chats: list[Conversation] = field(default_factory=first_chats)
-    """Of WeChat."""
+    """The conversations of WeChat."""
     posted: list[Posted] = field(default_factory=list)
-    """What apps have posted beside the messages, the latest last."""
+    """Notifications other than those for messages, the newest last."""
     consequences: list[Consequence] = field(default_factory=list)
-    """What the pages of the hostile app brought about."""
+    """What the pages of the hostile app have caused."""
     prices: dict[str, int] = field(default_factory=dict)
-    """Prices of the shop that have changed, in cents by the name of the product."""
+    """Changed prices in the shop, in cents by product name."""
     cart: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     account: Account = field(default_factory=Account)
@@ -274,19 +275,19 @@ class PhoneState:
     )
 
     pickers: str = "android"
-    """Whose pickers the apps have: "android", "material" or "samsung"."""
+    """The style of the apps' pickers: "android", "material" or "samsung"."""
     events: list[Event] = field(default_factory=list)
     chores: list[str] = field(default_factory=lambda: ["Water plants", "Buy stamps", "Call Grandma", "Fix the lamp"])
     levels: dict[str, int] = field(
         default_factory=lambda: {"volume": 40, "steps": 6000, "warmth": 30, "from": 20, "to": 80}
     )
-    """What the sliders of the calendar's settings are at."""
+    """The positions of the sliders in the calendar's settings."""
 
     def resize(self, width: int, height: int) -> None:
-        """Another screen is used, as when a phone is unfolded."""
+        """Switch to another screen, as when a phone is unfolded."""
         self.width, self.height, self.built = width, height, None
         self.folded = not self.folded
 
     def task(self, app: str) -> Task | None:
-        """The open task of an app."""
+        """Return the open task of an app, or None."""
         return next((task for task in self.tasks if task.app == app), None)

@@ -1,4 +1,4 @@
-"""What Android does for apps: tasks and pages, fields and keyboard, power and lock."""
+"""The services that Android provides to apps on the virtual phone: tasks, pages, fields, keyboard, power and lock."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Later = Callable[[float, Callable[[], None]], None]
 
 
 class WindowManager:
-    """Operates on the state; apps get it to build their pages and to react."""
+    """Changes the phone's state for apps, which use it to build their pages and to react to input."""
 
     def __init__(self, state: PhoneState, faults: Faults, later: Later, clock: Callable[[], datetime]) -> None:
-        """`later(seconds, what)` runs something and then shows the screen again."""
+        """`later(seconds, what)` calls `what` after some time and then redraws the screen."""
         self.state = state
         self.faults = faults
         self.clock = clock
@@ -28,18 +28,18 @@ class WindowManager:
 
     @property
     def task(self) -> Task | None:
-        """The app in front, None at the launcher."""
+        """The app in front; None at the launcher."""
         return None if self.state.front == LAUNCHER else self.state.task(self.state.front)
 
     @property
     def activity(self) -> Activity | None:
-        """The page in front, None at the launcher."""
+        """The page in front; None at the launcher."""
         task = self.task
         return task.stack[-1] if task else None
 
     @property
     def page(self) -> Activity:
-        """The page in front, when an app asks for its own."""
+        """The page in front, for an app that knows that it is in front."""
         assert self.activity is not None
         return self.activity
 
@@ -49,18 +49,18 @@ class WindowManager:
         return is_on(self.state, "dark")
 
     def say(self, text: str, **values: str) -> str:
-        """The text in the phone's language, with values in the places that it has for them."""
+        """Return the text in the phone's language, with the values filled in."""
         said = translate(self.state.redesign.renamed.get(text, text), self.state.locale)
         return said.format(**values) if values else said
 
     def say_date(self, day: datetime) -> str:
-        """Weekday, day and month."""
+        """Return the weekday, day and month in the phone's language."""
         return date_text(day, self.state.locale)
 
     # Tasks
 
     def launch(self, app: str) -> None:
-        """Brings an app to the front as its icon does: where it was left, or its first page."""
+        """Bring an app to the front as its icon does: where it was left, or at its first page."""
         task = self.state.task(app)
         if task is None:
             task = Task(app, [Activity(MAIN)])
@@ -68,7 +68,7 @@ class WindowManager:
         self._front(task)
 
     def show(self, app: str, page: str, **arguments: str) -> Activity:
-        """Opens a page of an app, as an intent does."""
+        """Open a page of an app, as an intent does."""
         task = self.state.task(app) or Task(app, [Activity(MAIN)])
         activity = Activity(page, dict(arguments))
         self._load(activity, self.faults.app_ms)
@@ -80,18 +80,18 @@ class WindowManager:
         return activity
 
     def open(self, page: str, **arguments: str) -> Activity:
-        """Opens a page of the app in front."""
+        """Open a page of the app in front."""
         assert self.task is not None
         return self.show(self.task.app, page, **arguments)
 
     def restart(self, page: str = MAIN, **arguments: str) -> None:
-        """Leaves all pages of the app in front for this one."""
+        """Replace all pages of the app in front with this one."""
         assert self.task is not None
         self.hide_keyboard()
         self.task.stack = [Activity(page, dict(arguments))]
 
     def back(self) -> None:
-        """The Back key: keyboard, dialog, shade, page, app, in this order."""
+        """Handle the Back key: it closes the shade or recents, dialog, keyboard, PIN page or page, in this order."""
         state = self.state
         if state.shade or state.recents:
             state.shade = state.recents = False
@@ -105,7 +105,7 @@ class WindowManager:
             self.close_page()
 
     def close_page(self) -> None:
-        """Leaves the page; with the last one the app goes to the launcher."""
+        """Close the page; closing the last one returns to the launcher."""
         self.hide_keyboard()
         if self.task is None:
             return
@@ -114,21 +114,21 @@ class WindowManager:
             self.stop(self.state.front)
 
     def stop(self, app: str) -> None:
-        """Ends an app, as a force stop does."""
+        """End an app, as a force stop does."""
         self.state.tasks = [task for task in self.state.tasks if task.app != app and task.stack]
         if self.state.front == app:
             self.hide_keyboard()
             self.state.front = LAUNCHER
 
     def home(self) -> None:
-        """The Home key."""
+        """Handle the Home key."""
         self.hide_keyboard()
         self.state.shade = self.state.recents = False
         if not self.state.locked:
             self.state.front = LAUNCHER
 
     def show_recents(self) -> None:
-        """The Recents key."""
+        """Handle the Recents key."""
         self.hide_keyboard()
         self.state.recents = not self.state.locked
 
@@ -152,7 +152,7 @@ class WindowManager:
         size: float = 16,
         radius: float = 14,
     ) -> Field:
-        """A field of the page in front."""
+        """Return a text field of the page in front."""
         page = self.page
         return Field(
             name,
@@ -170,11 +170,11 @@ class WindowManager:
         )
 
     def value(self, name: str) -> str:
-        """What a field of the page in front holds."""
+        """Return the content of a field of the page in front."""
         return self.page.fields.get(name, "")
 
     def focus(self, name: str) -> None:
-        """Puts the caret behind the text of a field and shows the keyboard."""
+        """Put the caret at the end of a field and show the keyboard."""
         self.page.focus = name
         if self.faults.reset_keyboard:
             self.state.settings["secure"]["default_input_method"] = LATIN_KEYBOARD
@@ -183,7 +183,7 @@ class WindowManager:
         self.state.keyboard = self.state.keyboard_made = True
 
     def hide_keyboard(self) -> None:
-        """Closes the keyboard and takes the focus away."""
+        """Close the keyboard and remove the focus."""
         self.state.keyboard = False
         if self.activity is not None:
             self.activity.focus = ""
@@ -191,17 +191,17 @@ class WindowManager:
     # Power
 
     def wake(self) -> None:
-        """Turns the screen on."""
+        """Turn the screen on."""
         self.state.awake = True
 
     def sleep(self) -> None:
-        """Turns the screen off; a phone with a PIN is locked then."""
+        """Turn the screen off and lock the phone."""
         self.hide_keyboard()
         self.state.awake = False
         self.lock()
 
     def lock(self, pin: str | None = None) -> None:
-        """Shows the lock screen; `pin` sets a PIN (empty: none)."""
+        """Show the lock screen; `pin` sets a PIN (empty: none)."""
         self.hide_keyboard()
         if pin is not None:
             self.state.pin = pin
@@ -210,14 +210,14 @@ class WindowManager:
         self.state.pin_typed = ""
 
     def swipe_up_to_unlock(self) -> None:
-        """The gesture on the lock screen."""
+        """Handle the unlock gesture on the lock screen."""
         if self.state.pin:
             self.state.asking_pin = True
         else:
             self.state.locked = False
 
     def type_pin(self, digits: str) -> None:
-        """Digits on the PIN page; a full-length wrong PIN is emptied."""
+        """Enter digits on the PIN page; a wrong PIN of full length is cleared."""
         if not self.state.locked:
             return
         self.state.pin_typed += digits
@@ -228,7 +228,7 @@ class WindowManager:
             self.state.pin_typed = ""
 
     def load_page(self, activity: Activity) -> None:
-        """Lets a page from the network take as long as the fault `page_ms` says."""
+        """Delay a page from the network by the milliseconds of the fault `page_ms`."""
         self._load(activity, self.faults.page_ms)
 
     def _load(self, activity: Activity, milliseconds: int) -> None:

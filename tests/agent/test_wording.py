@@ -20,7 +20,7 @@ from agent.guards.reasons import answering, of_rule, warned
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
-from agent.ports.leases import NoPhone
+from agent.ports.leases import NoPhone, PhoneLeft
 from agent.wording import SENTENCES, sentence
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.inputs import Key
@@ -77,6 +77,7 @@ def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
             Outcome.BLOCKED,
             "No phone is connected. The task was not started on a phone.",
         ),
+        (PhoneLeft("Pixel is not connected."), Outcome.BLOCKED, "Pixel is not connected. The task stopped there"),
         (LeaseLost("r"), Outcome.BLOCKED, "Another run is using the phone now. The task stopped there"),
         (PhoneGone("the cable"), Outcome.BLOCKED, "The phone was lost: the cable The last action may or may not"),
         (PhoneUnavailable("Allow it."), Outcome.BLOCKED, "Allow it. The task stopped there"),

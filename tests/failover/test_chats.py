@@ -148,12 +148,10 @@ async def on_discord(*acts: Act) -> AsyncIterator[Chat]:
 
 
 PLATFORMS = {"telegram": on_telegram, "discord": on_discord}
-SPEAKS = pytest.mark.xfail(
-    reason="now and then a service that wakes up answers on Discord before it knows", strict=False
-)
-MARKS = {("discord", "kill"): (), ("discord", "stop"): (LONG, SPEAKS)}
 CASES = [
-    pytest.param(platform, way, marks=MARKS.get((platform, way), (LONG,))) for platform in PLATFORMS for way in WAYS
+    pytest.param(platform, way, marks=() if (platform, way) == ("discord", "kill") else LONG)
+    for platform in PLATFORMS
+    for way in WAYS
 ]
 
 
@@ -196,9 +194,13 @@ async def test_a_chat_has_one_reader(
 
         chat.begin_count()
         await first.lose(way)
+        if chat.keeps:
+            # At once: a service that is cut off is still connected, and does not know yet that it is.
+            await chat.say("do switch Wi-Fi off")
         if way != "stop":
             await until(lambda: not chat.now())
-        await chat.say("do switch Wi-Fi off" if chat.keeps else "whoami")
+        if not chat.keeps:
+            await chat.say("whoami")
         await second.service.says("Ready.")
         await until(chat.joined)
         assert way == "stop" or chat.most() <= 1, "the chat was connected twice"
@@ -219,6 +221,9 @@ async def test_a_chat_has_one_reader(
         assert sent == [(1, "sent", 1), (2, "sent", 1)]
         assert chat.finals() == 2
         assert chat.answers() == 1
-        assert [card.endswith("✅ Done") for task in (1, 2) for card in chat.cards(task)] == [True, True]
+        # A task that is over before its card is due has none.
+        cards = [chat.cards(task) for task in (1, 2)]
+        assert [len(cards[0]), len(cards[1]) <= 1] == [1, True]
+        assert [card for card in [*cards[0], *cards[1]] if not card.endswith("✅ Done")] == []
         receipts = Counter(entry.receipt for entry in place.phone.journal.inputs() if entry.receipt)
         assert {*receipts.values()} == {1}, "an action reached the phone twice"

@@ -71,7 +71,10 @@ async def test_a_phone_of_the_lost_service_ends_its_task_as_blocked(
         await pressed(here, "Resume")
         blocked = await here.bot_says("Blocked · Task 1", here.group)
         await second.service.stop()
-        assert "is not connected" in blocked.text
+        ((name,),) = rows_of(database, "SELECT phone_name FROM tasks")
+        assert f'The phone "{name}" is not connected' in blocked.text
+        assert "The task stopped there" in blocked.text
+        assert "not started" not in blocked.text
         assert rows_of(database, "SELECT outcome FROM tasks") == [("blocked",)]
         assert rows_of(database, "SELECT state, attempts FROM outbox WHERE kind = 'final'") == [("sent", 1)]
         assert [hub.place.phone.truth.toggles["bluetooth"] for hub in hubs] == [False, False]

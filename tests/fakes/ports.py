@@ -68,6 +68,9 @@ class MemoryJournal:
     async def state_of(self, key: ActionKey) -> ActionState | None:
         return self.rows[key].state if key in self.rows else None
 
+    async def action_of(self, key: ActionKey) -> dict[str, Any] | None:
+        return self.rows[key].action if key in self.rows else None
+
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         self.rows[key].state = state
         self.rows[key].effect = effect

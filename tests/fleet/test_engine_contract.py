@@ -197,13 +197,16 @@ async def test_a_link_ends_with_the_engine_and_everything_then_is_away(between: 
 
 
 async def test_what_is_kept_stays_when_the_engine_is_started_anew(between: Between) -> None:
+    """What a host publishes is stored a moment after a flush; what has been delivered from the queue is in it."""
+    heard, begun = Heard(), asyncio.Event()
     async with between.connect(between.address()) as link:
         await link.add_queue("QUEUE", "q.*", from_host=True)
+        await link.add_reader("QUEUE", "reader", "deliver.reader", done=True)
+        await link.listen("deliver.reader", heard)
         await link.publish("q.a", b"kept")
-        await link.flush()
+        assert (await heard.next()).data == b"kept"
     await between.engine.kill()
     await between.engine.start()
-    heard, begun = Heard(), asyncio.Event()
 
     async def begin(link: Link) -> None:
         await link.add_queue("QUEUE", "q.*", from_host=True)

@@ -20,6 +20,7 @@ from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender as FeishuSender
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Address
+from bot.domain.chat import OwnRecord
 from bot.people.access import Lists, Policy
 from tests.bot.world import a_world
 from tests.fakes.feishu import APP
@@ -74,6 +75,7 @@ async def events() -> AsyncIterator[Check[bytes]]:
                 lambda _person, _place: True,
                 lost,
                 Times(answer=5.0),
+                OwnRecord(),
             )
             faults = Faults()
             log = logging.getLogger("bot")

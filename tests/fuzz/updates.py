@@ -26,6 +26,7 @@ from bot.chats.telegram.incoming import Albums, Messages
 from bot.chats.telegram.responses import Presses
 from bot.chats.telegram.sending import Sender, ShownPictures
 from bot.commands.spec import BY_NAME
+from bot.domain.chat import OwnRecord
 from bot.people.access import Lists, Policy
 from tests.bot.world import a_world
 from tests.fakes.telegram import TOKEN
@@ -94,7 +95,7 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
             messages = Messages(
                 world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001), bool
             )
-            taking = reader.Updates(bot, messages, Presses(world.commands, sender, editor, 1.0), "auto")
+            taking = reader.Updates(bot, messages, Presses(world.commands, sender, editor, 1.0), "auto", OwnRecord())
             faults = Faults()
             log = logging.getLogger("bot")
             log.addHandler(faults)

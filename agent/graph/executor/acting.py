@@ -1,4 +1,4 @@
-"""One action: written down, done once, and what became of it written down too."""
+"""Performs one action: recorded in the journal, done at most once, and its result recorded too."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ TOOL_BEGUN = (
 
 
 async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun: str) -> None:
-    """Write down that an action is about to be done. Raises ActionError with `begun` when that was written before, and
-    LeaseLost when the phone belongs to somebody else now.
+    """Record that an action is about to be done. Raises ActionError with `begun` if it was already recorded, and
+    LeaseLost if the phone belongs to another run now.
     """
     await written(context)
     if not await context.journal.begin(key, data, fence=context.fence):
@@ -41,8 +41,8 @@ async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun
 
 
 async def written(context: RunContext) -> None:
-    """Wait until what came of the last input stands in the journal: the next request to the model does not wait for a
-    disk. Whoever writes of that action again, or of another, or ends the run, waits here first.
+    """Wait until the result of the last input is in the journal, so that the next model request does not wait for the
+    disk. Code that writes about that or another action, or ends the run, waits here first.
     """
     writing, context.memory.writing = context.memory.writing, None
     if writing is not None:
@@ -50,14 +50,14 @@ async def written(context: RunContext) -> None:
 
 
 async def give_up(context: RunContext, key: ActionKey, why: str) -> None:
-    """Write down that nothing was sent of an action that was begun."""
+    """Record that an action was begun but nothing was sent."""
     await asyncio.shield(context.journal.finish(key, "rejected", why))
 
 
 async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[Done]) -> Done:
-    """Wait for what was begun, and write down what became of it; `cut_off` when it was stopped on the way.
+    """Await work that was begun and record its result; `cut_off` is recorded if it was interrupted.
 
-    Raises ActionError when nothing came of it, and Stopped.
+    Raises ActionError if it failed, and Stopped.
     """
     try:
         done = await work
@@ -83,18 +83,17 @@ async def send_input(
     looked: float | None = None,
     judged: Judged | None = None,
 ) -> tuple[Effect, ...]:
-    """Send one input that was begun, and return what came of it. `sight` is what was seen before.
+    """Send an input that was begun, and return its effects. `sight` is the screen that was seen before.
 
-    `looked` is when the look was begun (seconds of the loop's clock) that has shown the screen as a person had allowed
-    it: then what comes of it also tells how old that was, and whether another window got the input. What nobody was
-    asked about is only sent while the screen says by what it was `judged`.
+    `looked` is when the look began that showed the screen as a person approved it (seconds of the event loop's clock).
+    The effects then also say how old that look was, and whether another window got the input. An input without approval
+    is only sent while the screen matches `judged`.
 
-    After the `last` action of a step the model may be shown the screen before it is known to stand still.
-
-    Raises ActionError when nothing, or nothing certain, came of it, Stopped when the run was stopped meanwhile (the
-    journal then says uncertain), and PhoneUnavailable when the phone takes nothing before a person changes that.
+    After the `last` action of a step, the model may be shown the screen before it is known to be still. Raises
+    ActionError if nothing, or nothing certain, was done; Stopped if the run was stopped meanwhile (the journal then
+    says uncertain); and PhoneUnavailable if the phone accepts no input until a person changes something.
     """
-    context.screen.expire()  # what was seen until now is not what this leaves behind
+    context.screen.expire()  # the input makes what was seen so far outdated
     try:
         sending = context.phone.act(what, receipt=key.receipt, watched=looked is not None, later=True, judged=judged)
         done = await context.control.guard(sending)
@@ -137,7 +136,7 @@ async def send_input(
 async def _effect(
     context: RunContext, key: ActionKey, what: Input, sight: ScreenView, *, last: bool
 ) -> tuple[tuple[Effect, ...], Sent | None]:
-    """Look at what came of it, and what the look tells of the input; that look is the next observation."""
+    """Look at the effect, and return what the look says about the input; it is also the next observation."""
     before = sight.observation
     try:
         after = await context.screen.after(key, what, before, last=last)

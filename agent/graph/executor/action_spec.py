@@ -1,4 +1,4 @@
-"""What the executor knows of an action or a tool: one spec each, and the registry of those that a run has."""
+"""The specification of the executor's actions and tools, and the registry of those that a run has."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ A = TypeVar("A", bound=Action)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhoneContext(ToolContext):
-    """What a tool works with that needs the phone of the run. `sight` is the screen that the model decided on, None
-    when it was shown to an earlier process and a person has allowed the action since. `key` is the place of the action
-    in the journal. `unknown_is_judged`: a press that no rule knows is read by a model, or a person is asked.
+    """What a tool works with that needs the run's phone.
+
+    `sight` is the screen that the model decided on; None if an earlier process showed it and a person has approved the
+    action since. `key` identifies the action in the journal. `unknown_is_judged` means that a press that no rule knows
+    is judged by a model or a person.
     """
 
     run: RunId
@@ -44,10 +46,10 @@ class PhoneContext(ToolContext):
 
 @dataclass(frozen=True, kw_only=True)
 class InputAction(ActionSpec[A]):
-    """An action that is one input of the phone. It is journalled and sent at most once, and its effect is looked at.
+    """An action that is one input on the phone. It is journalled and sent at most once, and its effect is observed.
 
-    `to_input` has None where it has no place to go, and raises ActionError where it has another reason. By whatever
-    name it goes, the policy judges the input as well.
+    `to_input` returns None if the action has no place to go, and raises ActionError for any other problem. The policy
+    also judges the resulting input, whatever the action is called.
     """
 
     to_input: Callable[[A, ResolvedTarget, ScreenView], Input | None]
@@ -55,10 +57,10 @@ class InputAction(ActionSpec[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class PhoneTool(AnyTool[A]):
-    """A tool that works with the phone or its screen. `run` raises as that of a Tool.
+    """A tool that works with the phone or its screen. `run` raises what `Tool.run` raises.
 
-    What is `journalled` is done at most once, after a crash as well; only what may be done again is not. `cut_off` is
-    what the journal says of it when it was stopped on the way.
+    A `journalled` tool is done at most once, even after a crash; it may only be false if repeating does no harm.
+    `cut_off` is what the journal records if the tool was interrupted.
     """
 
     journalled: bool = True
@@ -68,7 +70,7 @@ class PhoneTool(AnyTool[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class PersonAction(ActionSpec[A]):
-    """An action that only a person can do, or that ends the work: the executor itself knows how."""
+    """An action that only a person can do, or that ends the work. The executor handles it itself."""
 
     gate: Callable[[A, Situation], Gate] = ungated
 
@@ -78,9 +80,7 @@ AnySpec = InputAction[Any] | Tool[Any] | PhoneTool[Any] | PersonAction[Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """An action with all that it is about: its spec and words, and the screen as it is now; None when this process has
-    not seen it.
-    """
+    """An action with its spec, its wording and the current screen, which is None if this process has not seen it."""
 
     action: Action
     spec: AnySpec
@@ -90,15 +90,16 @@ class Resolved:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedInput(Resolved):
-    """An action that is an input, with where it goes and what is sent."""
+    """An action that is an input, with its target and the input that is sent."""
 
     spec: InputAction[Any]
     sight: ScreenView
     where: ResolvedTarget
     physical: Input
     looked: float | None = None
-    """When the look was begun that has shown what a person had allowed, in seconds of the loop's clock: it is in the
-    journal then, and nothing else may come before the input."""
+    """When the look began that showed what a person had approved, in seconds of the event loop's clock. The action is
+    then already in the journal, and the input must follow immediately.
+    """
 
 
 class GoneTool(Action):
@@ -109,7 +110,7 @@ class GoneTool(Action):
 
 
 MOST_NAME: Final = 64
-"""Characters of the name of a tool."""
+"""The maximum number of characters of a tool's name."""
 GONE: Final = "Not done: the tool {tool} is not there any more. Do without it, or say that it is missing."
 _TEXTS: Final = Texts({"use": "use {tool}"}, zh={"use": "使用 {tool}"})
 
@@ -128,27 +129,27 @@ _GONE: Final = Tool(
 
 
 class ActionRegistry:
-    """The actions and tools that a run has: the model is told of these, and no other can be decided."""
+    """The actions and tools of a run: models are told about exactly these and can decide on no others."""
 
     def __init__(self, specs: Iterable[AnySpec]) -> None:
-        """Raises ValueError for two of one kind."""
+        """Raises ValueError if two specs have the same kind."""
         self._specs: dict[str, AnySpec] = {}
         for spec in specs:
             if self._specs.setdefault(spec.kind, spec) is not spec:
                 raise ValueError(f"There are two actions of the kind {spec.kind!r}.")
 
     def plus(self, *specs: AnySpec) -> ActionRegistry:
-        """A registry of the actions of this one and others. Raises ValueError for a kind that is there already."""
+        """Return a registry with additional actions. Raises ValueError for a kind that already exists."""
         return ActionRegistry([*self._specs.values(), *specs])
 
     @property
     def tools(self) -> tuple[Tool[Any], ...]:
-        """Those that need no phone."""
+        """The tools that need no phone."""
         return tuple(spec for spec in self._specs.values() if isinstance(spec, Tool))
 
     @cached_property
     def models(self) -> tuple[type[Action], ...]:
-        """The typed arguments of each, in order."""
+        """The argument model of each action, in order."""
         return tuple(spec.model for spec in self._specs.values())
 
     @cached_property
@@ -157,21 +158,21 @@ class ActionRegistry:
         return TypeAdapter(known)
 
     def action_from(self, data: dict[str, Any]) -> Action:
-        """The typed action in a plain dictionary, as it was decided; GoneTool where there is no such any more."""
+        """Rebuild the action from plain data; GoneTool if its tool no longer exists."""
         try:
             return self._adapter.validate_python(data)
         except ValidationError:
-            # Before a restart it was there: tools of MCP servers come and go, and may be others when they come again.
+            # Tools of MCP servers come and go: it may have existed before a restart, or have changed since.
             return GoneTool(tool=str(data.get("kind", ""))[:MOST_NAME])
 
     def spec_of(self, action: Action) -> AnySpec:
-        """The spec of an action that is registered, or gone."""
+        """Return the spec of an action that is registered or gone."""
         return _GONE if isinstance(action, GoneTool) else self._specs[action.kind]
 
     def describe(self, action: Action, sight: ScreenView | None) -> Words:
-        """What the action does, with the name of what it touches where that is known. Models read it in English."""
+        """Describe what the action does, naming its target if known. Models read it in English."""
         return self.spec_of(action).describe(action, None if sight is None else sight.told)
 
     def kinds_with(self, trait: Trait) -> set[str]:
-        """The kinds that have this trait."""
+        """Return the kinds of all actions with this trait."""
         return {kind for kind, spec in self._specs.items() if trait in spec.traits}

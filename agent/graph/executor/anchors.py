@@ -1,4 +1,4 @@
-"""What a person approved, so that it can be found again, and nothing else be touched in its place."""
+"""Identifies an approved target, so that it can be found again and nothing else is touched instead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 
 MAX_ALIKE = 20
-"""Elements that look the same, of which the one is looked for that was meant: no page has more Delete buttons."""
+"""How many identical-looking elements are searched for the approved one; no page has more Delete buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class RelocatedTarget:
     target: ResolvedTarget
 
     def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
-        """A sight of the new look, in the space that the action's points were chosen in; with its words `covered`."""
+        """Return a view of the new look in the space of the action's points, with its words `covered` if set."""
         space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
         screen, targets = screen_of(self.observation, space, covered=covered)
         return ScreenView(self.observation, screen, targets, state["step"]["frame"])
@@ -35,10 +35,10 @@ class RelocatedTarget:
 def anchor_of(
     where: ResolvedTarget, sight: ScreenView, *, facts: bool = True, before: Observation | None = None
 ) -> dict[str, Any]:
-    """The target as plain data: the element's looks, or the whole screen where it has no element.
+    """Describe the target as plain data: the element's looks, or the whole screen if it has no element.
 
-    With `facts` it also holds to what a person is shown: digests of what the dialog or row and its window say, and a
-    picture of what has no words. `before` is an earlier look: what has changed by itself since counts less.
+    With `facts`, it includes what a person is shown: digests of the words of the dialog or row and its window, and a
+    picture of anything without words. `before` is an earlier look: parts that changed on their own since count less.
     """
     seen = sight.observation
     anchor: dict[str, Any] = {"package": seen.package, "size": [seen.size.width, seen.size.height]}
@@ -58,9 +58,9 @@ def anchor_of(
 
 
 def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> RelocatedTarget | None:
-    """The target on the new look, None when it, or what it is about, is not as it was approved.
+    """Find the target on the new look; None if it, or what it is about, differs from what was approved.
 
-    With `facts` an anchor that has none is not found: it does not tell what was approved.
+    With `facts`, an anchor without them is not found, because it does not say what was approved.
     """
     if anchor is None or anchor["package"] != now.package or anchor["size"] != [now.size.width, now.size.height]:
         return None
@@ -80,7 +80,7 @@ def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = 
 
 
 def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None) -> dict[str, Any]:
-    """What an approval holds to besides the looks of its target."""
+    """Return what an approval is bound to besides the looks of its target."""
     near = approval_context(seen, where.element, where.point)
     restless = restless_places(before, seen, where.element) if before is not None else []
     return {
@@ -94,7 +94,7 @@ def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None)
 
 
 def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, point: Point | None) -> bool:
-    """Whether the words around it, or its picture, are as they were. Of a screen without either nobody can tell."""
+    """Whether the words around it, or its picture, are unchanged. A screen without either never matches."""
     near = approval_context(now, element, point)
     if anchor["window"] is not None:
         words = near.own_word(anchor["restless"]), near.window_word(anchor["restless"])
@@ -111,36 +111,36 @@ def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, 
 
 
 def _meant(anchor: dict[str, Any], now: Observation) -> Element | None:
-    """The element that looks like this and stands in the same dialog or row."""
+    """Return the element that looks like this and is in the same dialog or row."""
     alike = _alike(anchor["element"], Bounds(*anchor["bounds"]), now)[:MAX_ALIKE]
     return next((e for e in alike if approval_context(now, e).own_word(anchor["restless"]) == anchor["own"]), None)
 
 
 def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | None:
-    """The element that looks like this, the one nearest to where it was when there are several."""
+    """Return the element that looks like this, the closest to its earlier place if there are several."""
     return next(iter(_alike(wanted, before, now)), None)
 
 
 def _alike(wanted: list[str], before: Bounds, now: Observation) -> list[Element]:
-    """All that look like this, the nearest to where it was first."""
+    """Return all elements that look like this, the closest to the earlier place first."""
     same = [e for e in now.elements or () if looks(e) == wanted]
     return sorted(same, key=lambda e: _distance(e.bounds.centre, before.centre))
 
 
 def _focus(seen: Observation) -> list[str] | None:
-    """What has the focus: keys go there."""
+    """Return the looks of the focused element, which receives keys."""
     return next((looks(e) for e in seen.elements or () if e.focused), None)
 
 
 def _place(box: Bounds, before: Bounds, within: list[int] | None, now: Observation) -> Point:
-    """The same spot of the element where its size is the same, else its middle."""
+    """Return the same spot of the element if its size is unchanged, otherwise its centre."""
     same = (box.right - box.left, box.bottom - box.top) == (before.right - before.left, before.bottom - before.top)
     spot = Point(box.left + within[0], box.top + within[1]) if within is not None and same else None
     return spot if spot is not None and now.size.holds(spot) else box.clipped(now.size).centre
 
 
 def looks(element: Element) -> list[str]:
-    """What identifies an element; a field's text may have changed meanwhile."""
+    """Return what identifies an element; the text of a field may have changed since."""
     return [element.resource_id, element.class_name, "" if element.editable else element.label]
 
 

@@ -1,5 +1,5 @@
-"""Asking a person to allow something: once for each thing, and for exactly what the phone shows when they are asked;
-and what they have allowed ahead, for which nobody is asked.
+"""Asks a person to approve an action: once for each matter, and for exactly what the phone shows at that moment. What
+they approved in advance is not asked about.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from devices.phone import Observation
 from devices.wording import said
 
 MAX_TRIES: Final = 3
-"""Of what a person has not allowed: it is asked once, told the second time, and the third ends the work."""
+"""Tries of a denied action: it is asked about once, reported the second time, and the third ends the work."""
 MAX_ASKINGS: Final = 2
-"""Approvals of one control whose screen was another one when it was to be done; then a person does it."""
+"""Approvals of one control whose screen changed before the action; after that, a person does it."""
 DENIED = (
     "A person has denied this before: {what}. They were not asked again, and it was not done. Do not try it once more, "
     "nor another way to the same; go on without it, or finish with failure."
@@ -42,11 +42,11 @@ DENIED = (
 GONE = "What you chose is not there any more, so nobody was asked, and it was not done. Look again."
 UNSEEN = "The phone could not be looked at once more, so nobody was asked, and it was not done: {error}"
 GRID = 80
-"""Pixels: touches of a place without a name this close to each other are the same touch, tried again."""
+"""Pixels within which touches of an unlabelled spot count as the same touch, tried again."""
 
 
 class Denied(ActionError):
-    """A person has not allowed this before, in this run. `tries` counts this one; `about` is its matter's."""
+    """A person denied this earlier in the run. `tries` includes this one; `about` identifies the matter."""
 
     def __init__(self, consequence: str, what: str, tries: int, about: str) -> None:
         super().__init__(DENIED.format(what=what))
@@ -57,11 +57,11 @@ class Denied(ActionError):
 
 
 async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInput, gate: Gate) -> ExecutorState:
-    """The update with which a person is asked to allow this: the question, and what their answer is bound to. Of what a
-    person has allowed ahead it is that yes, held to the same, in place of the question.
+    """Return the update that asks a person to approve this: the question, and what the answer is bound to. If it was
+    approved in advance, the update contains that approval, bound in the same way, instead of the question.
 
-    The phone is looked at once more: that is what the person is shown, and what has changed since the model looked
-    changes by itself. Raises Denied, ActionError, Stopped and PhoneUnavailable.
+    The phone is looked at again, and the person is shown that look; anything that changed since the model's look
+    changes on its own. Raises Denied, ActionError, Stopped and PhoneUnavailable.
     """
     now, action, spec = await _look(context), it.action, it.spec
     before = it.sight.observation
@@ -107,8 +107,8 @@ async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInp
 def tool_approval_of(
     state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
 ) -> ExecutorState:
-    """The update with which a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
-    part in it. Raises Denied.
+    """Return the update that asks a person to approve a tool call. A tool is identified by its arguments; no screen is
+    involved. Raises Denied.
     """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what, consequence)
@@ -118,7 +118,7 @@ def tool_approval_of(
 
 
 def counted(counts: dict[str, int], key: str | None, count: int | None = None) -> dict[str, int]:
-    """The counts with one more of this key, or with this `count`; 0 forgets it. Without a key they stay."""
+    """Return the counts with this key increased, or set to `count` (0 removes it); unchanged without a key."""
     if key is None:
         return counts
     now = counts.get(key, 0) + 1 if count is None else count
@@ -142,7 +142,7 @@ async def _look(context: RunContext) -> Observation:
 
 
 def _found(where: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
-    """The same place on the new look. Raises ActionError when what was meant is gone."""
+    """Find the same place on the new look. Raises ActionError if the target is gone."""
     if (before.package, before.size) != (now.package, now.size):
         raise ActionError(GONE)
     if where.element is None:
@@ -159,7 +159,7 @@ def _moved(point: Point | None, dx: int, dy: int) -> Point | None:
 
 
 def _control(spec: ActionSpec[Any], action: act.Action, where: ResolvedTarget, sight: ScreenView) -> str:
-    """What is touched or pressed, whatever stands around it: fingers that touch it in another way are no difference."""
+    """Identify the touched or pressed control, whatever is around it and however fingers touch it."""
     kind = "touch" if "touches" in spec.traits else action.kind
     place: list[Any] = looks(where.element) if where.element is not None else []
     if where.point is not None and _is_blind(where, sight):
@@ -170,8 +170,8 @@ def _control(spec: ActionSpec[Any], action: act.Action, where: ResolvedTarget, s
 def _consequence(
     meant: dict[str, Any], near: ApprovalContext, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
 ) -> str:
-    """What would come of it: the control, and what it is about by the words of its dialog or row, or on a page by
-    whom it goes to, what is written and what is paid. Where no words tell, by the picture.
+    """Identify the consequence: the control and the words of its dialog or row or, on a page, the recipient, the text
+    and the amounts. If there are no words, the picture counts.
     """
     seen = sight.observation
     about: list[Any] = [near.title, anchor["own"]]
@@ -183,7 +183,7 @@ def _consequence(
 
 
 def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:
-    """Whether only the picture tells what is there: without an element, or with one as large as a page."""
+    """Whether only the picture shows what is there, because there is no element or one as large as a page."""
     element, size = where.element, sight.observation.size
     if element is None:
         return where.point is not None
@@ -191,7 +191,7 @@ def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:
 
 
 def standing_after(state: ExecutorState, asked: Question, answer: Answer) -> list[dict[str, Any]]:
-    """What is allowed ahead after this answer: one more where it is for the task, and the recipient is known."""
+    """Return what is approved in advance after this answer, with a new approval if it is for the task."""
     known = state["safety"]["standing"]
     if answer.text != ALLOW_FOR_TASK or asked.to is None:
         return known
@@ -199,10 +199,10 @@ def standing_after(state: ExecutorState, asked: Question, answer: Answer) -> lis
 
 
 def allowed_ahead(state: ExecutorState, message: Message) -> ExecutorState | None:
-    """The update with which this message is approved without a question; None when nobody has allowed it ahead.
+    """Return the update that approves this message without a question; None if it was not approved in advance.
 
-    What a schedule lets pass is used up before it is sent, and stays so whatever comes of it: nothing of it goes out a
-    second time without a question, after a crash either.
+    A schedule's approval is used up before the message is sent and stays so whatever happens, so nothing is sent twice
+    without a question, even after a crash.
     """
     known = [StandingYes.model_validate(each) for each in state["safety"]["standing"]]
     used = next((each for each in known if each.covers(message.to, message.text)), None)
@@ -216,6 +216,6 @@ def allowed_ahead(state: ExecutorState, message: Message) -> ExecutorState | Non
 
 
 def standing_effect(standing_yes: dict[str, Any]) -> AllowedAhead:
-    """What the record of the step says of the yes that lets it pass. It is kept before the message goes out."""
+    """Return the record of the approval that lets the step pass; it is stored before the message is sent."""
     yes = StandingYes.model_validate(standing_yes)
     return AllowedAhead(to=yes.to, by=yes.by, schedule=yes.schedule)

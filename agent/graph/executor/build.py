@@ -1,4 +1,4 @@
-"""The executor graph, wired."""
+"""Builds the executor graph."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ExecutorGraph = CompiledStateGraph[ExecutorState, RunContext, ExecutorState, Exe
 
 
 def build_executor(checkpointer: BaseCheckpointSaver[str] | None) -> ExecutorGraph:
-    """The compiled graph. Its routes are in the nodes' return types."""
+    """Return the compiled graph. The nodes' return types define its routes."""
     return _compiled().copy({"checkpointer": checkpointer})
 
 
 @cache
 def _compiled() -> ExecutorGraph:
-    """Without a checkpointer. Nodes hold nothing of a run, so that every agent of the process has the same ones: to
-    read their types and their code takes 25 ms.
+    """Return the graph without a checkpointer. Nodes hold no data of a run, so all agents of the process share it:
+    reading their types and code takes 25 ms.
     """
     graph = StateGraph(ExecutorState, context_schema=RunContext)
     graph.add_node("executor_entry", executor_entry)

@@ -1,4 +1,4 @@
-"""The actions and tools that every run has. A new one is a line here, or a spec beside these in a registry (`plus`)."""
+"""The actions and tools that every run has. Add a new one here, or pass a spec to a registry's `plus`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WAITS: frozenset[Trait] = frozenset({"waits"})
 
 
 def _target(target: act.Target, sight: ScreenView | None, under: Element | None = None) -> str:
-    """What is touched, in a few words; `under` is what lies there, for an action that only has a point."""
+    """Describe what is touched in a few words; `under` is the element there, for an action with only a point."""
     if isinstance(target, act.ElementTarget):
         if sight is not None and target.element < len(sight.targets):
             element = sight.targets[target.element]
@@ -58,7 +58,7 @@ def _touch(
     asked: Callable[[str], str],
     made: Callable[[Point], inputs.Input],
 ) -> InputAction[Any]:
-    """One touch of a place."""
+    """Return the spec of a touch."""
 
     def described(action: Touch, sight: ScreenView | None) -> Words:
         return describe(_target(action.target, sight))
@@ -80,7 +80,7 @@ def _move(
     asked: Callable[[str], str],
     made: Callable[[Any, Point, Point], inputs.Input],
 ) -> InputAction[Any]:
-    """A finger from one place to another."""
+    """Return the spec of a finger movement."""
 
     def described(action: Move, _sight: ScreenView | None) -> Words:
         return describe(_target(action.start, None), _target(action.end, None))
@@ -97,7 +97,7 @@ def _move(
 
 
 def _text(action: act.Type) -> str:
-    """What is typed, with a sign for each key in it."""
+    """Return the typed text, with a symbol for each key in it."""
     return _short(action.text.translate(_SHOWN_KEYS))
 
 
@@ -128,7 +128,7 @@ def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
 
 
 def _noted(action: act.Note, _sight: ScreenView | None) -> Words:
-    # What is noted beside a screen may be the model's thought.
+    # The text noted with a screen may be the model's thought.
     return words("did.note_screen") if action.screen else words("did.note", text=_short(action.text))
 
 

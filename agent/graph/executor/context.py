@@ -1,4 +1,4 @@
-"""What the executor's nodes work with: never stored, handed in again whenever a run is continued."""
+"""What the executor's nodes work with. It is never stored; a continued run gets a new one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ from devices.phone import Phone
 
 @dataclass(frozen=True)
 class LearnedNames:
-    """What recorded words, folded, are called on phones of this one's language, and `keep`, which replaces that."""
+    """The names that recorded words (casefolded) have on phones set to this phone's language. `keep` replaces the
+    stored names.
+    """
 
     known: Mapping[str, str]
     keep: Callable[[Mapping[str, str]], Awaitable[None]]
@@ -40,64 +42,64 @@ class LearnedNames:
 
 @dataclass
 class RunMemory:
-    """What this process remembers of a run, whichever phone it has. Empty after a restart."""
+    """What this process remembers about a run, whichever phone it uses. It is empty after a restart."""
 
     screen: ScreenState = field(default_factory=ScreenState)
-    """What was seen of the phone, kept by the run's `PhoneScreen`."""
+    """What was seen on the phone; maintained by the run's `PhoneScreen`."""
     writing: asyncio.Future[None] | None = None
-    """What came of the last input, on its way into the journal (`acting.written`)."""
+    """The result of the last input while it is being written to the journal (`acting.written`)."""
     caption: asyncio.Task[ModelReply | None] | None = None
-    """The call for the words on the card, until the step is closed."""
+    """The pending model call for the step's caption on the card, until the step is closed."""
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
-    """The words beside the pictures of the image window, by sub-task and step."""
+    """The text shown next to each picture of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
-    """The press that is read while the model still writes."""
+    """The press that the independent reader judges while the acting model is still writing."""
     first_answer: FirstAnswer | None = None
-    """The answer to the first request, where that was sent before the run began."""
+    """The answer to the first request if it was sent before the run began."""
     spent_ahead: Usage = field(default_factory=Usage)
-    """What such requests have cost that came to nothing, until it is booked."""
+    """The cost of such early requests that were not used, until it is booked."""
     looks: Looks = field(default_factory=Looks)
-    """What the looks of the sub-task have shown, for its proof by code."""
+    """What the looks of the sub-task showed, for its proof by code."""
     told: set[str] = field(default_factory=set)
-    """What is told once in a run, and was."""
+    """The one-time messages that this run has already sent."""
     facts: tuple[str, ...] = ()
-    """What the person wants to be remembered that fits the sub-task."""
+    """Remembered facts about the person that fit the sub-task."""
     told_others: tuple[str, ...] = ()
-    """What is remembered that others of the task were told: private here too, and in no prompt."""
+    """Remembered facts that other workers of the task were told: private here too, but in no prompt."""
     documents: tuple[str, ...] = ()
-    """What was read in the operator's documents for the task, by whomever."""
+    """Passages of the operator's documents that any worker read for the task."""
     instructions: str = ""
-    """The person's standing instructions, as a marked block of a prompt."""
+    """The person's standing instructions as a marked prompt block."""
     skill: str = ""
-    """The skill that is followed, as a marked block of a prompt."""
+    """The skill to follow as a marked prompt block."""
     recorded: RecordedSkill | None = None
-    """Its recording, where it has one that code can do again."""
+    """The skill's recording, if it has one that code can replay."""
     names: LearnedNames | None = None
-    """What former runs have learned of its words in the language of this phone."""
+    """What earlier runs learned about the skill's words in this phone's language."""
     arguments: dict[str, str] = field(default_factory=dict)
-    """What it is done with, by the names of its parameters."""
+    """The skill's arguments, by parameter name."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """What the nodes of one run work with."""
+    """The services and settings that the nodes of one run work with."""
 
     run: RunId
     person: str
-    """The subject to whom the task belongs, "" where nobody is known."""
+    """The person that the task belongs to; "" if unknown."""
     phone: Phone
     screen: PhoneScreen
     fence: int
-    """The number of the run's lease: the journal takes nothing of an older one."""
+    """The number of the run's lease: the journal rejects writes of an older lease."""
     config: RunConfig
-    """The models, the dialects as they offer this run's actions, and the limits."""
+    """The models, the dialects with this run's actions, and the limits."""
     actions: ActionRegistry
     skills: Skills
     toolbox: Toolbox
-    """The record of the calls of tools that need no phone."""
+    """The tools that need no phone, with what their callers share: call record, policy and task files."""
     policy: Policy
     readings: Readings
-    """What the gate's reader has said before."""
+    """Earlier judgements of the gate's independent reader."""
     mask: Mask
     journal: Journal
     frames: Frames
@@ -108,10 +110,10 @@ class RunContext:
 
     @property
     def profile(self) -> ModelProfile:
-        """How the model is prompted that is shown the screen."""
+        """How the model that sees the screen is prompted."""
         return self.config.profile_of(self.screen.model)
 
     @property
     def local_time(self) -> LocalTime | None:
-        """The date and time on the phone now; None where it has not told its clock."""
+        """The current date and time on the phone; None until it has reported its clock."""
         return time_on(self.phone.info, time.time())

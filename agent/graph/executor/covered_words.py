@@ -1,4 +1,4 @@
-"""The words of an app that forbids pictures: covered for every model until a person lets them be told for this task."""
+"""Hides the words of apps that forbid screenshots from every model until a person allows reading them for the task."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ReadWords(Action):
 
 
 def require_covered(action: ReadWords, sight: ScreenView | None) -> None:
-    """Raise ActionError where a person would be asked for nothing; a screen that nobody has seen yet may have some."""
+    """Raise ActionError if a person would be asked for nothing; a screen not yet seen may have covered words."""
     if sight is not None and not (sight.screen.covered and sight.observation.package == action.app):
         raise ActionError(NOT_COVERED.format(app=action.app))
 

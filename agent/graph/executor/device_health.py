@@ -1,4 +1,6 @@
-"""Charge and heat of the phone while a run works on it: told once, and an honest end before the phone goes off."""
+"""Watches the phone's battery and temperature during a run: warns once, and ends the run before the phone
+shuts down.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,23 @@ from devices.errors import PhoneUnavailable
 from devices.phone import Health, PhoneInfo
 
 EMPTY_BATTERY = 3
-"""Percent. Android shuts down at 0 (BatteryService.shutdownIfNoPowerLocked), a worn battery a little earlier; a step
-takes up to a minute, and none may be cut off in the middle of an action.
+"""Battery percent at which a run ends. Android shuts down at 0 (BatteryService.shutdownIfNoPowerLocked), an old battery
+a little earlier; a step takes up to a minute and must not be cut off in the middle of an action.
 """
 WARM = 45.0
-"""°C of the battery: where phones slow down and stop charging (JEITA's upper limit of charging)."""
+"""Battery temperature in °C at which phones slow down and stop charging (JEITA's upper limit for charging)."""
 TOO_HOT = 60.0
-"""°C of the battery: cells may not be used above (IEC 62133, most data sheets); Android shuts down at 68
+"""Battery temperature in °C above which cells must not be used (IEC 62133, most data sheets); Android shuts down at 68
 (config_shutdownBatteryTemperature).
 """
 
 
 class PhoneSpent(Spoken, PhoneUnavailable):
-    """The phone has to be charged or to cool down before anything more is begun on it."""
+    """The phone must be charged or cool down before anything else is begun on it."""
 
 
 def look_after(context: RunContext) -> None:
-    """Tell of a low battery and of heat, once each. Raises PhoneSpent when the run has to end for it."""
+    """Warn of a low battery and of heat, once each. Raises PhoneSpent if the run must end."""
     info, told = context.phone.info, context.memory.told
     draining = info.health is Health.LOW_BATTERY
     if draining and info.battery is not None and info.battery <= EMPTY_BATTERY:

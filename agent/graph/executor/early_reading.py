@@ -1,4 +1,4 @@
-"""A press that is read while the model still writes: what was begun, and what it costs when it was in vain."""
+"""Tracks the reading of a press that starts while the acting model is still writing, and its cost if it is unused."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from agent.models.tokens import hung_up
 
 @dataclass
 class EarlyReading:
-    """The reading of one press, known by its `key`: control, window and all words that are bound to it.
+    """The reading of one press, identified by its `key`: control, window and all words bound to it.
 
-    `sent` is the request once it has gone out to `model`. The task raises nothing of the model's.
+    `sent` holds the request once it was sent to `model`. The task never raises the model's errors.
     """
 
     key: str
@@ -23,11 +23,11 @@ class EarlyReading:
     sent: list[ModelRequest] = field(default_factory=list)
 
     async def answer(self) -> tuple[PressReading, Usage]:
-        """What was said, and what that has used."""
+        """Return the reading, and the tokens it used."""
         return await self.task
 
     def drop(self) -> Usage:
-        """Cut it off: another press was decided, or none. What it has cost all the same."""
+        """Cancel the reading because another press was decided, or none, and return what it cost."""
         if self.task.done() and not self.task.cancelled() and self.task.exception() is None:
             return self.task.result()[1]
         self.task.cancel()
@@ -37,18 +37,18 @@ class EarlyReading:
 
 @dataclass
 class EarlyReadings:
-    """What was begun of the answer that is being written: one press at most."""
+    """The readings begun for the answer that is being written: at most one press."""
 
     begun: EarlyReading | None = None
     _spent: Usage = field(default_factory=Usage)
 
     def begin(self, reading: EarlyReading) -> None:
-        """Keep this one in place of what was begun before."""
+        """Keep this reading, cancelling an earlier one."""
         self.drop()
         self.begun = reading
 
     def take(self, key: str | None) -> EarlyReading | None:
-        """What was begun for the press with this key; what was begun for another one is cut off."""
+        """Return the reading for the press with this key; a reading for another press is cancelled."""
         if self.begun is None or self.begun.key != key:
             self.drop()
             return None
@@ -56,13 +56,13 @@ class EarlyReadings:
         return reading
 
     def drop(self) -> None:
-        """Cut off what was begun."""
+        """Cancel the reading that was begun."""
         if self.begun is not None:
             self._spent += self.begun.drop()
             self.begun = None
 
     def take_spent(self) -> Usage:
-        """What was spent in vain, once; what is under way is cut off."""
+        """Cancel what is running, and return, once, the tokens spent on unused readings."""
         self.drop()
         spent, self._spent = self._spent, Usage()
         return spent

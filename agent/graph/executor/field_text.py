@@ -1,4 +1,4 @@
-"""The text of a field as a whole: read also where it is out of sight, changed at once, copied and pasted in any app."""
+"""Tools for the whole text of a field, even if partly out of sight: read, edit, copy, cut and paste in any app."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ NOT_WHOLE: Final = (
 )
 PERHAPS_A_HINT: Final = "If these are the words that an empty field shows, it is empty."
 _PLAIN_FIELDS: Final = ("EditText", "AutoCompleteTextView")
-"""Classes of fields that tell all their text (AOSP `TextView.onInitializeAccessibilityNodeInfoInternal`)."""
+"""Classes of fields that report all their text (AOSP `TextView.onInitializeAccessibilityNodeInfoInternal`)."""
 _SHORT: Final = 60
 _SHOWN: Final = 40
 _TEXTS: Final = Texts(
@@ -101,7 +101,7 @@ class EditText(Action):
     @field_validator("changes", mode="before")
     @classmethod
     def _pairs(cls, given: object) -> object:
-        """As models write them as well: one pair alone, and pairs with their names."""
+        """Accept other forms that models write: one bare pair, and pairs with their names."""
         match given:
             case [str(), str()]:
                 return [given]
@@ -136,23 +136,23 @@ class PasteText(Action):
 
     kind: Literal["paste_text"] = "paste_text"
     text: SkipJsonSchema[str | None] = None
-    """What was copied, filled in by code before anything judges it."""
+    """The copied text, filled in by code before anything judges it."""
 
 
 def field_in(elements: Sequence[Element]) -> Element | None:
-    """The field that is meant where none is named: that with the focus, else the only one."""
+    """Return the field meant if none is named: the focused one, otherwise the only one."""
     fields = [each for each in elements if each.editable]
     focused = [each for each in fields if each.focused]
     return focused[0] if focused else fields[0] if len(fields) == 1 else None
 
 
 def text_of(field: Element) -> str:
-    """What a field holds: nothing where it shows its hint."""
+    """Return what a field contains, "" if it shows its hint."""
     return "" if field.text == field.hint else field.text
 
 
 def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
-    """The field that is meant and its whole text. Raises ActionError where it must not be shown to a model."""
+    """Return the field meant and its whole text. Raises ActionError if a model must not see it."""
     field = _meant(seen, covered=covered)
     if field.password or _is_covered(field.text):
         raise ActionError(CODE_FIELD)
@@ -160,7 +160,7 @@ def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
 
 
 def _is_covered(text: str) -> bool:
-    """Whether a text has hidden words, or is made of the dots of a password."""
+    """Whether a text has covered words, or consists of a password's dots."""
     return COVERED_WORDS in text or {*text} == {BULLET}
 
 
@@ -176,7 +176,7 @@ def _meant(seen: Observation, *, covered: bool) -> Element:
 
 
 def changed_text(action: EditText, text: str) -> str:
-    """The text with all changes in it, one after the other. Raises ActionError when one of them has no clear place."""
+    """Return the text with all changes applied in order. Raises ActionError if a change has no unique place."""
     if action.text is not None:
         return inputs.as_typed(action.text)
     for old, new in action.changes:
@@ -190,8 +190,8 @@ def changed_text(action: EditText, text: str) -> str:
 
 @dataclass(frozen=True)
 class SameText:
-    """Implements devices.phone.Judged for a text that is made of what the field held: what has come into it meanwhile
-    would be lost. `cover` takes the secrets out of a look, as they were out of `text`. A field without the focus is
+    """Implements `devices.phone.Judged` for a text derived from a field's content, so that text entered meanwhile is
+    not lost. `cover` removes secrets from a look, as they were removed from `text`. A field without the focus is
     touched where it was.
     """
 
@@ -202,11 +202,13 @@ class SameText:
     pictured: bool = True
 
     def shows_same(self, thumbnail: Image.Image) -> bool:  # noqa: ARG002
-        """No picture tells all of a long text: the elements are read, however long that takes."""
+        """Returns False, because no picture shows all of a long text: the elements are read, however long
+        that takes.
+        """
         return False
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """See `Judged.tells_same`."""
+        """Implements `Judged.tells_same`."""
         now = self.cover(replace(self.seen, elements=elements))
         field, then = field_in(now.elements or ()), self.field
         if field is None or text_of(field) != self.text:
@@ -248,7 +250,7 @@ def _paste_input(action: PasteText, _where: ResolvedTarget, sight: ScreenView) -
 
 
 def _moved_gate(_action: Action, situation: Situation) -> Gate:
-    """A text for a password or code stays in its field, without a question."""
+    """Refuse, without a question, to move the text of a password or code field."""
     spot = situation.spot
     field = None if spot is None else field_in(spot.around)
     secret = field is not None and situation.policy.is_secret_field(field)
@@ -263,7 +265,7 @@ async def _look(context: PhoneContext) -> Observation:
 
 
 async def read_text(_action: ReadText, context: PhoneContext) -> Done:
-    """The whole text of the field, as data. Raises ActionError where it must not be read, and Stopped."""
+    """Return the whole text of the field, as data. Raises ActionError if it must not be read, and Stopped."""
     seen = await _look(context)
     field, text = read_field(seen, covered=context.mask.covers_words(seen))
     if context.policy.is_secret_field(field):
@@ -280,7 +282,7 @@ async def read_text(_action: ReadText, context: PhoneContext) -> Done:
 
 
 async def copy_text(action: CopyText, context: PhoneContext) -> Done:
-    """Keep a text for `paste_text`. Raises ActionError where it must not be taken, and Stopped."""
+    """Keep a text for `paste_text`. Raises ActionError if it must not be copied, and Stopped."""
     seen = await _look(context)
     covered = context.mask.covers_words(seen)
     if action.of:
@@ -296,7 +298,7 @@ async def copy_text(action: CopyText, context: PhoneContext) -> Done:
 
 
 def _with_words(wanted: str, seen: Observation, *, covered: bool) -> Element:
-    """The smallest element with these words."""
+    """Return the smallest element with these words."""
     if seen.elements is None:
         raise ActionError(UNTOLD)
     if covered:

@@ -1,4 +1,6 @@
-"""Several inputs for one action: each is judged as if the model had sent it, and what any rule holds is left to it."""
+"""Sends several inputs for one action. Each is judged as if the model had sent it, and held ones are left
+to the model.
+"""
 
 from __future__ import annotations
 
@@ -37,25 +39,25 @@ HELD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a control shows afterwards; `right` is whether that is what was wanted, None where it is not told."""
+    """What a control shows afterwards; `right` says whether that is the wanted value, None if unknown."""
 
     text: str
     right: bool | None
 
 
 def together(joint: str, *parts: Shown) -> Shown:
-    """Several as one: right where all are."""
+    """Combine several results into one, which is right if all are."""
     rights = {each.right for each in parts}
     right = False if False in rights else None if None in rights else True
     return Shown(joint.join(each.text for each in parts), right)
 
 
 class Missed(Exception):
-    """It did not come to what was wanted; the sentence says why, for the model."""
+    """The wanted state was not reached; the message tells the model why."""
 
 
 class Fingers:
-    """Touches the phone and looks at what came of each touch. `seen` is the newest look."""
+    """Touches the phone and looks at the effect of each touch. `seen` is the latest look."""
 
     def __init__(self, context: PhoneContext, seen: Observation) -> None:
         self._context = context
@@ -66,23 +68,23 @@ class Fingers:
 
     @classmethod
     async def on_screen(cls, context: PhoneContext) -> Fingers:
-        """Look first. Raises ActionError where no words of the screen may be read, Stopped and PhoneError."""
+        """Start with a look. Raises ActionError if the screen's words may not be read, Stopped and PhoneError."""
         fingers = cls(context, await context.screen.peek(keep=True))
         fingers._require_words()
         return fingers
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """Those of the newest look."""
+        """The elements of the latest look."""
         return self.seen.elements or ()
 
     @property
     def locale(self) -> str:
-        """The language that the phone speaks."""
+        """The phone's language setting."""
         return self._context.phone.info.locale
 
     def now(self, element: Element) -> Element | None:
-        """The element of an older look, as it is now."""
+        """Return the current element that corresponds to one of an earlier look, or None."""
         return nearest(looks(element), element.bounds, self.seen)
 
     async def tap(self, where: Element | Point) -> None:
@@ -97,15 +99,15 @@ class Fingers:
         await self._send(inputs.Swipe(start, end, milliseconds), move, None, start, end)
 
     async def write(self, field: Element, text: str) -> None:
-        """Replace what a field holds. Raises as `_send` does."""
+        """Replace the content of a field. Raises as `_send` does."""
         at = field.bounds.clipped(self.seen.size).centre
         await self._send(inputs.TypeText(text, at=at, clear=True), Type(text=text, clear=True), field, at)
 
     async def _send(
         self, physical: inputs.Input, action: Action, target: Element | None, at: Point, end: Point | None = None
     ) -> None:
-        """Send one input and look. Raises ActionError for what a person would have to allow, Missed when it takes too
-        long or another app came up, Stopped and PhoneError.
+        """Send one input and look. Raises ActionError if a person would have to approve it, Missed if it takes too long
+        or another app appeared, Stopped and PhoneError.
         """
         context, seen = self._context, self.seen
         if self.sent >= MAX_INPUTS or asyncio.get_running_loop().time() > self._until:
@@ -134,7 +136,7 @@ class Fingers:
         try:
             await context.control.guard(context.phone.act(physical, receipt=receipt, judged=judged))
         except InputRejected:
-            self.sent -= 1  # nothing of it has reached the phone
+            self.sent -= 1  # the input did not reach the phone
             raise
         self.seen = await context.screen.peek(keep=True, moved=True)
         self._require_words()

@@ -1,4 +1,4 @@
-"""The first answer of a run, which a model was asked for while it was being decided whether the task needs a phone."""
+"""The first answer of a run, requested in advance while it was being decided whether the task needs a phone."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from agent.scene import Scene
 
 
 class Pieces:
-    """Takes the pieces of an answer, and passes them on once somebody listens."""
+    """Collects the pieces of an answer and passes them on once there is a listener."""
 
     def __init__(self) -> None:
         self._kept: list[Delta] = []
         self._listener: Callable[[Delta], None] = self._kept.append
 
     def __call__(self, piece: Delta) -> None:
-        """Take a piece."""
+        """Accept a piece."""
         self._listener(piece)
 
     def tell(self, listener: Callable[[Delta], None]) -> None:
-        """Pass on all that has come and will come."""
+        """Pass all earlier and later pieces to the listener."""
         for piece in self._kept:
             listener(piece)
         self._listener = listener
@@ -33,7 +33,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """A request that is under way, what it says, and the model that was asked."""
+    """A running request: the scene it shows, and the model that was asked."""
 
     scene: Scene
     request: ModelRequest
@@ -42,15 +42,15 @@ class FirstAnswer:
     pieces: Pieces
 
     def fits(self, scene: Scene, model: str) -> bool:
-        """Whether this model would be asked the same now, but for the time of day."""
+        """Whether the same request would be made now, ignoring the time of day."""
         return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
 
     def given_by(self, model: Model) -> Model:
-        """The model, which has begun with its answer already."""
+        """Return a model that uses this running answer."""
         return _Begun(model, self)
 
     async def drop(self) -> Usage:
-        """Cut it off. What it has cost."""
+        """Cancel the request and return what it cost."""
         if self.answering.done() and not self.answering.cancelled():
             failed = self.answering.exception()
             if failed is None:
@@ -62,7 +62,7 @@ class FirstAnswer:
 
 
 class _Begun:
-    """Implements Model for one request. A first answer that fails is asked for again, as if it had not been begun."""
+    """Implements Model for one request. If the first answer fails, it is requested again."""
 
     def __init__(self, model: Model, first: FirstAnswer) -> None:
         self._model = model
@@ -78,7 +78,7 @@ class _Begun:
         try:
             return await self._first.answering
         except ModelRefused:
-            raise  # and would be refused again
+            raise  # it would be refused again
         except Stopped:  # by a pause, which may be over
             reply = await self._model.complete(request, on_delta=on_delta)
             return replace(reply, usage=hung_up(self._first.request, self._first.model) + reply.usage)

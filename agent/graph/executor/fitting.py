@@ -1,5 +1,5 @@
-"""Whether what was recorded fits a screen: the element that a step touches there, whether it is done already, and
-whether what a model has done is the same.
+"""Checks whether a recorded step fits a screen: which element it touches there, whether it is already done, and whether
+a model's action is the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from devices.phone import Observation
 
 
 class Fitting:
-    """One screen, and what recorded words are called on it."""
+    """One screen, with the names that recorded words have on it."""
 
     def __init__(
         self,
@@ -34,8 +34,8 @@ class Fitting:
         foreign: bool = False,
         known: Mapping[str, str] | None = None,
     ) -> None:
-        """`values` are those of the parameters in this run; `foreign` where the phone is set to another language, and
-        `known` what former runs have learned of that.
+        """`values` are the parameters' values in this run. `foreign` means that the phone is set to another language,
+        and `known` is what earlier runs learned about that.
         """
         self._known = known or {}
         self._foreign = foreign
@@ -49,7 +49,7 @@ class Fitting:
         """
 
     def is_set(self, step: RecordedAction) -> bool:
-        """Whether a switch is set here as the step would set it."""
+        """Whether a switch already has the state that the step would set."""
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
         found = self.fitting(step)
@@ -59,14 +59,14 @@ class Fitting:
         return now is not None and now is not step.anchor.checked
 
     def is_unset(self, step: RecordedAction) -> bool:
-        """Whether a switch is to be seen here that the step was to set, and is not set."""
+        """Whether the screen shows the switch that the step should set, and it is not set."""
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
         found = self._find(step.anchor)
         return found is not None and checked_now(found, self._seen) is step.anchor.checked
 
     def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
-        """What the step touches here, True for one that touches nothing and fits, None where it does not fit."""
+        """Return what the step touches here, True if it touches nothing and fits, None if it does not fit."""
         if step.kind not in FIELDS or step.is_left_to_model:
             return None
         if step.kind in {"open_app", "open_url"}:
@@ -83,7 +83,7 @@ class Fitting:
         )
 
     def fitting(self, step: RecordedAction) -> Found | None:
-        """The element that the step touches, on a screen that is the recorded one."""
+        """Return the element that the step touches if this is the recorded screen."""
         assert step.anchor is not None
         if step.package != self._seen.package:
             return None
@@ -97,13 +97,13 @@ class Fitting:
         return found if like is not Likeness.OTHER or self.scrolled else None
 
     def has(self, anchor: Anchor) -> bool:
-        """Whether something on this screen may be what the anchor means: also where it is one of several alike."""
+        """Whether something on this screen may be what the anchor means, even if it is one of several similar ones."""
         words = folded(self._name_of(anchor.words))
         shown = {folded(e.label) for e in self._seen.elements or ()}
         return self._find(anchor) is not None or folded(filled(anchor.words, self._values)) in shown or words in shown
 
     def _find(self, anchor: Anchor) -> Found | None:
-        """The element that the anchor means, by its recorded words, else by what they are called now."""
+        """Find the anchor's element by its recorded words, otherwise by their current names."""
         found = find(anchor, self._seen, self._values)
         if found is not None and not found.renamed:
             return found
@@ -112,18 +112,18 @@ class Fitting:
         return found if named is None or named.renamed else named
 
     def _name_of(self, words: str) -> str:
-        """What recorded words are called now, with the values of this run."""
+        """Return the current name of recorded words, with the values of this run."""
         now = filled(words, self._values)
         names = self.names
         return names.get(folded(now)) or names.get(folded(uncounted(now)), now)
 
     @property
     def names(self) -> dict[str, str]:
-        """What is known of what recorded words are called now; what this run has learned counts more."""
+        """The known current names of recorded words; those learned in this run take precedence."""
         return {**self._known, **self.renamed}
 
     def taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
-        """Whether one of these actions of a model is this step; it is taken from them, and its name is kept."""
+        """Whether one of a model's actions is this step; if so, it is consumed and its name remembered."""
         same = next((each for each in free if self._is_alike(step, each)), None)
         if same is None:
             return False
@@ -135,11 +135,11 @@ class Fitting:
         return True
 
     def likeness(self, marks: Sequence[Landmark]) -> Likeness:
-        """How much this screen is like the one with these landmarks, by the names that they have now."""
+        """Return how similar this screen is to the one with these landmarks, by their current names."""
         return likeness(marks, self._seen, self._values, self.names)
 
     def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
-        """Whether what a model did is what the step does: of one kind, on the same screen, with the same text."""
+        """Whether a model's action equals the step: same kind, screen and text."""
         if step.kind != done.kind or done.dialog is not step.dialog:
             return False
         if step.kind == "type" and "text" in step.action:
@@ -161,17 +161,17 @@ class Fitting:
         return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
     def shows(self, text: str) -> bool:
-        """Whether a field has this text already."""
+        """Whether a field already has this text."""
         wanted = folded(text)
         return bool(wanted) and any(e.editable and folded(e.text) == wanted for e in self._seen.elements or ())
 
     def text(self, step: RecordedAction, name: str) -> str:
-        """What a field of the recorded action has in this run."""
+        """Return the value of a field of the recorded action in this run."""
         return filled(str(step.action.get(name, "")), self._values)
 
 
 def _is_same_kind(step: RecordedAction, done: RecordedAction) -> bool:
-    """Whether both touched a control of one kind in the same sort of place: what is left to go by without words."""
+    """Whether both touched the same kind of control in the same kind of place, which is all to go by without words."""
     ours, theirs = step.anchor, done.anchor
     if ours is None or theirs is None:
         return False

@@ -1,4 +1,4 @@
-"""One recording at one step of a run: which of its actions fits this screen, and how it is looked for."""
+"""Follows one recording at one step of a run: which of its actions fits this screen, and how to get there."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from agent.wording import sentence
 from devices.phone import Element
 
 RECORDED: Final = "recorded"
-"""How a reply ends that no endpoint has written."""
+"""The finish reason of a reply that comes from a recording and not from an endpoint."""
 PATIENCE: Final = 3.0
-"""Times as long as it took in the recording, that the next screen is waited for."""
+"""How many times longer than in the recording the next screen is waited for."""
 LEAST_WAIT_S, MOST_WAIT_S = 3.0, 30.0
 MOST_SCROLLS: Final = 8
-"""In one direction, before a model is asked where something is."""
+"""The maximum scrolls in one direction before a model is asked where something is."""
 AHEAD: Final = 6
-"""Recorded steps that are looked at after a model has acted: it may have done several at once."""
+"""How many recorded steps are checked after a model acted, because it may have done several at once."""
 _DETOURS: Final = frozenset({"wait", "back", "reopen", "scroll"})
 """What is done while the next recorded step does not fit yet."""
 MOST_BACKS: Final = 3
-"""Pages that are gone back in an app that was just opened."""
+"""How many pages are left with Back in an app that was just opened."""
 
 
 @dataclass
 class ReplayPosition:
-    """How far the recording was followed, by what the steps of the run have kept."""
+    """How far the recording was followed, according to the run's step records."""
 
     step: int = 0
-    """The next recorded one."""
+    """The index of the next recorded step."""
     tried: bool = False
-    """Whether it was sent or refused before, and did not simply succeed."""
+    """Whether it was already sent or refused without simply succeeding."""
     unsure: bool = False
-    """Whether nobody knows if that has arrived."""
+    """Whether it is unknown if that arrived."""
     waits: int = 0
     backs: int = 0
     scrolls: list[PastData] = field(default_factory=list)
     model: list[RecordedAction] = field(default_factory=list)
-    """What the model has done since the last recorded step."""
+    """What the model did since the last recorded step."""
     asked: int = 0
-    """Steps of the model since then."""
+    """How many steps the model has taken since then."""
     names_asked: bool = False
-    """Whether a model was asked in this run what recorded words are called."""
+    """Whether a model was asked in this run for the current names of recorded words."""
     other_version: bool = False
-    """Whether another version of the recording was followed before: then its steps say nothing of this one."""
+    """Whether another version of the recording was followed before, whose steps do not apply to this one."""
 
 
 def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> ReplayPosition:
-    """How far the steps of this run have come in the recording; what words are called now is kept in `fitting`."""
+    """Return how far this run has come in the recording, and store learned names in `fitting`."""
     position, names_asked, other_version = ReplayPosition(), False, False
     for each in past:
         memo = each["memo"]
@@ -101,7 +101,7 @@ def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fit
 
 
 class Follower:
-    """One recording at one step of a run."""
+    """Follows one recording at one step of a run."""
 
     def __init__(
         self,
@@ -113,9 +113,7 @@ class Follower:
         locale: str = "",
         known: Mapping[str, str] | None = None,
     ) -> None:
-        """`locale` is the language that the phone is set to; `known` is what recorded words are called there, as far as
-        former runs have learned it.
-        """
+        """`locale` is the phone's language; `known` maps recorded words to names that earlier runs learned there."""
         self._skill = skill
         self._values = dict(arguments)
         self._steps = skill.steps
@@ -132,7 +130,7 @@ class Follower:
 
     @property
     def place(self) -> int:
-        """The number of the recorded step that is next, from 1."""
+        """The number of the next recorded step, from 1."""
         return min(self._open + 1, len(self._steps))
 
     @property
@@ -141,7 +139,7 @@ class Follower:
         return len(self._steps)
 
     def reply(self) -> ModelReply | None:
-        """What the recording does on this screen; None where a model has to be asked."""
+        """Return what the recording does on this screen; None if a model must be asked."""
         position, seen = self._position, self._seen
         if self._position.other_version or seen.elements is None or not seen.complete:
             return None
@@ -149,7 +147,7 @@ class Follower:
         if not position.tried:
             if step == len(self._steps):
                 return self._end() or (None if position.waits else self._wait_for_end())
-            # What the model has just done may leave the page as it was, as a thing put in a cart: once is enough.
+            # The model's last action may leave the page unchanged, like putting an item in a cart: once is enough.
             recorded = self._steps[step]
             if (
                 not self._fitting.taken(recorded, list(position.model))
@@ -163,20 +161,20 @@ class Follower:
         return self._scroll(step) or (self._back(step) if position.waits else self._wait(step))
 
     def needs_names(self, reply: ModelReply | None) -> bool:
-        """Whether the recording does not fit here because the phone speaks another language, and nobody was asked yet
-        what its words are called in it.
+        """Whether the recording does not fit because the phone uses another language, and its words were not translated
+        yet.
         """
         position = self._position
         if position.names_asked or position.other_version:
             return False
         if reply is not None and reply.memo.get("how") not in _DETOURS:
             return False
-        # With a name from a former run it may be further down, or not there yet: that is seen first.
+        # With a name from an earlier run, it may be further down or not there yet: check that first.
         return self._is_foreign and (reply is None or not self._is_named)
 
     @property
     def _is_named(self) -> bool:
-        """Whether there is a name of this language for all that the next step is found by."""
+        """Whether everything by which the next step is found has a name in this language."""
         step = self._skill.end if self.is_over else self._steps[self._open]
         said = [step.anchor.words] if step.anchor is not None else [mark.words for mark in step.landmarks]
         return {folded(filled(words, self._values)) for words in said if words} <= self._fitting.names.keys()
@@ -192,14 +190,15 @@ class Follower:
         return by_settings or is_foreign(self.words, self.shown)
 
     def learn(self, names: Mapping[str, str]) -> None:
-        """Take what recorded words are called now. What a model has touched in their place counts more."""
+        """Store the current names of recorded words. What a model touched in their place takes precedence."""
         self._position.names_asked = True
         self._fitting.renamed = {**names, **self._fitting.renamed}
 
     @property
     def learned(self) -> dict[str, str]:
-        """The names of another language that the next run may know; none where the phone speaks that of the recording.
-        Of values it has only those that were chosen from an app's own list: others are the person's words.
+        """The names in another language that later runs may use; none if the phone has the recording's language.
+
+        Of parameter values, only those chosen from an app's own list are included; others are the person's words.
         """
         if not (self._other_language or self._position.names_asked or self._known):
             return {}
@@ -214,7 +213,7 @@ class Follower:
 
     @property
     def words(self) -> list[str]:
-        """The words that are looked for from here on, with the values of this run."""
+        """The words searched from here on, with the values of this run."""
         steps = (*self._steps[self._open :], self._skill.end)
         anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
         said = [words for each in anchors for words in (each.words, each.beside)]
@@ -223,7 +222,7 @@ class Follower:
 
     @property
     def shown(self) -> list[str]:
-        """The words of this screen, as far as they may be told."""
+        """The words of this screen, as far as models may read them."""
         if self._view.screen.covered:
             return []
         return list(dict.fromkeys(words for e in self._seen.elements or () if (words := words_of(e))))
@@ -235,8 +234,9 @@ class Follower:
 
     @property
     def is_told_by_list(self) -> bool:
-        """Whether a model can do this step by the list of elements alone: all that can be touched has words, nothing
-        has to be read, and it is the first try of what has surely not been done. A picture is half of a call's cost.
+        """Whether a model can do this step with only the element list, saving the picture, which is half of a call's
+        cost. Everything touchable must have words, nothing must be read, and it must be the first try of a step that
+        certainly was not done.
         """
         seen, position = self._seen, self._position
         if position.asked or position.unsure or seen.secure or not seen.complete or not seen.elements:
@@ -252,15 +252,15 @@ class Follower:
         )
 
     def hint(self) -> str:
-        """What a model is told that has to do this step."""
+        """Return what a model that must do this step is told."""
         return self._hints.hint(self._open, unsure=self._position.unsure)
 
     def for_pilot(self, scene: Scene) -> Scene:
-        """The scene for who reads literal instructions: the one step, and what was done of it."""
+        """Return the scene for the pilot, which reads literal instructions: this one step and its progress."""
         return self._hints.for_pilot(self._open, scene, asked=self._position.asked)
 
     def _unset(self, step: int) -> int:
-        """The first step from here on that is not there already, as a switch that is set as the step would set it."""
+        """Return the first step from here whose effect is not already there, as with a switch that is set."""
         while step < len(self._steps) and self._fitting.is_set(self._steps[step]):
             step += 1
         return step
@@ -270,7 +270,7 @@ class Follower:
         return (action.kind in FIELDS and action.action.keys() - {"kind"} != set()) or action.anchor is not None
 
     def _later(self, step: int) -> ModelReply | None:
-        """A later step that fits, where those before it are done or not needed here."""
+        """Return a later step that fits, if those before it are done or not needed here."""
         position = self._position
         free = list(position.model)
         for number in range(step, min(step + AHEAD, len(self._steps))):
@@ -285,13 +285,13 @@ class Follower:
         return None
 
     def _has_left(self, step: RecordedAction) -> bool:
-        """Whether what the step touches is gone from this screen: it was sent before a crash, and where the next page
-        is there as well, it has arrived.
+        """Whether the step's target is gone from this screen. If it was sent before a crash and the next page is shown,
+        it has arrived.
         """
         return step.anchor is not None and not self._fitting.has(step.anchor)
 
     def _is_done(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
-        """Whether the model has done the same, or it needs not be done; what it has done counts for one step."""
+        """Whether the model did the same or it is not needed; each of the model's actions counts for one step."""
         if step.dialog and step.kind == "tap":
             return True
         if self._fitting.is_set(step):
@@ -309,14 +309,14 @@ class Follower:
         if step.reads or step.kind == "note":
             fields["text"] = "\n".join(words_at(place, self._seen, self._values) for place in step.reads)
         if isinstance(found, Found):
-            if step.touches or not found.element.focused:  # else it was typed where the focus was, and is
+            if step.touches or not found.element.focused:  # otherwise it was typed into the focused field, as now
                 fields |= self._target(found.element)
             if step.kind == "type" and self._holds_other(found.element, step):
                 fields["clear"] = True
         return self._answer(step.kind, number, "done", fields)
 
     def _holds_other(self, element: Element, step: RecordedAction) -> bool:
-        """Whether the field has another text than it had: the recorded one must not be added to that."""
+        """Whether the field has another text than when recorded, to which nothing must be added."""
         assert step.anchor is not None
         return bool(element.text) and folded(element.text) not in {folded(element.hint), folded(step.anchor.words)}
 
@@ -328,8 +328,8 @@ class Follower:
         return {"x": place.x, "y": place.y}
 
     def _end(self, *, strictly: bool = False) -> ModelReply | None:
-        """The end, where the last screen is as it was; `proven` where it has words to tell, or in another language the
-        ids. In another language whose names are not known, a model verifies it at once: it would be asked to, anyway.
+        """Return the end if the last screen is as recorded. It is `proven` if there are words to compare or, in another
+        language, ids. In another language without known names, a model verifies it at once, as it would have to anyway.
         """
         end, position = self._skill.end, self._position
         if end.touches or end.package != self._seen.package:
@@ -366,8 +366,8 @@ class Follower:
         return self._answer("wait_for", number, "wait", {"seconds": seconds, **what})
 
     def _back(self, number: int) -> ModelReply | None:
-        """One page back, where an app was opened that shows the page on which it was left; where that led out of it,
-        it is opened anew.
+        """Go back one page if the opened app shows the page on which it was left; if that leaves the app, open it
+        again.
         """
         if not number or self._steps[number - 1].kind != "open_app" or self._position.backs >= MOST_BACKS:
             return None
@@ -379,7 +379,7 @@ class Follower:
         return self._answer("open_app", number, "reopen", {"name": filled(str(opened["name"]), self._values)})
 
     def _scroll(self, number: int) -> ModelReply | None:
-        """One page on, where the next anchor stood in a list: down to the end, then up to the beginning."""
+        """Scroll one page if the next anchor was in a list: down to the end, then up to the beginning."""
         step, position = self._steps[number], self._position
         if step.anchor is None or not step.anchor.listed or step.package != self._seen.package:
             return None
@@ -409,5 +409,5 @@ def _changed_nothing(past: PastData) -> bool:
 
 
 def call(kind: str, fields: Mapping[str, Any]) -> ToolCall:
-    """A call of a tool that no model has made."""
+    """Return a tool call that was not made by a model."""
     return ToolCall(RECORDED, kind, json.dumps(dict(fields), ensure_ascii=False))

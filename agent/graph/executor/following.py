@@ -1,12 +1,12 @@
-"""Does a recorded skill again: a model that answers from a recording, and asks the real one where it cannot.
+"""Replays a recorded skill: a model that answers from the recording, and asks the real model where it cannot.
 
-The idea: at each step code looks whether the next recorded action fits this screen. It does: that action, without a
-call. Not yet: it is waited for, or scrolled to. No: the real model does this step, told what the recording would do,
-and the recording goes on as soon as it fits again.
+At each step, code checks whether the next recorded action fits this screen. If so, that action is the answer, without a
+model call. If not yet, it waits or scrolls. Otherwise the real model does the step, told what the recording would do,
+and the recording continues as soon as it fits again.
 
-What always holds: an action is only answered for an element that its anchor means and no other could be (see
-agent.recorded_skills.anchors); what it answers is gated, asked about and journalled like the answer of any model; what
-a person has written in this run counts more than the recording, so from then on the model decides.
+An action is only answered for an element that its anchor identifies uniquely (see agent.recorded_skills.anchors). It is
+gated, asked about and journalled like any model's answer. If the person writes something during the run, the model
+decides from then on.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from agent.scene import Scene
 from agent.wording import sentence
 
 Asked: TypeAlias = tuple[dict[str, str], Usage]
-"""What recorded words are called now, by the folded recorded word, and what asking for them has used."""
+"""The current names of recorded words, by the casefolded recorded word, and the tokens used to ask."""
 Rendered: TypeAlias = Callable[[Scene], tuple[Message, ...]]
-"""How a scene is shown to the model."""
+"""A function that renders a scene for the model."""
 
 
 class FollowingModel:
-    """Implements Model around the acting one."""
+    """Implements Model around the acting model, answering from a recording where possible."""
 
     def __init__(
         self,
@@ -43,8 +43,9 @@ class FollowingModel:
         *,
         rendered: Rendered | None = None,
     ) -> None:
-        """`names` asks what the words of the recording are called on this phone; None where nobody can say.
-        `rendered` shows a scene to a model that points by the numbers of a list, so that it may do without a picture.
+        """`names` asks for the names of the recording's words on this phone; None if no model can.
+
+        `rendered` renders a scene for a model that points by list numbers, so that no picture is needed.
         """
         self._model = model
         self._follower = follower
@@ -57,7 +58,7 @@ class FollowingModel:
         return self._model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """The recording's answer, else the real model's."""
+        """Return the recording's answer, otherwise the real model's."""
         reply = self._follower.reply()
         if self._names is None or not self._follower.needs_names(reply):
             return reply or await self._by_model(request, on_delta)
@@ -74,7 +75,7 @@ class FollowingModel:
     def _hinted(self, request: ModelRequest) -> ModelRequest:
         hint, messages, scene = self._follower.hint(), request.messages, request.scene
         if self._rendered is not None and scene is not None and self._follower.is_told_by_list:
-            # The hint says where the run stands, so only whoever is to tell whether all is done needs the steps before.
+            # The hint says how far the run is, so earlier steps only matter for deciding whether all is done.
             past = scene.past if self._follower.is_over else ()
             scene = replace(scene, past=past, skill="", screen=replace(scene.screen, image=None))
             messages = self._rendered(scene)
@@ -83,7 +84,7 @@ class FollowingModel:
         return replace(request, messages=messages, scene=scene and replace(scene, notices=(*scene.notices, hint)))
 
     async def _by_pilot(self, request: ModelRequest) -> ModelReply:
-        """The pilot reads instructions and no hints: it is told the one step, and must not end the work as done."""
+        """Ask the pilot, which reads no hints: it is given this one step and must not end the work as done."""
         assert request.scene is not None
         scene = self._follower.for_pilot(request.scene)
         reply = await self._model.complete(replace(request, scene=scene))
@@ -95,7 +96,7 @@ class FollowingModel:
 
 
 def following(model: Model, state: ExecutorState, context: RunContext, view: ScreenView) -> Model:
-    """The acting model, behind the recording that the run follows, where there is one."""
+    """Return the acting model, wrapped with the run's recording if there is one."""
     skill = context.memory.recorded
     if skill is None or _is_steered(state):
         return model
@@ -119,8 +120,8 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
 
 
 def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:
-    """Whether the end can be verified by the list of elements alone: the recording itself has come to it, on its own
-    page. A claim of a model may be about what only the picture shows, as a page behind a dialog.
+    """Whether the end can be verified with only the element list, because the recording itself reached it on its own
+    page. A model's claim may be about something only the picture shows, such as a page behind a dialog.
     """
     skill = context.memory.recorded
     if skill is None or state["step"]["reply"].get("finish_reason") != RECORDED:
@@ -135,8 +136,8 @@ def _follower(skill: RecordedSkill, state: ExecutorState, context: RunContext, v
 
 
 async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView, outcome: Outcome) -> None:
-    """Keep for later runs what this one has learned of another language, once it has ended as done; otherwise forget
-    what was known of it: nobody knows which of it was wrong.
+    """Store what this run learned about another language if it succeeded; otherwise delete the known names, because any
+    of them may be wrong.
     """
     skill, names = context.memory.recorded, context.memory.names
     if skill is None or names is None or _is_steered(state):
@@ -150,11 +151,11 @@ async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView
 
 
 def is_proven(state: ExecutorState) -> bool:
-    """Whether code has seen that the recording came to its end: the last screen is as it was then."""
+    """Whether code saw that the recording reached its end, because the last screen is as recorded."""
     reply = state["step"]["reply"]
     return reply.get("memo", {}).get("proven") is True and reply.get("finish_reason") == RECORDED
 
 
 def _is_steered(state: ExecutorState) -> bool:
-    """Whether the person has written in this run: that counts more than the recording."""
+    """Whether the person wrote something during this run, which takes precedence over the recording."""
     return bool(state["conversation"]["steering_notes"] or state["conversation"]["user_messages"])

@@ -1,6 +1,5 @@
-"""The words of a recording on a phone that speaks another language: asked of a model once in a run, for all steps that
-are left. What it answers only says what is looked for: an element is found by it as by the recorded words, or not at
-all.
+"""Asks a model once per run, for all remaining steps, what a recording's words are called in the phone's language. The
+answer only changes what is searched for: an element must be found by it as by the recorded words, or not at all.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from agent.recorded_skills.anchors import folded
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 30.0
-"""What a run waits for the names; then a model does the steps that do not fit."""
+"""Seconds that a run waits for the names; afterwards, a model does the steps that do not fit."""
 MOST_WORDS: Final = 120
-"""Of the recording, and of the screen: a page has fewer."""
+"""The maximum words sent from the recording, and from the screen; a page has fewer."""
 OWN_SHARE: Final = 0.5
-"""Of a screen's labels, that are written as the recording is, for it to be in the same language: names and brands are
-Latin everywhere.
+"""The share of a screen's labels in the recording's script from which it counts as the same language: names and brands
+are in Latin letters everywhere.
 """
 
 
@@ -48,8 +47,8 @@ class Names(BaseModel):
 
 
 def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
-    """Whether what is shown is written in other letters than what was recorded. Languages that share their letters are
-    told from each other by the phone's settings alone (`is_other_language`).
+    """Whether the screen uses another script than the recording. Languages that share a script are only distinguished
+    by the phone's settings (`is_other_language`).
     """
     own = Counter(script for words in recorded for script in _scripts(words))
     labels = [scripts for words in shown if (scripts := _scripts(words))]
@@ -60,7 +59,7 @@ def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
 
 
 def is_other_language(recorded: str, now: str) -> bool:
-    """Whether two locales, such as "en-US" and "es_ES", are of two languages; one that is not known is of none."""
+    """Whether two locales, such as "en-US" and "es_ES", have different languages; an unknown one never differs."""
     ours, theirs = (re.split("[-_]", locale, maxsplit=1)[0].casefold() for locale in (recorded, now))
     return bool(ours and theirs) and ours != theirs
 
@@ -68,8 +67,8 @@ def is_other_language(recorded: str, now: str) -> bool:
 async def names_by(
     model: Model, recorded: Collection[str], shown: Collection[str], *, conversation: str, task: str
 ) -> tuple[dict[str, str], Usage]:
-    """What the recorded words are called now, by the folded recorded word, and what asking has used. No names where the
-    model has no answer in time. Raises nothing of the model's.
+    """Return the current names of recorded words, by the casefolded recorded word, and the tokens used. No names are
+    returned if the model does not answer in time. Never raises an error of the model.
     """
     facts = {"recorded": [*recorded][:MOST_WORDS], "screen": [*shown][:MOST_WORDS]}
     request = ModelRequest(
@@ -94,5 +93,5 @@ async def names_by(
 
 
 def _scripts(words: str) -> set[str]:
-    """The scripts of its letters, such as LATIN and CJK."""
+    """Return the scripts of its letters, such as LATIN and CJK."""
     return {unicodedata.name(sign, "").partition(" ")[0] for sign in words if sign.isalpha()}

@@ -1,4 +1,4 @@
-"""The gate before an action: what a person is asked instead of it, and what they are shown."""
+"""The gate in front of each action: decides whether a person is asked first, and what they are shown."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ _CHINESE = r"\u3400-\u9fff"
 async def question_before_input(
     state: ExecutorState, context: RunContext, it: ResolvedInput, record: Callable[[PressReading, Usage], None]
 ) -> ExecutorState | None:
-    """The update when a person must be asked first, None when the input may be sent. `record` is told what an
-    independent reader has said of it.
+    """Return the update that asks a person first; None if the input may be sent. `record` receives what an independent
+    reader said about it.
 
-    Raises Stopped, ActionError when it is refused, Denied when a person has not allowed it before, and what a look
-    raises.
+    Raises Stopped, ActionError if it is refused, Denied if a person denied it before, and what a look raises.
     """
     action, sight = it.action, it.sight
     spot = spot_of(sight, it.where, action)
@@ -65,8 +64,8 @@ async def question_before_input(
 async def _read(
     context: RunContext, it: ResolvedInput, gate: Gate, record: Callable[[PressReading, Usage], None]
 ) -> Gate:
-    """The gate of what no rule has held: with the reader's hold where it has one. It is never asked whether what the
-    rules hold may be done.
+    """Return the verdict for an input that no rule held, which the reader may hold. The reader is never asked whether
+    something held by a rule may be done.
     """
     if gate.standing != "unknown" or context.config.guard == "rules":
         return gate
@@ -92,7 +91,7 @@ def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | No
 
 
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
-    """Whether this is a press of which the rules know nothing, so that the reader would be asked about it."""
+    """Whether this is a press that no rule knows, so that the reader would be asked about it."""
     spec, where = context.actions.spec_of(action), resolve_target(action, sight)
     if not isinstance(spec, InputAction) or not has_reader(context):
         return False
@@ -110,19 +109,19 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
 
 
 def is_unjudged(context: RunContext, it: ResolvedInput) -> bool:
-    """Whether this presses something of which the window tells nothing, where no reader looks at it."""
+    """Whether this presses something about which the window says nothing, and no reader judges it."""
     spot = spot_of(it.sight, it.where, it.action)
     return not has_reader(context) and is_press(it.action, spot) and tells_nothing(spot)
 
 
 def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
-    """Whether the rules judge what is sent when they judge the action: a tap sends a tap to where it goes."""
+    """Whether judging the action judges the input sent: for example, a tap sends a tap to its target."""
     same, there = spoken_as(physical, sight)
     return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)
 
 
 def _gate_of_input(state: ExecutorState, context: RunContext, it: ResolvedInput) -> Gate:
-    """What the rules say of the input of an action that is called otherwise. A secret is nothing for such an action."""
+    """Judge the input of an action with another name. Such an action may not type a secret."""
     same, there = spoken_as(it.physical, it.sight)
     spot = spot_of(it.sight, there, same)
     gate = context.policy.gate(same, spot)
@@ -135,8 +134,8 @@ def _gate_of_input(state: ExecutorState, context: RunContext, it: ResolvedInput)
 def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
 ) -> ExecutorState | None:
-    """The update when a person must be asked before a tool is run, None when it may be; no screen has a part
-    in it. Raises ActionError when it is refused, and Denied.
+    """Return the update that asks a person before a tool runs; None if it may run. No screen is involved. Raises
+    ActionError if it is refused, and Denied.
     """
     gate = spec.gate(action, _situation(state, context, None))
     match gate.verdict:
@@ -149,7 +148,7 @@ def question_before_tool(
 
 
 def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = None) -> TouchTarget:
-    """What an action meets there. A scroll begins and ends where its finger does, whatever it named."""
+    """Return what an action meets on the screen. A scroll begins and ends where its finger does."""
     seen = sight.observation
     if isinstance(action, Scroll):
         finger = scroll_of(action.direction, where, sight)
@@ -167,10 +166,9 @@ def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = No
 
 
 def _said_by_the_person(state: ExecutorState, text: str) -> bool:
-    """Whether the person has given this text for the task: in its words, or since then in this run.
+    """Whether the person gave this text, in the task or later in this run, so that it is no secret any more.
 
-    It is no secret any more then, and asking for it once more would help nobody. It has to stand there by itself: what
-    is part of a longer word or number was not told. Chinese is written without blanks.
+    It must be a separate word: part of a longer word or number does not count. Chinese has no spaces.
     """
     wanted = text.strip()
     alone = re.compile(rf"(?<![^\W{_CHINESE}]){re.escape(wanted)}(?![^\W{_CHINESE}])")
@@ -179,7 +177,7 @@ def _said_by_the_person(state: ExecutorState, text: str) -> bool:
 
 
 def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
-    """The field that is typed into: the target, else the one with the focus."""
+    """Return the field that is typed into: the target, otherwise the focused one."""
     where = resolve_target(action, sight)
     if where.element is not None or where.point is not None:
         return where
@@ -190,9 +188,10 @@ def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
 
 
 def aim_again(action: Action, what: str, chosen_on: ScreenView, now: ScreenView) -> ResolvedTarget:
-    """The place of a later action of one answer, on the screen as the earlier ones have left it.
+    """Find the target of a later action in one answer, on the screen that the earlier actions left.
 
-    The numbers were those of an older list: what has moved is found by its looks. Raises ActionError when it is gone.
+    Its number belongs to the older list, so an element that moved is found by its looks. Raises ActionError if it is
+    gone.
     """
     target = getattr(action, "target", None)
     if not isinstance(target, ElementTarget):

@@ -1,4 +1,4 @@
-"""What a model is told of a recording, where it has to do a step of it."""
+"""The hints for a model that must do a step of a recording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.recorded_skills.step_record import RecordedAction, filled
 from agent.scene import Scene
 
 TOLD_AHEAD: Final = 3
-"""Recorded steps that a model is told of besides the one that it has to do."""
+"""How many further recorded steps a model is told about."""
 _HINT: Final = (
     "A recorded skill is followed here. Its step {number} of {all} could not be done by itself: {what}. Do on this "
     "screen what leads there, and no more: close what lies over it, wait, or find it under another name. The recording "
@@ -38,7 +38,7 @@ class Hints:
         self._values = values
 
     def hint(self, number: int, *, unsure: bool) -> str:
-        """What a model is told that has to do the step with this number; `unsure` if that may have been sent before."""
+        """Return the hint for the step with this number; `unsure` means that it may have been sent before."""
         if number >= len(self._steps):
             words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
             return _AT_END.format(marks=f", which showed {words}" if words else "")
@@ -48,7 +48,7 @@ class Hints:
         return hint + _SENT * unsure
 
     def for_pilot(self, number: int, scene: Scene, *, asked: int) -> Scene:
-        """The scene for who reads literal instructions: the one step, and what was done of it in `asked` steps."""
+        """Return the scene for the pilot: this one step, and what was done about it in `asked` steps."""
         step = self._steps[min(number, len(self._steps) - 1)]
         words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
         match step.kind:
@@ -65,7 +65,7 @@ class Hints:
         return filled(str(step.action.get(name, "")), self._values)
 
     def _told(self, step: RecordedAction, *, fully: bool = True) -> str:
-        """A recorded step in words for a model; `fully` with what it takes to find its place."""
+        """Return a recorded step in words for a model; `fully` adds what is needed to find its place."""
         parts = [step.kind.replace("_", " ")]
         parts += [repr(self._text(step, key)) for key in ("text", "name", "url", "reason", "key") if key in step.action]
         if (anchor := step.anchor) is not None:

@@ -1,4 +1,4 @@
-"""Lists that are longer than the screen, scrolled by code: until words are there, or read to the end."""
+"""Tools that scroll lists longer than the screen, until words appear or to the end while reading all rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from devices.phone import Element, Observation
 MAX_SCROLLS: Final = 80
 MAX_SECONDS: Final = 90.0
 MAX_LETTERS: Final = 6_000
-"""Of the rows or the text that a model is given, or that is copied, at once: about 1,500 tokens. Of an app the words of
-so long a text are remembered (`agent.guards.seen_words.MAX_UNITS`), so that none of them leaves it unasked.
+"""The maximum letters of rows or text that a model is given, or that is copied, at once: about 1,500 tokens. All words
+of so long a text are remembered (`agent.guards.seen_words.MAX_UNITS`), so that none leaves its app without approval.
 """
 NO_LIST: Final = "Not done: nothing on this screen scrolls {direction}."
 COVERED: Final = (
@@ -34,7 +34,7 @@ READ: Final = "You have read {rows} rows of the list, {end}. They are given to y
 LEFT: Final = "Another window came up meanwhile, and the list was left at once."
 OUT_OF_TIME: Final = "The end of the list was not reached: it was scrolled {scrolls} times. Go on from here."
 _NO_LISTS: Final = ("SeekBar", "Slider", "NumberPicker", "Spinner", "RatingBar", "EditText", "WebView")
-"""Classes that scroll or slide and are no lists: moving them sets a value, or the page tells no rows."""
+"""Scrolling or sliding classes that are not lists: moving them sets a value, or the page reports no rows."""
 _TEXTS: Final = Texts(
     {
         "scroll_to": "scroll {direction} to '{text}'",
@@ -71,7 +71,7 @@ class ReadList(Action):
 
 
 class _Scrolling:
-    """One list on its way to the end. `pages` are the looks at it; what ended it is known afterwards."""
+    """Scrolls one list to its end. `pages` yields the looks at it; afterwards it is known why it ended."""
 
     def __init__(self, context: PhoneContext, direction: Direction) -> None:
         self._context = context
@@ -82,7 +82,7 @@ class _Scrolling:
         """Whether another window came up."""
 
     async def pages(self) -> AsyncIterator[tuple[Observation, Bounds]]:
-        """The screen and the place of the list on it, now and after each scroll. Raises ActionError."""
+        """Yield the screen and the list's place on it, now and after each scroll. Raises ActionError."""
         clock = asyncio.get_running_loop().time
         until = clock() + MAX_SECONDS
         try:
@@ -97,7 +97,7 @@ class _Scrolling:
                 if seen.package != before.package or now is None:
                     self.left = True
                     return
-                # The look has waited for a change already, which is the time that a list has to load more.
+                # The look already waited for a change, which gave the list time to load more.
                 if cells_in(seen, now, self._direction) == cells_in(before, area, self._direction):
                     self.at_end = True
                     return
@@ -117,13 +117,13 @@ class _Scrolling:
     async def _look(self, *, moved: bool = False) -> Observation:
         seen = await self._context.screen.peek(keep=True, moved=moved)
         if self._context.mask.covers_words(seen):
-            # Whether a word is there says what is covered, and rows without words all look the same.
+            # Whether a word is there would reveal covered words, and rows without words all look the same.
             raise ActionError(COVERED)
         return seen
 
 
 def list_area(seen: Observation, direction: Direction) -> Bounds | None:
-    """The place of the largest list on this screen that scrolls this way; None where there is none."""
+    """Return the place of the largest list on this screen that scrolls this way, or None."""
     lists = [each for each in seen.elements or () if each.scrollable and _is_list(each, direction)]
     areas = [each.bounds.clipped(seen.size) for each in lists]
     return max((area for area in areas if area.area), key=lambda area: area.area, default=None)
@@ -138,7 +138,7 @@ def _is_list(element: Element, direction: Direction) -> bool:
 
 
 async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
-    """Scroll until the words are among those of the screen. Raises ActionError where nothing scrolls, and Stopped."""
+    """Scroll until the words are on the screen. Raises ActionError if nothing scrolls, and Stopped."""
     wanted, scrolling = " ".join(action.text.split()).casefold(), _Scrolling(context, action.direction)
     async for seen, _area in scrolling.pages():
         if any(wanted in " ".join(each.label.split()).casefold() for each in seen.elements or () if not each.editable):
@@ -149,7 +149,7 @@ async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
 
 
 async def read_list(action: ReadList, context: PhoneContext) -> Done:
-    """Read each row once. Raises ActionError where nothing scrolls, and Stopped."""
+    """Read each row once. Raises ActionError if nothing scrolls, and Stopped."""
     rows, scrolling, app = Rows(action.direction), _Scrolling(context, action.direction), ""
     async for seen, area in scrolling.pages():
         app = seen.package

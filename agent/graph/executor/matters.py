@@ -1,5 +1,5 @@
-"""What a run was held up at (denied by a person, refused by the gate) and what became of what a person allowed: by
-this, and not by what a model says of it, is known what no ending may claim.
+"""Tracks what a run was held up at and what became of it, so that no ending can claim otherwise, whatever a model says:
+actions denied by a person or refused by the gate, and approved ones.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from devices.inputs import Key
 from devices.wording import said
 
 MAX_DEEDS: Final = 10
-"""The last things that were done, as they are told beside something that was not."""
+"""How many of the last actions are listed next to something that was not done."""
 
 
 class MatterFate(StrEnum):
-    """What has become of it."""
+    """What became of a matter."""
 
     DENIED = "denied"
-    """A person did not allow it."""
+    """A person denied it."""
     REFUSED = "refused"
-    """The policy does not allow it, and nothing else was done since."""
+    """The policy forbids it, and nothing else was done since."""
     NOT_DONE = "not_done"
-    """A person allowed it, and then it could not be done."""
+    """A person approved it, but it could not be done."""
     UNCERTAIN = "uncertain"
-    """It was begun, and nobody knows whether it was done."""
+    """It was begun, and it is unknown whether it was done."""
     DONE = "done"
-    """A person allowed it, and it was done."""
+    """A person approved it, and it was done."""
 
 
 class Matter(BaseModel):
-    """Something that the gate held, and its fate. `about` is the same for another try of the same, such as other words
-    to the same recipient; `what` is told to people. `subtask` is the last one that tried it.
+    """Something that the gate held, and what became of it. `about` is equal for repeated tries, such as other words to
+    the same recipient. `what` is shown to people. `subtask` is the last sub-task that tried it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,8 +57,8 @@ class Matter(BaseModel):
 
 
 def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
-    """What a press is about, as far as another one could take its place: a message to the same recipient, whatever its
-    words, else the same `consequence` alone.
+    """Identify what a press is about, so that another press may replace it: a message to the same recipient, whatever
+    its words, otherwise this `consequence`.
     """
     if gate.consequence == RuleName.SEND and near.kind == "page" and near.title:
         return digest([RuleName.SEND, near.title])
@@ -66,17 +66,17 @@ def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
 
 
 def headline(question: str, what: str) -> str:
-    """What is told of it: the question without its mark, or the action where it asks for no more than that."""
+    """Return how it is reported: the question without its question mark, or the action if the question says no more."""
     return said(what) if question == sentence("ask.may", what=what) else question.rstrip("?？ ")
 
 
 Matters = list[dict[str, Any]]
-"""The matters of a run as data, in the order in which their fates were known."""
+"""The matters of a run as data, in the order in which their results became known."""
 
 
 def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | None, subtask: int) -> Matters:
-    """The matters with one more, which takes the place of an earlier try of the same. `known` has its `about` and
-    `what`, as the anchor of an approval does; nothing is known of another one.
+    """Return the matters with this one added, replacing an earlier try. `known` has its `about` and `what`, like the
+    anchor of an approval; otherwise nothing is added.
     """
     if known is None or "about" not in known:
         return matters
@@ -86,11 +86,11 @@ def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | Non
 
 
 _LOOKS: Final = (*(Scroll, ScrollTo, ReadList, ShowAll, ListApps, ReadText, CopyText, ReadWords, Wait, WaitFor, Note),)
-"""Actions that only lead somewhere or look."""
+"""Actions that only navigate or look."""
 
 
 def acts(action: Action) -> bool:
-    """Whether the action changes something on the phone or elsewhere, and does not only lead somewhere or look."""
+    """Whether the action changes something on the phone or elsewhere, rather than only navigating or looking."""
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
     if isinstance(action, Files):
@@ -99,39 +99,39 @@ def acts(action: Action) -> bool:
 
 
 def done_by_hand(matters: Matters) -> Matters:
-    """The matters once a person has had the phone: what they had allowed, and was not pressed for them, was theirs."""
+    """Return the matters after a person used the phone: approved actions that were not done were up to them."""
     return [each for each in matters if each["fate"] != MatterFate.NOT_DONE]
 
 
 def tried_again(state: ExecutorState, about: str) -> Matters:
-    """The matters of the run when this sub-task has tried what a person had denied before."""
+    """Return the run's matters after this sub-task tried something that a person had denied before."""
     matters = state["safety"]["matters"]
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
 def without_refused(matters: Matters) -> Matters:
-    """The matters of a run that has gone another way than the one that was refused."""
+    """Return the matters of a run that found a way around what was refused."""
     return [each for each in matters if each["fate"] != MatterFate.REFUSED]
 
 
 def matters_of(state: ExecutorState) -> list[Matter]:
-    """Those that the sub-task has tried."""
+    """Return the matters that the sub-task has tried."""
     mine = [Matter.model_validate(each) for each in state["safety"]["matters"]]
     return [each for each in mine if each.subtask == state["order"]["subtask"]]
 
 
 def denied(matters: Matters) -> tuple[str, ...]:
-    """What a person did not allow and did not allow since either, in the whole run."""
+    """Return what a person denied in the whole run and did not approve later."""
     return tuple(each["what"] for each in matters if each["fate"] == MatterFate.DENIED)
 
 
 def told_open(matters: Sequence[Matter]) -> list[str]:
-    """A line for each that was not done, or that may not have been."""
+    """Return a line for each matter that was not done, or may not have been."""
     return [sentence(f"matter.{each.fate}", what=each.what) for each in matters if each.fate is not MatterFate.DONE]
 
 
 def told_done(matters: Sequence[Matter], deeds: Sequence[str]) -> list[str]:
-    """What was done all the same: a line for each thing that a person has allowed, and one for the last of the rest."""
+    """Return what was done anyway: a line for each approved action, and one for the last other actions."""
     lines = [sentence("matter.done", what=each.what) for each in matters if each.fate is MatterFate.DONE]
     if deeds:
         lines.append(sentence("matter.deeds", deeds=" · ".join(map(said, deeds[-MAX_DEEDS:]))))

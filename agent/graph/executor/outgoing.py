@@ -1,4 +1,4 @@
-"""What an action would take out of the phone: addresses, and what is typed where it goes to the internet."""
+"""Checks what an action would take out of the phone: addresses, and text typed where it reaches the internet."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agent.tools.spec import Situation
 from devices.wording import Words
 
 KEPT: Final = 40
-"""Texts that a person has let out, the newest of a run."""
+"""How many texts approved to leave are remembered, the newest of a run."""
 
 
 def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
-    """Where the words of this run come from, with what was recalled for its task and read in documents."""
+    """Return where the words of this run come from, including recalled facts and document passages."""
     seen, copied = state["safety"]["seen_words"], state["safety"]["copied"]
     if copied is not None:
-        # The newest of its app, however much that has shown since: none of it leaves unasked.
+        # Counts as the newest of its app, however much that showed since: none of it leaves without approval.
         seen = with_words(seen, copied["app"], "", copied["text"].splitlines())
     return Sources(
         seen=seen,
@@ -35,7 +35,7 @@ def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
 
 
 def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
-    """The texts that a person has let out, with that of the action that they have just allowed in this app."""
+    """Return the texts approved to leave, including that of the action just approved in this app."""
     before = state["safety"]["released_texts"]
     match action:
         case OpenUrl(url=text) | Type(text=text):
@@ -44,7 +44,7 @@ def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[
 
 
 def carried_gate(action: Action, situation: Situation) -> Gate:
-    """Whether a person must be asked before this action, whichever it is, because of what it would take away."""
+    """Decide whether a person must be asked before any action because of what it would carry away."""
     match action:
         case OpenUrl():
             return address_gate(action, situation)
@@ -56,13 +56,13 @@ def carried_gate(action: Action, situation: Situation) -> Gate:
 
 
 def address_gate(action: OpenUrl, situation: Situation) -> Gate:
-    """Whether a person must be asked before this address is opened, because of what it carries."""
+    """Decide whether a person must be asked before this address is opened because of what it carries."""
     return _asked(address_carries(action.url, situation.sources))
 
 
 def typed_gate(action: Type, situation: Situation) -> Gate:
-    """Whether a person must be asked before this text is typed, because of what it carries: an address typed into a
-    browser is one that is opened.
+    """Decide whether a person must be asked before this text is typed because of what it carries. An address typed into
+    a browser counts as opened.
     """
     spot, policy = situation.spot, situation.policy
     if spot is None:
@@ -77,8 +77,8 @@ def typed_gate(action: Type, situation: Situation) -> Gate:
 
 
 def pressed_gate(action: Tap | DoubleTap | LongPress | PressKey, situation: Situation) -> Gate:
-    """Whether a person must be asked before a touch or key that hands on what stands in the field with the focus,
-    however it came there.
+    """Decide whether a person must be asked before a touch or key that passes on the content of the focused field,
+    however it got there.
     """
     spot = situation.spot
     if spot is None or (spot.target is not None and spot.target.editable):

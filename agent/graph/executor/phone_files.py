@@ -1,4 +1,4 @@
-"""The phone's shared storage put in order: listed, moved, renamed, with new folders."""
+"""A tool that lists, moves and renames files in the phone's shared storage, and creates folders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from devices.storage import SHARED, FolderEntry, checked_folder, checked_movable
 from devices.wording import Words
 
 MOST_ENTRIES: Final = 200
-"""Of one folder for a model: about 3,000 tokens."""
+"""The maximum entries of one folder for a model, about 3,000 tokens."""
 UNABLE: Final = "Not done: the files of this phone cannot be put in order from here. Use its app for files."
 REFUSED: Final = "Not done: {why}"
 REPLACE: Final = "Not done: {why} To replace a file, give its full path in to, and replace: a person is asked then."
@@ -65,8 +65,8 @@ class Files(Action):
 
 
 def exact_paths(action: Files) -> Files:
-    """The action with its paths without detours. Raises ActionError for one outside of shared storage: nobody is asked
-    about that.
+    """Return the action with normalised paths. Raises ActionError for a path outside shared storage, which a person
+    cannot approve either.
     """
     check = checked_movable if action.do == "move" else checked_folder
     try:
@@ -77,7 +77,7 @@ def exact_paths(action: Files) -> Files:
 
 
 def new_names(action: Action) -> list[str]:
-    """The new path of what this action moves, which may also be the folder that it moves it into."""
+    """Return the new path of what this action moves, which may also be the folder that it moves it into."""
     if not isinstance(action, Files) or not action.to:
         return []
     try:
@@ -87,12 +87,12 @@ def new_names(action: Action) -> list[str]:
 
 
 def files_gate(action: Files, situation: Situation) -> Gate:
-    """A person is asked before a file is replaced: the one that had the new path is gone then."""
+    """Ask a person before a file is replaced, because the file at the new path is then lost."""
     return situation.policy.hold(RuleName.DELETE, "file", action.to) if action.replace else ALLOWED
 
 
 async def put_in_order(action: Files, context: PhoneContext) -> Done:
-    """Do it. Raises ActionError where nothing, or nothing certain, was done, and Stopped."""
+    """Run the tool. Raises ActionError if nothing, or nothing certain, was done, and Stopped."""
     if not isinstance(context.phone, FileManager):
         raise ActionError(UNABLE)
     try:

@@ -1,4 +1,4 @@
-"""Tools that work with the phone without an input of their own: waiting, notes, and a file for the chat."""
+"""Tools that use the phone without an input of their own: waiting, listing apps, notes, and files for the chat."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def wait(action: Wait, context: PhoneContext) -> Done:
 
 
 async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
-    """Look again and again until it is so, or the time is over."""
+    """Look repeatedly until the condition is met or the time is up."""
     assert context.sight is not None
     before = context.sight.observation
     clock = asyncio.get_running_loop().time
@@ -65,11 +65,11 @@ def _is_so(action: WaitFor, before: Observation, now: Observation) -> bool:
 
 
 MOST_APPS = 200
-"""Of one list for a model: about 1,500 tokens."""
+"""The maximum apps in one list for a model, about 1,500 tokens."""
 
 
 async def list_apps(action: ListApps, context: PhoneContext) -> Done:
-    """The names of the phone's apps, as data. Raises ActionError when the phone does not tell them."""
+    """Return the names of the phone's apps, as data. Raises ActionError if the phone does not report them."""
     if not isinstance(context.phone, AppSource):
         raise ActionError("Not done: this phone cannot list its apps. Open the app by its name.")
     try:
@@ -86,11 +86,11 @@ async def list_apps(action: ListApps, context: PhoneContext) -> Done:
 
 SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."
 SCREEN_LETTERS = 1500
-"""Of one screen in a note: about a full screen of text; notes are read again at every step."""
+"""The maximum letters of one screen in a note, about a full screen: notes are read again at every step."""
 
 
 async def note(action: Note, context: PhoneContext) -> Done:
-    """A note: the model's words and, where it wants that, those of the screen."""
+    """Note the model's words and, if it wants that, those of the screen."""
     assert context.sight is not None
     if not action.screen:
         return Done(notes=(action.text,))
@@ -99,9 +99,9 @@ async def note(action: Note, context: PhoneContext) -> Done:
 
 
 async def sum_up(action: SumUp, context: PhoneContext) -> Done:
-    """What the basic model makes of the notes; of the screen while nothing was noted. Raises ActionError and Stopped.
+    """Have the basic model summarise the notes, or the screen if there are none. Raises ActionError and Stopped.
 
-    It is kept as a note, where the model reads it as data, and as data of the task.
+    The summary is kept as a note, which the model reads as data, and as data of the task.
     """
     assert context.sight is not None
     lines = "\n".join(f"- {each}" for each in context.notes) or f"- {context.mask.text(_words_of(context.sight))}"
@@ -129,20 +129,24 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
 
 
 def _words_of(sight: ScreenView) -> str:
-    """All words of the screen from top to bottom, each once."""
+    """Return all words of the screen from top to bottom, each once."""
     labels = [" ".join(element.label.split()) for element in sight.observation.elements or () if not element.password]
     words = " | ".join(dict.fromkeys(label for label in labels if label))
     return words[:SCREEN_LETTERS] or "(no words could be read)"
 
 
 MAX_FILE = 20 * 1024 * 1024
-"""Bytes of a file for the chat; every platform takes at least 10 MiB, the adapters say what theirs does not."""
+"""The maximum bytes of a file for the chat; every platform accepts at least 10 MiB, and adapters enforce
+their limit.
+"""
 _SUFFIX = re.compile(r"[a-z0-9]{1,10}")
-"""What the storage takes; another suffix is no reason to lose the file, whose name is kept beside it."""
+"""The suffixes that the store accepts; a file with another one is stored anyway, with its name kept separately."""
 
 
 def exact_path(action: SendFile) -> SendFile:
-    """The file by its whole path. Raises ActionError for one outside of shared storage: nobody is asked about that."""
+    """Return the action with the normalised path. Raises ActionError outside shared storage, which nobody
+    can approve.
+    """
     try:
         return action.model_copy(update={"path": checked_path(action.path)})
     except FileRejected as error:
@@ -150,8 +154,8 @@ def exact_path(action: SendFile) -> SendFile:
 
 
 def file_gate(action: SendFile, situation: Situation) -> Gate:
-    """Whether a person must be asked before this file is sent: not when the task asks for it itself, by the name that
-    it had.
+    """Decide whether a person must be asked before this file is sent; not if the task itself asks for its original
+    name.
     """
     if any(is_within(action.path, each) for each in situation.moved):
         return Gate("approve", LEAVES)
@@ -159,8 +163,8 @@ def file_gate(action: SendFile, situation: Situation) -> Gate:
 
 
 async def send_file(action: SendFile, context: PhoneContext) -> Done:
-    """Fetch the file and hand it to the chat. Raises ActionError when nothing was sent, Stopped when the run was
-    stopped before it was.
+    """Fetch the file and pass it to the chat. Raises ActionError if nothing was sent, and Stopped if the run was
+    stopped before that.
     """
     path = PurePosixPath(action.path)
     try:

@@ -1,4 +1,4 @@
-"""Pickers of dates and times set by code: calendars are paged, years listed, clocks pressed, wheels turned."""
+"""Sets date and time pickers by code: pages calendars, lists years, presses clocks and turns wheels."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from devices.geometry import Point
 from devices.phone import Element
 
 _FAR: Final = 11
-"""Months beyond which the list of years is the shorter way."""
+"""Months beyond which the list of years is faster."""
 _MAX_PAGES: Final = 48
 _PAGE_MS: Final = 300
 _TYPING: Final = re.compile(r"toggle_mode|timepicker_mode")
-"""What turns a clock into fields, by its id in AOSP and in Material Components."""
+"""Ids in AOSP and Material Components of the button that turns a clock into text fields."""
 _FORMAT: Final = re.compile(r"[dmyjat]{1,4}([-/. ]+)[dmyjat]{1,4}\1[dmyjat]{1,4}", re.IGNORECASE)
-"""How a field says which form of a date it takes: "mm/dd/yyyy", "TT.MM.JJJJ"."""
+"""How a field names the date format that it accepts: "mm/dd/yyyy", "TT.MM.JJJJ"."""
 
 
 async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
-    """Choose a day; None where nothing here takes one. Raises Missed and what fingers raise."""
+    """Select a day; None if nothing here accepts one. Raises Missed and what fingers raise."""
     if calendar_in(f.elements) is not None:
         return await _on_calendar(f, wanted, locale)
     if columns := _date_columns(wheels_in(f.elements), locale):
@@ -50,7 +50,7 @@ async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
 
 
 async def set_time(f: Fingers, wanted: time) -> Shown | None:
-    """Choose a time of day; None where nothing here takes one. Raises Missed and what fingers raise."""
+    """Select a time; None if nothing here accepts one. Raises Missed and what fingers raise."""
     if (fields := time_fields(f.elements)) is not None:
         return await _typed_time(f, fields, wanted)
     if clock_in(f.elements) is not None:
@@ -82,7 +82,7 @@ async def _on_wheels(f: Fingers, columns: Mapping[str, Wheel], wanted: date) -> 
 
 
 def _standing(f: Fingers, columns: Mapping[str, Wheel], values: Mapping[str, int]) -> Shown:
-    """What the wheels show when all are turned: one may take others with it."""
+    """Return what the wheels show once all are turned, because one may move others."""
     now = {name: wheel_at(f, columns[name]) for name in values if name in columns}
     return Shown(" ".join(each.text for each in now.values()), all(now[n].number == values[n] for n in now))
 
@@ -93,12 +93,12 @@ def _half_shown(f: Fingers, wheel: Wheel, half: str) -> Shown:
 
 
 async def _to_number(f: Fingers, wheel: Wheel, number: int) -> None:
-    """Turn it until it has this number, or the month of this number."""
+    """Turn the wheel until it shows this number, or the month with this number."""
     await turn(f, wheel, lambda now: None if now.number is None else number - now.number)
 
 
 def _date_columns(wheels: Sequence[Wheel], locale: str) -> Mapping[str, Wheel]:
-    """The wheels of a year, a month and a day; none where these are something else."""
+    """Return the wheels of year, month and day; none if the wheels are something else."""
     found = {name: wheel for wheel in wheels for name in ("year", "month", "day") if name in wheel.name.casefold()}
     rest = [wheel for wheel in wheels if wheel not in found.values()]
     for wheel in list(rest):
@@ -111,12 +111,12 @@ def _date_columns(wheels: Sequence[Wheel], locale: str) -> Mapping[str, Wheel]:
         return {}
     names = [name for name in ("month", "day") if name not in found]
     if len(names) == 2 and wheels and wheels[0] is not found.get("year") and not locale.endswith("US"):
-        names.reverse()  # where the year comes last, only Americans have the month first
+        names.reverse()  # if the year comes last, only Americans put the month first
     return found | dict(zip(names, rest, strict=False))
 
 
 def _time_columns(wheels: Sequence[Wheel]) -> Mapping[str, Wheel]:
-    """The wheels of an hour, a minute and a half of the day; none where these are something else."""
+    """Return the wheels of hour, minute and half of the day; none if the wheels are something else."""
     halves = [wheel for wheel in wheels if wheel.period]
     numbers = [wheel for wheel in wheels if wheel.text.strip().isdecimal()]
     named = {name: wheel for wheel in numbers for name in ("hour", "minute") if name in wheel.name.casefold()}
@@ -196,8 +196,8 @@ async def _choose_year(f: Fingers, year: int) -> None:
 
 
 def _day_shown(f: Fingers, wanted: date, before: Container[tuple[str, str]]) -> Shown:
-    """What names the chosen day now: the mark on it, or words that were not there `before`: its head, or those of the
-    page that the calendar was opened from.
+    """Return what names the selected day: its mark, or words that were not there `before`, in the header or on the page
+    from which the calendar was opened.
     """
     now = calendar_in(f.elements)
     if now is not None and (cell := now.cell(wanted.day)) is not None and (cell.selected or cell.checked):
@@ -213,7 +213,7 @@ def _day_shown(f: Fingers, wanted: date, before: Container[tuple[str, str]]) -> 
 
 
 def _in_form(wanted: date, form: str) -> str:
-    """The date as a field says that it takes it."""
+    """Format the date as a field requires it."""
     values = {"d": f"{wanted.day:02}", "t": f"{wanted.day:02}", "m": f"{wanted.month:02}"}
     return re.sub(r"[a-z]+", lambda part: values.get(part[0][0].lower(), str(wanted.year)), form, flags=re.IGNORECASE)
 
@@ -257,7 +257,7 @@ async def _on_clock(f: Fingers, wanted: time) -> Shown:
     face = clock_in(f.elements)
     typing = next((e for e in f.elements if _TYPING.search(e.resource_id)), None)
     if face is not None and face.minute is not None and _number(face.minute) != wanted.minute and typing is not None:
-        await f.tap(typing)  # a finger near a number of the face chooses that one
+        await f.tap(typing)  # a finger near a number on the face selects that number
         if (fields := time_fields(f.elements)) is not None:
             return await _typed_time(f, fields, wanted)
     chosen = await _choose_half(f, wanted)
@@ -273,7 +273,7 @@ def _number(element: Element) -> int:
 
 
 async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:
-    """Choose the half of the day, where there is a choice. What does not tell that it is chosen is taken as it is."""
+    """Select the half of the day if there is a choice. If it does not report its selection, it is trusted."""
     half = "pm" if wanted.hour >= 12 else "am"
     there = periods_in(f.elements)
     if half not in there:

@@ -1,8 +1,8 @@
-"""Success that code can see: a task whose every word is understood, and a screen that shows just what it asks for.
+"""Proves success by code: for a task whose every word is understood, and a screen that shows exactly what it asks for.
 
-Evidence counts only where its words come from the task, where it was not there before, and where an action of this run
-came between. Text that stands in a field proves nothing, and neither does a web page, which shows what it likes.
-Whatever is not proven here is asked of a model: a form that is missing costs a request and nothing else.
+Evidence only counts if its words come from the task, it was not there before, and an action of this run came in
+between. Text in a field proves nothing, and neither does a web page, which can show anything. A model is asked about
+everything not proven here, so a missing case only costs a request.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from agent.scene import StepStatus
 from devices.phone import Element, Observation
 
 MAX_LOOKS: Final = 40
-"""Of a sub-task: what has taken longer is no simple task."""
+"""The maximum looks of a sub-task; a longer one is not a simple task."""
 
 _SETTINGS_NAMES: Final = frozenset({"", "settings", "设置"})
-"""What a task calls the app whose switches are the phone's own."""
+"""Names in tasks for the app with the phone's own switches."""
 _OPEN_END: Final = re.compile(
     r"\b(?:draft|unsaved|not (?:sent|saved|delivered)|sending|saving|failed|retry|undo|error|try again|scheduled"
     r"|deleted|trash|bin|archived?)\b"
     r"|草稿|未保存|未发送|发送中|保存中|失败|重试|撤销|错误|定时|已删除|回收站|归档",
     re.IGNORECASE,
 )
-"""Words beside which something that is shown may not be done for good."""
+"""Words next to which something shown may not be final."""
 _RECEIPT: Final = re.compile(
     r"[\d:./ -]+(?:[ap]\.?m\.?)?|(?:just )?now|sent|delivered|刚刚|现在|已发送|已送达", re.IGNORECASE
 )
-"""What messengers put beside a message that was sent."""
+"""What messengers put next to a sent message."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class _Look:
 
 @dataclass
 class Looks:
-    """What the looks of a sub-task have shown, as far as code compares them. A process that has not seen all of them,
-    as after a restart, proves nothing.
+    """What the looks of a sub-task showed, as far as code compares them. A process that has not seen all of them, for
+    example after a restart, proves nothing.
     """
 
     subtask: int = 0
     looks: list[_Look] = field(default_factory=list)
 
     def add(self, subtask: int, step: int, seen: Observation) -> None:
-        """Take the look that a step was decided on; a step that is decided again has the later one."""
+        """Add the look on which a step was decided; a step decided again replaces its look."""
         if subtask != self.subtask or step == 1:
             self.subtask, self.looks = subtask, []
         known = None if seen.elements is None else Counter(map(plain, _labels(seen)))
@@ -69,12 +69,12 @@ class Looks:
         del self.looks[MAX_LOOKS:]
 
     def complete(self, step: int) -> bool:
-        """Whether every step up to this one is among them."""
+        """Whether every step up to this one is included."""
         return [each.step for each in self.looks] == list(range(1, step + 1))
 
 
 def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
-    """Whether the screen as it is shows that the task is done."""
+    """Whether the current screen shows that the task is done."""
     order, said, step = state["order"], state["conversation"], state["step"]["number"]
     if order["plan"] or order["goal"] != order["task"] or order["files"]:
         return False
@@ -90,7 +90,7 @@ def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
 
 
 def _is_plain(seen: Observation) -> bool:
-    """Whether all of the screen is told, by the app itself, and nothing on it is open."""
+    """Whether the app itself reports the whole screen and nothing on it is pending."""
     if not seen.complete or seen.elements is None or seen.secure or seen.locked:
         return False
     if any("WebView" in each.class_name for each in seen.elements):
@@ -114,7 +114,7 @@ def _is_switched(
     seen: Observation,
     app: str,
 ) -> bool:
-    """The one switch of that name was the other way, and has been turned since by a step that was done in this app."""
+    """Whether the only switch of that name had the other state and was turned since by a step in this app."""
     named, name, on = plain(asked.app), plain(asked.thing), asked.kind == "on"
     own = named in _SETTINGS_NAMES
     if not (is_settings_page(seen.package, seen.activity) if own else named == plain(app)):
@@ -128,7 +128,7 @@ def _is_switched(
 
 
 def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
-    """The text stands in the conversation with this person, and nothing else has come but its receipt."""
+    """Whether the text is in the conversation with this person, followed by nothing but its receipt."""
     if (asked.app and plain(asked.app) != plain(app)) or plain(asked.person) not in map(plain, about_of(seen)):
         return False
     typed = _typed_at(asked.text, past, seen.package)
@@ -143,7 +143,7 @@ def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData],
 
 
 def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
-    """Title and text stand one right after the other, outside of fields."""
+    """Whether title and text follow each other directly, outside fields."""
     if not asked.app or plain(asked.app) != plain(app):
         return False
     for text in (asked.text, asked.second):
@@ -165,7 +165,7 @@ _PROOFS: Final[Mapping[Kind, Callable[[PlainTask, Sequence[_Look], Sequence[Past
 
 
 def _typed_at(text: str, past: Sequence[PastData], package: str) -> int | None:
-    """The step of this app that has typed just this, followed by another one that was done there."""
+    """Return the step of this app that typed exactly this and was followed by another step there."""
     steps = [
         step["number"]
         for step in past
@@ -179,7 +179,7 @@ def _typed_at(text: str, past: Sequence[PastData], package: str) -> int | None:
 
 
 def _is_new(text: str, looks: Sequence[_Look], typed: int, seen: Observation) -> bool:
-    """Whether this text is shown once outside of fields, in none, and was not before it was typed."""
+    """Whether this text is shown once, outside fields, and was not there before it was typed."""
     elements = seen.elements or ()
     if any(each.editable and text in (each.text or "") for each in elements):
         return False
@@ -194,7 +194,7 @@ def _is_done(step: PastData) -> bool:
 
 
 def _labels(seen: Observation) -> list[str]:
-    """What is shown outside of fields, in reading order as the phone tells it."""
+    """Return what is shown outside fields, in the phone's reading order."""
     return [
         " ".join(label.split())
         for each in seen.elements or ()
@@ -204,7 +204,7 @@ def _labels(seen: Observation) -> list[str]:
 
 
 def _switches(seen: Observation) -> dict[str, bool]:
-    """Each switch by the title of its row; those that share a title are left out."""
+    """Return each switch by the title of its row; those with the same title are left out."""
     found: dict[str, list[bool]] = {}
     for each in seen.elements or ():
         if each.checkable and (title := _title(each, seen)):

@@ -1,6 +1,6 @@
-"""Turns actions that need a person into questions, and asks what no action has asked for.
+"""Turns actions that need a person into questions, and asks questions of its own.
 
-The question about a press names its object first; how it is pressed stands in the details.
+The question about a press names its object first; the details say how it is pressed.
 """
 
 from __future__ import annotations
@@ -30,58 +30,58 @@ from devices.phone import Element
 from devices.wording import said
 
 FIELD_LETTERS = 60
-"""Of the name of a field in a question."""
+"""The maximum letters of a field's name in a question."""
 CHOICES, CHOICE_LETTERS = 8, 60
-"""Of a list on the screen that a person chooses from."""
+"""The maximum entries, and letters of each, of a list on the screen from which a person chooses."""
 SAID_MOST, SAID_LETTERS = 2, 80
-"""Of what a phone says of a code that it wants once more."""
+"""The maximum lines, and letters of each, from a phone that asks for a code again."""
 OBJECT_LETTERS: Final = 120
-"""Of an object in the question itself; the details have all of it."""
+"""The maximum letters of an object in the question; the details have all of it."""
 HEAD_LETTERS, TAIL_LETTERS, CUT_LETTERS, MOST_LETTERS = 70, 45, 24, 400
-"""Of a longer object: what is kept of its beginning and of its end, how near to a cut an amount is looked for, and the
-most with the amounts between them.
+"""For a longer object: the letters kept of its head and tail, how close to a cut an amount is searched, and the maximum
+length including the amounts in between.
 """
 MAX_AMOUNTS: Final = 3
-"""In the question itself: totals stand below."""
+"""The maximum amounts in the question itself, taken from the end, where totals are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PressToApprove:
-    """A press that a person is asked to allow, with all that they are shown of it."""
+    """A press that a person is asked to approve, with everything that they are shown about it."""
 
     what: str
     """The press in words."""
     gate: Gate
-    """Why a person is asked."""
+    """The gate's verdict, with the reason for asking."""
     sight: ScreenView
     """The screen that they are asked about."""
     near: ApprovalContext
-    """What stands around the control."""
+    """The control and what is around it."""
     control: Element | None
-    """What is pressed, where it is an element."""
+    """The pressed element, if there is one."""
     shown: Sequence[str]
-    """Lines that say what would go out with it."""
+    """Lines that say what would be sent."""
     typed: str | None
     """What the press itself types before it sends."""
     blind: bool
-    """Whether it touches a place that has no name."""
+    """Whether it touches an unlabelled spot."""
     frame: str | None
-    """The picture that is shown, by reference."""
+    """A reference to the picture that is shown."""
     anew: bool
-    """Whether it was allowed before, and the screen was another one then."""
+    """Whether it was approved before but the screen then changed."""
     before: str | None
-    """The picture that was allowed then, by reference."""
+    """A reference to the picture that was approved then."""
     message: Message | None
-    """The message that it sends; its recipient can be allowed for the task."""
+    """The message that it sends; further ones to its recipient can be approved for the task."""
 
 
 def asking(question: Question, binding: dict[str, Any] | None = None) -> ExecutorState:
-    """The update with which a person is asked; `binding` is what their answer is bound to."""
+    """Return the update that asks a person; `binding` is what their answer is bound to."""
     return {"question": {"pending": question.model_dump(mode="json"), "binding": binding}}
 
 
 def question_to_person(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> Question:
-    """The question of an action that is one. Where an answer could be a secret, only the choices are answers."""
+    """Return the question of an action that is one. If an answer could be a secret, only choices are accepted."""
     match action:
         case AskUser():
             choices = action.choices or (_listed(context) if action.among_shown else ())
@@ -94,7 +94,7 @@ def question_to_person(state: ExecutorState, context: RunContext, action: AskUse
 
 
 def _listed(context: RunContext) -> tuple[str, ...]:
-    """What the longest list on the screen holds, from top to bottom: a person is asked which of it is meant."""
+    """Return the entries of the longest list on the screen, from top to bottom, for a person to choose from."""
     sight = context.screen.view
     around = () if sight is None or sight.screen.secure else sight.observation.elements or ()
     lists = defaultdict(list)
@@ -109,8 +109,9 @@ def _listed(context: RunContext) -> tuple[str, ...]:
 
 
 def approval(state: ExecutorState, context: RunContext, press: PressToApprove) -> Question:
-    """May this be done, to what it is about? With what would go out, the amounts, and what the dialog or row says, as
-    far as the screen tells. A recipient whose name is a secret here is not allowed for the task.
+    """Return the question that asks to approve a press and names its object. The details contain what would be sent,
+    the amounts, and the words of the dialog or row, as far as the screen shows them. A recipient whose name is a secret
+    here cannot be approved for the task.
     """
     reason, facts = said(press.gate.reason), facts_of(press.sight.observation)
     app = _app(context, press.sight)
@@ -133,7 +134,7 @@ def approval(state: ExecutorState, context: RunContext, press: PressToApprove) -
 
 
 def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Gate, shown: Sequence[str]) -> Question:
-    """A person is asked to allow a tool its work, with exactly what is shown."""
+    """Return the question that asks to approve a tool call, with exactly what is shown."""
     lines = [sentence("ask.reason", reason=said(gate.reason)), *shown]
     return _approval(state, context, sentence("ask.may", what=what), lines, consequence=gate.consequence)
 
@@ -141,7 +142,7 @@ def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Ga
 def instead(
     state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: ApprovalContext, frame: str | None
 ) -> Question:
-    """A person does it on the phone: what they allow is never what is there when it is done."""
+    """Return the question for a person to do it themselves, because the screen keeps changing after each approval."""
     facts = facts_of(sight.observation)
     detail = "\n".join(map(in_one_line, [*_around(near, facts), *facts.lines]))
     return _by_hand(state, context, in_one_line(sentence("ask.instead", what=what)), detail=detail, frame=frame)
@@ -150,7 +151,7 @@ def instead(
 def secret(
     state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str = ""
 ) -> Question:
-    """A person gives what goes into this field. `words` are what the model said of it: they are only quoted."""
+    """Return the question for a secret for this field. `words` are the model's, which are only quoted."""
     app, name = _app(context, sight) or sentence("ask.front"), field_name(field)
     again = field is not None and place_of(sight.observation.package, field) in state["safety"]["secret_fields"]
     if again:
@@ -164,14 +165,14 @@ def secret(
 
 
 def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> Question:
-    """A person gives a secret before there is a field that it could go into."""
+    """Return the question for a secret before there is a field for it."""
     return _question(state, context, QuestionKind.SECRET, sentence("ask.secret_ahead"), detail=_quoted(words))
 
 
 def may_get_secret(
     state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str, *, known: bool
 ) -> Question:
-    """May a secret go into this field? `known` says that it is one for secrets."""
+    """Return the question whether a secret may go into this field; `known` means that it is a secret field."""
     name = repr(field_name(field)) if field_name(field) else sentence("ask.nameless")
     what = sentence("do.enter_secret", field=name, app=_app(context, sight) or sentence("ask.front"))
     lines = [line for line in ("" if known else sentence("ask.no_secret_field"), _quoted(words)) if line]
@@ -179,18 +180,18 @@ def may_get_secret(
 
 
 def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> Question:
-    """A person unlocks the phone."""
+    """Return the question that asks a person to unlock the phone."""
     return _by_hand(state, context, sentence("ask.locked"), frame=frame, tail=f".lock{number}")
 
 
 def stuck(state: ExecutorState, context: RunContext, performed: Sequence[str], number: int, why: str) -> Question:
-    """A person says how to go on. `why` is the phone's own reason, "" where it has given none."""
+    """Return the question how to continue. `why` is the phone's own reason, "" if it gave none."""
     text = sentence("ask.stuck", did=" · ".join(map(said, performed)), goal=state["order"]["goal"])
     return _question(state, context, QuestionKind.ASK, text, detail=why, tail=f".stuck{number}")
 
 
 def field_name(field: Element | None) -> str:
-    """What the app calls a field, never what stands in it; "" when it has no name."""
+    """Return the app's name for a field, never its content; "" if it has none."""
     if field is None:
         return ""
     name = field.hint or field.description or ("" if field.editable else field.text)
@@ -234,8 +235,8 @@ def _question(
     frame: str | None = None,
     tail: str = "",
 ) -> Question:
-    """A question of the run. The id names the place in the run, so that it is the same after a restart, and counts the
-    questions that were answered before: each asking is a question of its own.
+    """Return a question of the run. Its id names the place in the run, so that it is the same after a restart, and
+    counts earlier answered questions, because each asking is a question of its own.
     """
     order, step = state["order"], state["step"]
     number = state["question"]["answered_count"] + 1
@@ -250,8 +251,8 @@ def _question(
 
 
 def _press_question(press: PressToApprove, facts: Facts, app: str) -> str:
-    """The question about a press. Whom and what it names are the window's own words: what is sent, the last amounts,
-    the dialog, the row, the page. The press itself is named where it has neither consequence nor object.
+    """Return the question about a press. Recipient and object are in the window's own words: the text sent, the last
+    amounts, the dialog, the row, the page. The press itself is named if there is no consequence and no object.
     """
     gate, near, control = press.gate, press.near, press.control
     if control is not None and control.label and near.kind == "dialog" and near.words:
@@ -273,13 +274,13 @@ def _press_question(press: PressToApprove, facts: Facts, app: str) -> str:
 
 
 def _around(near: ApprovalContext, facts: Facts) -> list[str]:
-    """The words of the dialog or row, or those next to the control; what the facts tell of a page is not said twice."""
+    """Return the words of the dialog or row, or next to the control, without repeating the facts of a page."""
     words = near.words if near.kind != "page" else [line for line in near.words if line not in facts.about]
     return [sentence(f"ask.{near.kind}", words=" · ".join(words))] if words else []
 
 
 def _told_since(state: ExecutorState, sight: ScreenView) -> str:
-    """What the phone says now and did not say before the last secret was typed; "" when nothing new is to be read."""
+    """Return what the phone says now and did not say before the last secret was typed; "" if nothing new."""
     shown = {e.label for e in sight.observation.elements or () if not (e.editable or e.clickable or e.password)}
     new: list[str] = []
     for step in reversed(state["past"]):
@@ -296,14 +297,14 @@ def _quoted(words: str) -> str:
 
 
 def _app(context: RunContext, sight: ScreenView) -> str:
-    """What the app is called, with its package: any app can have the label of another."""
+    """Return the app's name with its package, because any app can use another's label."""
     seen = sight.observation
     named = context.policy.app_name(seen.package)
     return f"{seen.app_name} ({seen.package})" if seen.app_name and named == seen.package else named
 
 
 def _each_once(amounts: tuple[str, ...]) -> list[str]:
-    """The amounts in the order in which they are shown last, without those that only repeat another one in more words,
+    """Return the amounts in the order of their last appearance, without those that only repeat another with more words,
     such as a caption with its sum.
     """
     last = list(dict.fromkeys(reversed(amounts)))[::-1]
@@ -315,14 +316,14 @@ def _object_words(kind: str, **values: str) -> str:
 
 
 def _short(words: str) -> str:
-    """The words as one line. What is too long is cut in the middle: an end often names the sum and who gets it. The
-    amounts of what is left out stay.
+    """Return the words as one line. A long text is cut in the middle, because its end often names the sum and the
+    recipient; amounts in the omitted part are kept.
     """
     line = in_one_line(" ".join(words.split()))
     if len(line) <= OBJECT_LETTERS:
         return line
     head, tail = line[:HEAD_LETTERS], line[-TAIL_LETTERS:]
-    # From a little before the cut: an amount may begin on one side and end on the other.
+    # Start a little before the cut: an amount may begin on one side and end on the other.
     around = line[HEAD_LETTERS - CUT_LETTERS : len(line) - TAIL_LETTERS + CUT_LETTERS]
     amounts = _each_once(tuple(each for each in amounts_in(around) if each not in head and each not in tail))
     return shortened(" … ".join((head, *amounts, tail)), MOST_LETTERS)

@@ -1,7 +1,7 @@
-"""The independent reader: a small call that sees a press and its window, and nothing of the task.
+"""The independent reader: a small model call that sees a press and its window, and nothing of the task.
 
-It is asked about a press that no rule knows, and can only add a hold. It gets no word of the person, the plan or the
-acting model; what the phone shows is handed to it as quoted data.
+It is asked about presses that no rule knows, and can only add a hold. It gets no words of the person, the plan or the
+acting model; what the phone shows is passed to it as quoted data.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from devices.phone import Element
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 20.0
-"""What a press waits for its reading; then it counts as unknown."""
+"""Seconds that a press waits for its reading; then it counts as unknown."""
 MAX_WORDS = 80
-"""Labels of a window that the reader is told: those next to the control."""
+"""The maximum labels of a window that the reader is shown, those closest to the control."""
 MAX_LETTERS = 200
-"""Of one of them."""
+"""The maximum letters of one label."""
 RING_PART = 14
-"""The ring's radius is the picture's width divided by this: a fingertip with what stands beside it."""
+"""The picture's width divided by this is the ring's radius: a fingertip and what is next to it."""
 QUALITY = 80
 
 
 def has_reader(context: RunContext) -> bool:
-    """Whether presses that no rule knows are read in this run."""
+    """Whether presses that no rule knows are judged by the reader in this run."""
     return context.config.guard != "rules" and context.config.models.for_purpose(Purpose.GUARD).name != PILOT
 
 
 async def read_press(
     context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget
 ) -> tuple[PressReading, Usage]:
-    """What this press does, by the reader or by what it said of the same before. Raises Stopped.
+    """Return what this press does, according to the reader now or earlier. Raises Stopped.
 
-    Rubbish, a time-out and an outage are `unknown`; they are asked again the next time. Its seconds are those for which
-    the press has waited: what was read while the model still wrote takes none.
+    Unusable answers, time-outs and outages are `unknown`, and asked again next time. Its seconds are how long the press
+    waited: a reading that was done while the model wrote takes none.
     """
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
     reader, version = context.config.models.for_purpose(Purpose.GUARD).name, sight.observation.app_version
@@ -79,7 +79,7 @@ async def read_press(
 
 
 def begin_reading(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> None:
-    """Begin to read a press that is not decided yet, unless it is known from before."""
+    """Start reading a press that is not decided yet, unless its reading is known."""
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
     name = context.config.models.for_purpose(Purpose.GUARD).name
     key = pressed.key(name)
@@ -93,7 +93,7 @@ def begin_reading(context: RunContext, sight: ScreenView, action: Action, where:
 async def _ask(
     context: RunContext, sight: ScreenView, pressed: Pressed, sending: Callable[[ModelRequest], None] = lambda _: None
 ) -> tuple[PressReading, Usage]:
-    """What the reader says of it, and what that has used. `sending` is told of the request that goes out."""
+    """Return the reading and the tokens used. `sending` receives the request that is sent."""
     model = context.config.models.for_purpose(Purpose.GUARD)
     request = ModelRequest(
         Purpose.GUARD,
@@ -114,7 +114,7 @@ async def _ask(
 
 
 def _verdicts(reply: ModelReply) -> list[Verdict]:
-    """Every verdict in its answer; its thoughts are none."""
+    """Return every verdict in the answer, ignoring its thoughts."""
     found = []
     for text in (reply.text, *(call.arguments for call in reply.tool_calls)):
         for value in objects_in(text):
@@ -126,7 +126,7 @@ def _verdicts(reply: ModelReply) -> list[Verdict]:
 
 
 async def _shown(context: RunContext, sight: ScreenView, pressed: Pressed) -> tuple[str | ImagePart, ...]:
-    """The press and its window as one quoted text, and the picture with the spot marked where there is one."""
+    """Return the press and its window as one quoted text, and the picture with the spot marked if there is one."""
     seen = sight.observation
     spot = pressed.point or (pressed.target.bounds.clipped(seen.size).centre if pressed.target is not None else None)
     near = pressed.near
@@ -147,7 +147,7 @@ async def _shown(context: RunContext, sight: ScreenView, pressed: Pressed) -> tu
 
 
 def _picture(context: RunContext, sight: ScreenView) -> ImagePart | None:
-    """The picture of just this look; None when it was let go of, or there was none."""
+    """Return the picture of exactly this look; None if it was released or never existed."""
     view, jpeg = context.screen.view, sight.observation.jpeg
     if view is not None and view.observation is sight.observation:
         return view.screen.image
@@ -155,7 +155,7 @@ def _picture(context: RunContext, sight: ScreenView) -> ImagePart | None:
 
 
 def _marked(picture: ImagePart, spot: Point | None) -> ImagePart:
-    """The picture with a ring around the spot."""
+    """Return the picture with a ring around the spot."""
     if spot is None:
         return picture
     try:
@@ -176,7 +176,7 @@ def _marked(picture: ImagePart, spot: Point | None) -> ImagePart:
 
 
 def _nearest(window: tuple[Element, ...], spot: Point | None) -> list[Element]:
-    """What has words, in order; of more than the reader is told, those next to the spot."""
+    """Return the elements with words in order; if there are too many, those closest to the spot."""
     said = [e for e in window if words_of(e) or (e.resource_id and is_button(e))]
     if len(said) <= MAX_WORDS or spot is None:
         return said[:MAX_WORDS]
@@ -191,7 +191,7 @@ def _words(element: Element, *, covered: bool) -> str:
 
 
 def _told(element: Element, *, covered: bool) -> dict[str, str]:
-    """An element as the reader is told of it; `covered`, without its words, as any model."""
+    """Return an element as the reader sees it; with `covered`, without its words, as for any model."""
     told = {
         "words": _words(element, covered=covered),
         "id": element.resource_id.rsplit("/", 1)[-1],

@@ -1,7 +1,7 @@
-"""Has a press read while the model still writes: as soon as its target stands in the answer.
+"""Starts the independent reading of a press while the model is still writing, as soon as its target is in the answer.
 
-What is read ahead is only begun here. What counts is the answer as it ends: a press that it does not decide is not
-waited for, and nothing is done or asked because of it.
+The reading is only begun here. The finished answer counts: a press that it does not contain is not waited for, and
+nothing is done or asked because of it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from agent.models.base import Delta, Model, ModelReply, ModelRequest, ToolCall
 from agent.observing import ScreenView
 
 MOST_TRIES: Final = 12
-"""Times that an unfinished answer is read: a target stands in the first or the second."""
+"""Most tries to parse an unfinished answer: a tap is known after one or two, a submitted text after four."""
 CLOSERS: Final = frozenset(")]}>")
-"""Signs after which an action that is written as text may be complete."""
+"""Characters after which an action written as text may be complete."""
 
 
 class WatchedModel:
-    """Implements Model around the acting one: its answer is watched while it is written."""
+    """Implements Model around the acting model, watching its answer while it is written."""
 
     def __init__(self, model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
         self._model = model
@@ -35,23 +35,23 @@ class WatchedModel:
 
     @property
     def name(self) -> str:
-        """The model's name as the endpoint knows it."""
+        """The model's name at its endpoint."""
         return self._model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """See Model."""
+        """Implements `Model.complete`."""
         del on_delta
         return await self._model.complete(request, on_delta=self._ahead)
 
 
 def watched(model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> Model:
-    """The acting model, watched where presses are read by another one."""
+    """Return the acting model, watched if another model reads presses."""
     return WatchedModel(model, state, context, sight) if has_reader(context) else model
 
 
 class ReadingAhead:
-    """Takes the pieces of one answer. The first press whose target stands there is read, where the rules know nothing
-    of it; others of the same answer are read when their turn comes.
+    """Receives the pieces of one answer and starts reading its first action once enough of it is written to see that it
+    is a press which no rule knows; later actions of the same answer are read when they are due.
     """
 
     def __init__(self, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
@@ -60,17 +60,22 @@ class ReadingAhead:
         self._sight = sight
         self._text = ""
         self._tried: set[str] = set()
+        self._arguments = ""
         self._over = False
 
     def __call__(self, delta: Delta) -> None:
-        """Take a piece."""
-        # What stands beside a picture that was shown alone comes while the model writes.
+        """Accept a piece."""
+        # The elements for a picture that was shown alone arrive while the model writes.
         self._sight = self._context.screen.view or self._sight
         if self._over or not self._sight.observation.complete:
             self._text += delta.text
             return
         if delta.call is not None:
-            written = fields_written(delta.call.arguments)
+            if not delta.call.arguments.startswith(self._arguments):
+                self._over = True  # another call is being written: not every endpoint numbers them
+                return
+            self._arguments = delta.call.arguments
+            written = fields_written(self._arguments)
             if written is not None:
                 self._try(written, ModelReply("", (ToolCall("ahead", delta.call.name, written),)))
             return
@@ -82,22 +87,22 @@ class ReadingAhead:
         if written in self._tried:
             return
         self._tried.add(written)
+        self._over = len(self._tried) >= MOST_TRIES
         try:
             action = self._context.profile.dialect.parse(reply, self._sight.screen.space).actions[0]
         except BadReply:
-            self._over = len(self._tried) >= MOST_TRIES
             return
-        self._over = True
         target = getattr(action, "target", None)
         if isinstance(target, ElementTarget) and target.element >= len(self._sight.targets):
             return
         if would_be_read(self._state, self._context, self._sight, action):
+            self._over = True
             begin_reading(self._context, self._sight, action, resolve_target(action, self._sight))
 
 
 def fields_written(arguments: str) -> str | None:
-    """The arguments of a call up to the last one that is complete, as JSON; None before the first. The last one of an
-    unfinished text is left out: a number may go on.
+    """Return the arguments of a call up to the last complete one, as JSON; None before the first. The last one of an
+    unfinished text is left out, because a number may continue.
     """
     try:
         json.loads(arguments)

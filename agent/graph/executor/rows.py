@@ -1,4 +1,4 @@
-"""The rows of a list that is seen piece by piece: each once, in order, whatever repeats or stays in sight."""
+"""Assembles the rows of a list from overlapping looks: each once, in order, whatever repeats or stays in view."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from devices.geometry import Bounds
 from devices.phone import Observation
 
 _ALL: Final = 1_000_000
-"""Tokens of a list of elements from which nothing is left out."""
+"""A token limit so high that the element list leaves nothing out."""
 _NEAR: Final = 6
-"""Pixels by which a place may differ from one look to the next."""
+"""Pixels by which a position may differ between looks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands in one row, or in a part of it. `start` and `end` are its edges in pixels, in the direction in which
-    the list goes on, `left` and `right` those across.
+    """The words of one row or part of it. `start` and `end` are its edges in pixels in the direction of travel, `left`
+    and `right` those across.
     """
 
     words: str
@@ -31,7 +31,7 @@ class Row:
 
 
 def cells_in(seen: Observation, area: Bounds, direction: Direction) -> tuple[Row, ...]:
-    """The parts of rows in this area, each with words, in the direction of travel."""
+    """Return the parts of rows in this area that have words, in the direction of travel."""
     elements = tuple(each for each in seen.elements or () if each.bounds.clipped(seen.size).area)
     places = listed(elements, seen.size, seen.package, tokens=_ALL)
     found: list[Row] = []
@@ -64,7 +64,7 @@ def _edges(bounds: Bounds, direction: Direction) -> tuple[int, int, int, int]:
 
 
 def _joined(cells: Sequence[Row]) -> list[Row]:
-    """Rows: cells that share more than half of their length are one."""
+    """Merge cells into rows: cells that share more than half of their length belong together."""
     rows: list[Row] = []
     for cell in cells:
         last = rows[-1] if rows else None
@@ -78,7 +78,7 @@ def _joined(cells: Sequence[Row]) -> list[Row]:
 
 
 def _floating(before: Sequence[Row], page: Sequence[Row]) -> set[Row]:
-    """What lies above the rows and does not move with them, such as a round button."""
+    """Return what lies above the rows without moving with them, such as a round button."""
     return {cell for cell in {*before} & {*page} if any(_overlap(cell, other) for other in (*before, *page))}
 
 
@@ -91,7 +91,7 @@ def _overlap(cell: Row, other: Row) -> bool:
 
 
 class Rows:
-    """All rows of a list, from looks that overlap."""
+    """Assembles all rows of a list from overlapping looks."""
 
     def __init__(self, direction: Direction) -> None:
         self._backwards = direction in {"up", "left"}
@@ -108,12 +108,12 @@ class Rows:
         return words[::-1] if self._backwards else words
 
     def add(self, cells: Sequence[Row], expected: int) -> None:
-        """Take the next look at the list; `expected` is by how many pixels it has gone on, as far as a finger says."""
+        """Add the next look at the list; `expected` is how many pixels it should have moved."""
         if not cells:
             return
         self._floating |= _floating(self._seen, cells)
         if self._floating and self._travelled == 0:
-            # What lies above the rows of the first look is known by the second one.
+            # What floats above the rows of the first look is known from the second.
             self._last = _joined([each for each in self._seen if each not in self._floating])
             self._rows = [*self._last]
         page = _joined([each for each in cells if each not in self._floating])
@@ -130,11 +130,11 @@ class Rows:
             if last is None or row.end > last.end + _NEAR:
                 self._rows.append(row)
         elif abs(row.start - last.start) <= _NEAR and row.end > last.end:
-            self._rows[-1] = row  # it was cut off by the edge of the list
+            self._rows[-1] = row  # the edge of the list had cut it off
 
     def _moved(self, page: Sequence[Row], expected: int) -> int:
-        """By how many pixels the list has gone on since the last look: the way that contradicts the fewest rows, and of
-        several the one that is nearest to what was expected. Where no row is seen twice, everything is new.
+        """Return how many pixels the list moved since the last look: the distance that contradicts the fewest rows and,
+        of several, the closest to the expected one. If no row is seen twice, everything is new.
         """
         ways = {
             old.start - new.start
@@ -148,8 +148,8 @@ class Rows:
 
 
 def _contradictions(before: Sequence[Row], page: Sequence[Row], moved: int) -> int:
-    """How many rows of either look would have to be seen in the other one, and are not. A heading that sticks does not
-    go on with the rows.
+    """Count the rows of either look that should be in the other one but are not. A sticky heading does not move with
+    the rows.
     """
     stuck = next((n for n, (old, new) in enumerate(zip(before, page, strict=False)) if old != new), 0) if moved else 0
     return sum(
@@ -163,13 +163,13 @@ def _contradictions(before: Sequence[Row], page: Sequence[Row], moved: int) -> i
 
 
 def _is_same(row: Row, other: Row, moved: int) -> bool:
-    """Whether one row is the other that has moved; an edge of the list may cut off either end of it."""
+    """Whether one row is the other after moving; an edge of the list may cut off one end."""
     edges = (row.start - moved - other.start, row.end - moved - other.end)
     return row.words == other.words and min(map(abs, edges)) <= _NEAR
 
 
 def _staying(before: Sequence[Row], page: Sequence[Row], moved: int) -> int:
-    """How many rows at the beginning of the page have not moved with the rest, such as a heading that sticks."""
+    """Count the rows at the top of the page that did not move with the rest, such as a sticky heading."""
     old = {(row.words, row.start) for row in before}
     for number, row in enumerate(page):
         gone_on = any(each.words == row.words and abs(each.start - moved - row.start) <= _NEAR for each in before)

@@ -1,4 +1,4 @@
-"""The phone's screen as a run sees it: the one place that looks at the phone."""
+"""The phone's screen as a run sees it. This is the only place that looks at the phone."""
 
 from __future__ import annotations
 
@@ -35,33 +35,32 @@ logger = logging.getLogger(__name__)
 CAPTURE_TRIES: Final = 3
 PATIENCE_S: Final = 2.5
 PATIENCE_OPENING_S: Final = 8.0
-"""An app that starts cold draws for seconds; nothing else does."""
+"""Seconds for an app that starts cold, which alone draws for so long."""
 MEMORY_PATIENCE_S: Final = 600.0
-"""How long a run stands still because there is no memory for a picture; then it ends and says so."""
+"""Seconds that a run waits for memory for a picture; then it ends and says so."""
 FIRST_PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 10.0
-"""Seconds between two tries to find memory, doubled each time."""
+"""The maximum pause in seconds between two attempts to find memory; it doubles each time."""
 
 UNTOLD_TRIES: Final = 2
-"""Presses in one app that wait for elements in vain; later ones are judged without."""
+"""Presses per app that wait for elements without success; later ones are judged without them."""
 LIGHT_PICTURES: Final = 8
-"""How many pictures of past steps are kept as they are sent again; no model is trained on a larger window."""
+"""How many compressed pictures of past steps are cached; no model is trained on a larger window."""
 
 LATELY: Final = 0.1
-"""Seconds for which a look at a screen at rest is the newest that can be had: another one takes longer to come."""
+"""Seconds for which a look at a still screen is current: another look takes longer than that."""
 
 Result = TypeVar("Result")
 
 
 @dataclass
 class ScreenState:
-    """What this process has seen of a phone in a run, kept by its `PhoneScreen`. Empty after a restart: then the phone
-    is looked at again.
+    """What this process has seen of a phone in a run, maintained by its `PhoneScreen`. It is empty after a restart, so
+    the phone is looked at again.
 
-    `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, secrets
-    uncovered, settled unless `pending` says otherwise. `pending` is the early look of which nobody knows yet whether it
-    stood still, or which is known to have moved and is not corrected yet. `light` are pictures of past steps by their
-    reference, as they are sent again.
+    `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, with secrets
+    uncovered, and settled unless `pending` says otherwise. `pending` is an early look that is not confirmed yet, or
+    that is known to have moved and is not corrected yet. `light` are compressed pictures of past steps by reference.
     """
 
     model: str = ""
@@ -73,18 +72,18 @@ class ScreenState:
     backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
     step_began: float = field(default_factory=time.monotonic)
     came: float = -LATELY
-    """When elements of a screen at rest came last, in seconds of the loop's clock."""
+    """When elements of a still screen last arrived, in seconds of the event loop's clock."""
     by_list: bool = False
-    """Whether the model is shown no pictures, and the list of elements alone."""
+    """Whether the model is shown only the element list, without pictures."""
     whole_list: bool = False
-    """Whether the model has asked for the list with all its lines."""
+    """Whether the model asked for the list with all its lines."""
     waits_for_lists: bool = False
-    """Whether the model has shown that it does not point well: then it is shown no picture without its list."""
+    """Whether the model points badly, so that it is shown no picture without its list."""
     untold: dict[str, int] = field(default_factory=dict)
-    """How often in a row an app has told no elements though it was waited for them (see `PhoneScreen.told_late`)."""
+    """How often in a row each app reported no elements although they were waited for (`PhoneScreen.told_late`)."""
 
     def forget(self) -> None:
-        """Everything seen is old, the view too: somebody else may have had the phone."""
+        """Discard everything seen, including the view, because the phone may have been used otherwise."""
         self.fresh = self.view = self.pending = None
 
 
@@ -92,16 +91,14 @@ class PhoneScreen:
     """The phone's screen as one run sees it: `look` before a model is asked, `answer_to` while it thinks, `after` an
     action.
 
-    The idea: each look is used as often as it holds. What is seen after an action is also what the model is shown next,
-    and that may be shown while the screen still moves, and before a slow phone has told the elements; whether it stood
-    still, and what belongs to it, is found out beside the model call.
+    Each look is used as long as it holds. What is seen after an action is also what the model is shown next, possibly
+    while the screen still moves and before a slow phone has reported its elements. Whether it was still, and its
+    elements, are determined during the model call. A look takes a quarter of a second or more. If the screen moved, the
+    model call is wasted, so the next looks wait until the screen has settled (see `SpeculationBackoff`).
 
-    The cost: a look takes a quarter of a second and more; a model call about a screen that moved is paid for in vain,
-    so after one of those the next looks wait until the screen has settled (see `SpeculationBackoff`).
-
-    What always holds: nothing is ever done on a screen that moved, nor judged by other elements than those that belong
-    to the picture that was shown. Only a look is tried again, never an action. What
-    leaves here has its secrets covered, in elements and picture; pictures are stored by reference.
+    Nothing is ever done on a screen that moved, nor judged by elements that do not belong to the picture shown. Only
+    looks are retried, never actions. Everything returned has its secrets covered, in elements and picture; pictures are
+    stored by reference.
     """
 
     def __init__(
@@ -118,8 +115,8 @@ class PhoneScreen:
         needs_list: bool = False,
         grace: float = 15.0,
     ) -> None:
-        """`model` is the name of the model that is shown the screen at first, `needs_list` whether it cannot do
-        without the elements, `grace` the seconds that an unplugged phone is waited for.
+        """`model` is the model first shown the screen, `needs_list` whether it cannot work without the elements, and
+        `grace` how many seconds an unplugged phone is waited for.
         """
         self._phone = phone
         self._phones = phones
@@ -134,23 +131,23 @@ class PhoneScreen:
 
     @property
     def view(self) -> ScreenView | None:
-        """What the model was shown last; None when this process has not looked, or has to look again."""
+        """What the model was shown last; None if this process has not looked or must look again."""
         return self._state.view
 
     @property
     def fresh(self) -> Observation | None:
-        """What was seen since, and no model has been shown yet."""
+        """The latest look since then, not yet shown to a model."""
         fresh = self._state.fresh
         return None if fresh is None else self._mask.observation(fresh)
 
     @property
     def pending(self) -> EarlyLook | None:
-        """The early look after the last action, until it is known that it stood still, or what it became."""
+        """The early look after the last action, until it is confirmed or corrected."""
         return self._state.pending
 
     @property
     def is_new(self) -> bool:
-        """Whether the view has only just come, with its elements: whoever looked again would be told the same."""
+        """Whether the view has just arrived with its elements, so that another look would show the same."""
         return asyncio.get_running_loop().time() - self._state.came < LATELY
 
     @property
@@ -159,20 +156,20 @@ class PhoneScreen:
         return self._state.step_began
 
     def expire(self) -> None:
-        """What was seen since the view is old: whoever looks next asks the phone."""
+        """Discard what was seen since the view; the next look asks the phone."""
         self._state.fresh = None
 
     def forget(self) -> None:
-        """Everything seen is old, the view too: somebody else may have had the phone."""
+        """Discard everything seen, including the view, because the phone may have been used otherwise."""
         self._state.forget()
 
     def take_pending(self) -> EarlyLook | None:
-        """The early look, of which nothing is asked any more from now on."""
+        """Return the early look and stop tracking it."""
         early, self._state.pending = self._state.pending, None
         return early
 
     def wait_for_lists(self) -> None:
-        """From now on the model is shown no screen whose elements are still on their way."""
+        """From now on, show the model no screen whose elements have not arrived."""
         self._state.waits_for_lists = True
 
     @property
@@ -181,28 +178,28 @@ class PhoneScreen:
         return self._state.model
 
     def show_to(self, model: str) -> None:
-        """From now on the model of this name is shown the screen, in the picture size that it keeps. Look again."""
+        """From now on, show the screen to this model, in its picture size. Requires a new look."""
         self._state.model = model
         self._state.by_list = self._state.waits_for_lists = False
         self._state.forget()
 
     def _fit(self, screen: Size) -> Size:
-        """The size at which the model keeps a picture of a screen."""
+        """Return the size at which the model keeps a picture of a screen."""
         return image_size_for(self._state.model, screen)
 
     @property
     def by_list(self) -> bool:
-        """Whether the model is shown no pictures, and the list of elements alone."""
+        """Whether the model is shown only the element list, without pictures."""
         return self._state.by_list
 
     def go_by_list(self) -> None:
-        """From now on the model is shown lists and no pictures; the card says so. Look again."""
+        """From now on, show the model only lists, and say so on the card. Requires a new look."""
         self._state.by_list = self._state.waits_for_lists = True
         self._state.forget()
         self._emit(Told(text=sentence("told.by_list", model=self._state.model)))
 
     def list_all(self) -> None:
-        """Until the next input the model is shown the list of elements with what it leaves out."""
+        """Show the model the complete element list until the next input."""
         self._state.whole_list = True
 
     @property
@@ -212,9 +209,10 @@ class PhoneScreen:
         return MAX_TOKENS_ALONE if self._state.by_list else MAX_TOKENS
 
     async def look(self) -> ScreenView:
-        """What the model is to be shown now: what was seen last, or a look at a phone that is awake.
+        """Return what the model should be shown now: what was seen last, or a new look at the phone, which is woken if
+        needed.
 
-        Raises Stopped, and PhoneError when three looks have failed, or there is no memory for a picture for too long.
+        Raises Stopped, and PhoneError if three looks failed or there is no memory for a picture for too long.
         """
         state = self._state
         if state.pending is not None and state.pending.moved:
@@ -222,7 +220,7 @@ class PhoneScreen:
         else:
             state.step_began = time.monotonic()
             if state.fresh is None:
-                state.pending = None  # nobody knows any more what was done to the screen since
+                state.pending = None  # what was done to the screen since is unknown
         observation = await self._control.guard(self._with_memory(self._observed))
         fresh, state.fresh = state.fresh, None
         view = await self._control.guard(self._with_memory(lambda: self._viewed(observation)))
@@ -232,11 +230,11 @@ class PhoneScreen:
         return view
 
     async def look_ahead(self, *, own: bool) -> ScreenView | None:
-        """Look at a phone on which nothing was done yet; the next `look` takes this one. None where that has to look
-        for itself: the phone sleeps or is locked, its keyboard is up, or words of it are secret.
+        """Look at an unused phone; the next `look` returns this. Returns None if that must look itself, because the
+        phone sleeps or is locked, its keyboard is shown, or some words are covered.
 
-        On a phone that is not the run's `own` yet, and where the elements have not come, it is an early look, of which
-        `answer_to` finds out whether it still holds. Stores no picture. Raises Stopped and PhoneError.
+        If the phone does not belong to the run yet (`own`) or the elements have not arrived, it is an early look, and
+        `answer_to` checks whether it still holds. Stores no picture. Raises Stopped and PhoneError.
         """
         state, mask = self._state, self._mask
         if self._needs_list or state.waits_for_lists or not mask.covers_nothing:
@@ -254,14 +252,13 @@ class PhoneScreen:
 
     @property
     def is_early(self) -> bool:
-        """Whether the view is an early look: `answer_to` finds out whether it stood still."""
+        """Whether the view is an early look, which `answer_to` confirms."""
         return self._state.pending is not None and self._state.pending.shown
 
     async def peek(self, *, keep: bool = False, moved: bool = False) -> Observation:
-        """The screen as it is now, beside what the model is shown; with `keep` the model is shown it next. With `moved`
-        an input was sent since what was kept last, and the screen is given the time to change and to come to rest.
-
-        Raises Stopped and PhoneError.
+        """Look at the screen without showing it to the model; with `keep`, the model is shown it next. With `moved`, an
+        input was sent since the last kept look, so the screen gets time to change and come to rest. Raises Stopped and
+        PhoneError.
         """
         before = self._state.fresh if moved else None
         seen = await self._control.guard(self._phone.observe(after=before, fit=self._fit))
@@ -270,10 +267,9 @@ class PhoneScreen:
         return self._mask.observation(seen)
 
     async def told_late(self, seen: Observation) -> Observation:
-        """The screen with its elements, where the look before a press had none: they are given the time they need.
-
-        What was seen, where they do not come; an app that tells none, as a game does, is not waited for each time.
-        Raises Stopped and PhoneUnavailable.
+        """Return the screen with its elements if the look before a press had none, giving them the time they need. If
+        they do not arrive, return the look itself; an app that never reports any, such as a game, is not waited for
+        again. Raises Stopped and PhoneUnavailable.
         """
         untold = self._state.untold
         if untold.get(seen.package, 0) >= UNTOLD_TRIES:
@@ -292,16 +288,16 @@ class PhoneScreen:
         return seen
 
     async def after(self, key: ActionKey, what: Input, before: Observation, *, last: bool) -> Observation:
-        """What came of an input; that is the next observation as well.
+        """Look at the effect of an input; this is also the next observation.
 
-        After the `last` action of a step it may be an early look, which is `pending` then. Raises Stopped and
-        PhoneError: the input was sent all the same.
+        After the `last` action of a step, it may be an early look, which is then `pending`. Raises Stopped and
+        PhoneError, although the input was sent.
         """
         state, mask = self._state, self._mask
         state.pending, state.whole_list = None, False
         patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
-        # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it
-        # is. Where there may be one, no picture goes out before the elements by which it is covered have come.
+        # While the screen moves, elements and picture may differ by a moment, and a cover would miss the secret.
+        # If there may be one, no picture is sent before the elements by which it is covered have arrived.
         early = last and not mask.needs_rest(before.package) and state.backoff.ready()
         covered = not mask.covers_nothing
         listed = self._needs_list or state.waits_for_lists
@@ -322,8 +318,8 @@ class PhoneScreen:
     async def answer_to(
         self, model: Model, request: ModelRequest, *, still: Callable[[EarlyLook], Awaitable[None]]
     ) -> ModelReply | StaleAnswer:
-        """The model's answer, once the screen it was asked about is known to stand still; `still` is called as soon as
-        it is, and the view has by then all that belongs to it. Raises ModelError and Stopped.
+        """Return the model's answer once its screen is known to be still. `still` is called as soon as that is known;
+        the view is complete by then. Raises ModelError and Stopped.
         """
         early = self._state.pending
         if early is None:
@@ -331,13 +327,13 @@ class PhoneScreen:
         return await self._control.guard(self._answer_to(model, request, early, still))
 
     async def store(self, observation: Observation) -> str | None:
-        """The reference of the picture of this observation, stored; None when there is none."""
+        """Store the picture of this observation and return its reference; None if it has none."""
         if observation.jpeg is None:
             return None
         return await self._frames.save(observation.jpeg.data, suffix="jpg")
 
     async def stored(self, reference: str | None, size: Size, *, light: bool = False) -> ImagePart | None:
-        """A picture that was stored before, with `light` in fewer bytes; None when it is there no more."""
+        """Return a stored picture, compressed if `light`; None if it no longer exists."""
         if reference is None:
             return None
         lightened_before = self._state.light
@@ -352,10 +348,10 @@ class PhoneScreen:
         return ImagePart(data, "image/jpeg", size)
 
     async def _observed(self) -> Observation:
-        """What was seen last, or a look now.
+        """Return what was seen last, or a new look.
 
-        Tried up to three times: a picture may come broken, a phone under load may not answer in time, and an unplugged
-        cable is waited for.
+        It is tried up to three times: a picture may arrive broken, a busy phone may not answer in time, and an
+        unplugged phone is waited for.
         """
         state = self._state
         early, seen = state.pending, state.fresh
@@ -385,8 +381,8 @@ class PhoneScreen:
         return await self._phone.observe(fit=self._fit)
 
     async def _first_look(self) -> Observation:
-        """The phone as the run finds it: its picture alone where the elements wait for the fast lane to open, which
-        then are read beside the model's first call, as after an action (see `agent.graph.executor.speculative`).
+        """Look at the phone as the run finds it. If the elements must wait for the fast lane, take only the picture;
+        they are read during the model's first call, as after an action (see `agent.graph.executor.speculative`).
         """
         state, mask = self._state, self._mask
         if self._needs_list or state.waits_for_lists or not mask.covers_nothing:
@@ -401,25 +397,25 @@ class PhoneScreen:
         return seen
 
     async def _woken(self) -> Observation:
-        """The phone after an attempt to wake it and to take away a lock that only needs a swipe."""
+        """Look at the phone after trying to wake it and dismiss a swipe lock."""
         await self._phone.prepare()
         return await self._phone.observe(fit=self._fit)
 
     async def _viewed(self, observation: Observation) -> ScreenView:
-        """The observation in the model's picture size, secrets covered, its picture stored."""
+        """Return the observation in the model's picture size, with secrets covered and its picture stored."""
         observation = self._mask.observation(observation)
         frame = await self.store(observation)
         covered = self._mask.covers_words(observation)
         screen, targets = screen_of(observation, self._fit(observation.size), covered=covered, tokens=self._list_tokens)
-        # Nobody needs it any more, and a model may think for a minute.
+        # It is no longer needed, and a model may think for a minute.
         return ScreenView(observation.without_picture(), screen, targets, frame)
 
     async def _with_memory(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
-        """The result of the first attempt that finds memory; the card says what is waited for.
+        """Return the result of the first attempt that finds memory; the card says what is waited for.
 
-        A picture of a phone takes ten megabytes and more, which the computer may not have just now. Everything else
-        that a step needs is small, so what waits is the look: nothing has been done on it yet. Raises NoMemory after
-        MEMORY_PATIENCE_S, and whatever else an attempt raises at once.
+        A picture takes 10 MB or more, which the computer may lack at the moment. Everything else in a step is small, so
+        only the look waits, before anything was done. Raises NoMemory after MEMORY_PATIENCE_S, and any other error at
+        once.
         """
         loop = asyncio.get_running_loop()
         until, pause, told = loop.time() + MEMORY_PATIENCE_S, FIRST_PAUSE_S, False
@@ -475,11 +471,11 @@ class PhoneScreen:
             logger.info("whether the screen stood still after %s: %s", early.key or "the first look", error)
             return None
         if seen is None or seen.secure != early.seen.secure or self._mask.observation(seen) is not seen:
-            return None  # what nobody may see is not in what was shown
+            return None  # a part that must be covered was not covered in what was shown
         return seen
 
     def _complete(self, seen: Observation) -> None:
-        """The view has what the phone has told since the model was asked."""
+        """Complete the view with what the phone reported since the model was asked."""
         view = self._state.view
         if view is None or view.observation.complete:
             return

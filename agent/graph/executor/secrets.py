@@ -1,4 +1,4 @@
-"""Codes and passwords: what a person is asked for one, into which field it goes, and how it is typed unseen."""
+"""Codes and passwords: when a person is asked for one, which field it goes into, and how it is typed unseen."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ ENTER_WAITS = (
 def asked_instead(
     state: ExecutorState, context: RunContext, sight: ScreenView, action: AskUser
 ) -> ExecutorState | None:
-    """The update when this question asks for a secret, None when its answer may be told to the model.
+    """Return the update if this question asks for a secret; None if the model may be told its answer.
 
-    The answer goes into the field for it that is on the screen, or waits for one.
+    The answer goes into the secret field on the screen, or waits for one.
     """
     if action.choices or not context.policy.asks_for_secret(action.question):
         return None
@@ -57,11 +57,10 @@ def asked_instead(
 
 
 def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView, action: EnterSecret) -> ExecutorState:
-    """The update before a secret is typed: the question for it, or first whether it may go into this field.
+    """Return the update before a secret is typed: the question for it or, first, whether it may go into this field.
 
-    That is asked where the field is not known to be for secrets, and for a secret that was given before there was a
-    field. Raises ActionError when there is no field, when it would press a button, or go into an app that is never
-    touched.
+    The latter is asked if the field is not known to be for secrets, or the secret was given before there was a field.
+    Raises ActionError if there is no field, if it would press a button, or if the app must never be touched.
     """
     where = field_aim(action, sight)
     gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(sight, where))
@@ -80,7 +79,7 @@ def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView
 
 
 def secret_matter(sight: ScreenView) -> str:
-    """What the typing of a secret is about: the app that gets it (see agent.graph.executor.matters.Matter)."""
+    """Identify the typing of a secret by the app that gets it (see agent.graph.executor.matters.Matter)."""
     return digest(["secret", sight.observation.package])
 
 
@@ -93,10 +92,10 @@ def secret_question(
     *,
     allowed: bool = False,
 ) -> ExecutorState:
-    """The update with which a person is asked for what goes into this field; `words` are those of the model.
+    """Return the update that asks a person for the content of this field; `words` are the model's.
 
-    With `allowed` a person has said yes to a field that is not for secrets: then it must also stand where it stood,
-    in the same window with the same recipient.
+    With `allowed`, a person approved a field that is not for secrets; it must then be at the same place, in the same
+    window with the same recipient.
     """
     question = questions.secret(state, context, where.element, sight, words)
     return questions.asking(question, anchor_of(where, sight, facts=allowed))
@@ -111,16 +110,16 @@ async def type_secret(
     secret: str,
     looked: float,
 ) -> tuple[tuple[Effect, ...], str]:
-    """Type what the person gave, straight from memory; journal and history know only that it happened. It was begun in
-    the journal before the look (`looked`, seconds of the loop's clock) that has shown the field.
+    """Type what the person gave, directly from memory; journal and history only record that it happened. It was begun
+    in the journal before the look (`looked`, seconds of the event loop's clock) that showed the field.
 
-    Returns what came of it, and why Enter was not pressed ("" when that is as it was wished for). Raises ActionError.
+    Returns the effects, and why Enter was not pressed ("" if it was as requested). Raises ActionError.
     """
     value = context.secrets.take(secret)
     if value is None:
         await give_up(context, key, "the secret is gone")
         raise ActionError(GONE)
-    value = as_typed(value).rstrip("\n")  # the line end that a paste brings along is no part of it
+    value = as_typed(value).rstrip("\n")  # a newline added by pasting is not part of it
     if keys_in(value):
         await give_up(context, key, "the secret has several lines")
         raise ActionError(SEVERAL_LINES)
@@ -128,7 +127,7 @@ async def type_secret(
     context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
     if field is not None:
         context.mask.cover_field(package, field)
-    # It was given for the field: Enter may do more than that.
+    # It was only given for the field: Enter may do more than that.
     waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
     effect = await send_input(context, key, physical, sight, looked=looked)
@@ -136,7 +135,7 @@ async def type_secret(
 
 
 def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
-    """What is done with a secret that a person has given: also where a model would have typed one, or asked for it."""
+    """Return the action that enters a given secret, also if a model would have typed it or asked for it."""
     if isinstance(action, EnterSecret):
         return action
     if isinstance(action, AskUser):
@@ -150,6 +149,6 @@ def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
 def what_was_typed(
     context: RunContext, action: Action, where: ResolvedTarget, sight: ScreenView
 ) -> tuple[str, list[str]]:
-    """What is told of a secret that was typed: to people, and to a model that had asked for it in words."""
+    """Return what is reported about a typed secret: to people, and to a model that asked for it in words."""
     told = [TYPED.format(field=repr(questions.field_name(where.element)))] if isinstance(action, AskUser) else []
     return context.actions.describe(secret_action(action, where), sight), told

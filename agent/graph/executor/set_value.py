@@ -1,4 +1,4 @@
-"""One action for all that holds a value: sliders, wheels, and pickers of dates and times, set by code and read back."""
+"""A tool that sets anything that holds a value (sliders, wheels, date and time pickers) and reads it back."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class SetValue(Action):
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A value as it was asked for, and what it can be read as."""
+    """A requested value, and the types it can be read as."""
 
     text: str
 
     @property
     def date(self) -> date | None:
-        """Raises ActionError for a day that no month has."""
+        """The value as a date. Raises ActionError for a day that does not exist."""
         found = _DATE.search(self.text)
         try:
             return date(*(int(each) for each in found.groups())) if found else None
@@ -78,7 +78,7 @@ class _Wanted:
 
     @property
     def time(self) -> time | None:
-        """Raises ActionError for one that no clock shows."""
+        """The value as a time. Raises ActionError for a time that does not exist."""
         found = _TIME.search(self.text)
         if found is None:
             return None
@@ -92,7 +92,7 @@ class _Wanted:
 
     @property
     def numbers(self) -> tuple[ToldNumber, ...]:
-        """One, or the two ends of a range; none where the words say anything else."""
+        """One number, or the two ends of a range; empty if the words say anything else."""
         if found := _RANGE.fullmatch(self.text):
             ends = [number_in(found[n] + found[3]) for n in (1, 2)]
             return tuple(each for each in ends if each is not None) if None not in ends else ()
@@ -101,8 +101,8 @@ class _Wanted:
 
 
 async def set_value(action: SetValue, context: PhoneContext) -> Done:
-    """Set it, and tell what it shows then. Raises ActionError where nothing takes it or a person would have to allow
-    it, and Stopped.
+    """Set the value and return what is shown then. Raises ActionError if nothing accepts it or a person would have to
+    approve it, and Stopped.
     """
     wanted, left = _Wanted(action.value.strip()), ""
     try:
@@ -132,7 +132,7 @@ async def set_value(action: SetValue, context: PhoneContext) -> Done:
 
 
 def _target(action: SetValue, context: PhoneContext, fingers: Fingers) -> Element | None:
-    """What is meant, as it is now."""
+    """Return the current element of the target."""
     if action.target is None or context.sight is None:
         return None
     where = resolve_target(action, context.sight)
@@ -143,12 +143,12 @@ def _target(action: SetValue, context: PhoneContext, fingers: Fingers) -> Elemen
 
 
 def _standing(elements: tuple[Element, ...], target: Element | None) -> str:
-    """What is left there, in a few words."""
+    """Return the value that is shown, in a few words."""
     return " ".join(wheel.text for wheel in wheels_in(elements)) or ("" if target is None else target.label)
 
 
 async def _set(f: Fingers, wanted: _Wanted, target: Element | None, locale: str) -> tuple[Shown, str]:
-    """Set what takes the value, and say what of it is left."""
+    """Set what accepts the value, and return which part of it is left."""
     day, hour = wanted.date, wanted.time
     if day is None and hour is None:
         return await _set_one(f, wanted, target), ""
@@ -163,7 +163,7 @@ async def _set(f: Fingers, wanted: _Wanted, target: Element | None, locale: str)
 
 
 async def _set_one(f: Fingers, wanted: _Wanted, target: Element | None) -> Shown:
-    """Set a wheel or a slider: the one that is meant, or the only one."""
+    """Set a wheel or slider: the target, or the only one."""
     wheels, sliders = wheels_in(f.elements), sliders_in(f.elements)
     if target is not None:
         at = target.bounds.centre
@@ -210,4 +210,4 @@ SET_VALUE: Final = PhoneTool(
     traits=frozenset({"touches"}),
     run=set_value,
 )
-"""The rules judge each of its touches by itself: what they hold is left to the model's own touch."""
+"""The rules judge each of its touches separately: those that they hold are left to the model's own touch."""

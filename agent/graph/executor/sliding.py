@@ -1,4 +1,4 @@
-"""Sliders moved to a value by code: where it should be is reckoned from what was read, until it is there."""
+"""Moves sliders to a value by code, calculating the position from previous readings until it is right."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ NO_RANGE: Final = "Its range is not told. Give the value as a percentage."
 _MOST_MOVES: Final = 8
 _SLIDE_MS: Final = 600
 _NEAR: Final = 3
-"""How many times the height of a slider its words may be away."""
+"""How many slider heights away its words may be."""
 
 
 async def set_slider(f: Fingers, slider: Slider, values: tuple[ToldNumber, ...], target: Element | None) -> Shown:
-    """Move it to a value, or both of its thumbs to the ends of a range. Raises Missed and what fingers raise."""
+    """Move it to a value, or both thumbs to the ends of a range. Raises Missed and what fingers raise."""
     thumbs = slider.thumbs
     if len(values) == 1:
         ends = [n for n, thumb in enumerate(thumbs) if target is not None and thumb.bounds == target.bounds]
@@ -30,14 +30,14 @@ async def set_slider(f: Fingers, slider: Slider, values: tuple[ToldNumber, ...],
         raise Missed("It has one value, not two.")
     low, high = sorted(values, key=lambda each: each.value)
     now = _reading(f, slider, 1)
-    # The end that moves away from the other one goes first, so that neither is in the other's way.
+    # The end that moves away from the other goes first, so that they do not block each other.
     order = ((1, high), (0, low)) if now is None or high.value >= now.value else ((0, low), (1, high))
     shown = {n: await _slide(f, slider, n, value) for n, value in order}
     return together("-", shown[0], shown[1])
 
 
 async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> Shown:
-    """Move the thumb, read, and move it again by what was read, until the value is there."""
+    """Move the thumb, read the value, and move again accordingly until it is right."""
     here, value = _again(f, slider), wanted.value
     known: dict[int, float] = {}
     for n, each in enumerate(here.thumbs):
@@ -56,24 +56,24 @@ async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> 
         goal = _goal(here, known, value)
         rising = 1 if value > (value if read is None else read) else -1
         while goal in known and low < goal + rising < high:
-            goal += rising  # the next pixel: what was reckoned is where it has been
+            goal += rising  # the next pixel, because the calculated one is where it already was
         start = at if at is not None else _away(here, goal)
         await f.swipe(_point(here, start), _point(here, goal), _SLIDE_MS)
         here, before = _again(f, slider), told
         told = _reading(f, here, thumb)
-        if told is not None and told == before and at is None:  # it does not follow a finger from anywhere
+        if told is not None and told == before and at is None:  # it does not follow a finger from any position
             await f.tap(_point(here, goal))
             here = _again(f, slider)
             told = _reading(f, here, thumb)
         at = _along(here, here.thumbs[thumb].bounds.centre) if here.thumbs else goal
-        if told is None or told.percent < wanted.percent:  # a number that is no share tells nothing of one
+        if told is None or told.percent < wanted.percent:  # a number that is not a percentage says nothing about one
             return Shown(str(told or wanted), None)
         known[goal] = told.value
     return Shown(str(told), False)
 
 
 def _again(f: Fingers, slider: Slider) -> Slider:
-    """The slider as it is now."""
+    """Return the current state of the slider."""
     at = slider.track.bounds.centre
     found = [each for each in sliders_in(f.elements) if each.track.bounds.holds(at)]
     if not found:
@@ -82,7 +82,7 @@ def _again(f: Fingers, slider: Slider) -> Slider:
 
 
 def _goal(slider: Slider, known: dict[int, float], value: float) -> int:
-    """Pixels along the track where the value should be, by what was read so far."""
+    """Return the pixels along the track for the value, calculated from previous readings."""
     low, high = _ends(slider)
     ordered = sorted(known, key=lambda at: abs(known[at] - value))
     other = next((at for at in ordered[1:] if known[at] != known[ordered[0]]), None)
@@ -97,7 +97,7 @@ def _goal(slider: Slider, known: dict[int, float], value: float) -> int:
 
 
 def _ends(slider: Slider) -> tuple[int, int]:
-    """Where the least and the greatest value are, along the track: half a thumb inside of it."""
+    """Return the positions of the minimum and maximum along the track, half a thumb inside it."""
     box = slider.track.bounds
     length, across = box.right - box.left, box.bottom - box.top
     if slider.upright:
@@ -118,14 +118,14 @@ def _point(slider: Slider, along: int) -> Point:
 
 
 def _away(slider: Slider, goal: int) -> int:
-    """Where a finger comes down that ends at the goal: a little aside, so that it moves."""
+    """Return where a finger lands that ends at the goal: a little aside, so that it moves."""
     low, high = _ends(slider)
     way = (high - low) // 8
     return goal - way if goal - way >= low else goal + way
 
 
 def _reading(f: Fingers, slider: Slider, thumb: int) -> ToldNumber | None:
-    """The value that is told: by the thumb, the track, or the words nearest to it. None where none is, or more."""
+    """Return the value reported by the thumb, the track or the nearest words; None if there is not exactly one."""
     own = slider.thumbs[thumb : thumb + 1] if slider.thumbs else ()
     for each in own:
         if each.label:

@@ -145,6 +145,13 @@ class OpenStep:
             seen = it.sight.observation
             self.record(Done(copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package))
 
+    async def recall_cut(self) -> None:
+        """Take up the text that an earlier process may have cut in this step before it was interrupted."""
+        for index in range(self.index, len(self.taken["decision"]["actions"])):
+            begun = await self.context.journal.action_of(replace(self.key, index=index))
+            if begun is not None and (cut := begun.get("cut")) is not None:
+                self.record(Done(copied=cut["text"], read_in=cut["app"]))
+
     def record(self, done: Done) -> None:
         """Add what came of an action, without secrets."""
         cover, conversation = self.context.mask.text, self.conversation
@@ -315,7 +322,9 @@ async def journal(step: OpenStep, it: Resolved) -> None:
     if isinstance(it, ResolvedInput):
         step.perform(it.what)
         if it.looked is None:
-            await begin(step.context, step.key, step.recorded, BEGUN)
+            # A text that is cut is on the phone no more, so that it has to outlive this process.
+            cut = {"cut": step.safety["copied"]} if isinstance(it.action, CutText) else {}
+            await begin(step.context, step.key, step.recorded | cut, BEGUN)
     elif isinstance(it.spec, PhoneTool) and it.spec.journalled:
         step.perform(it.what)
         await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))

@@ -1,4 +1,4 @@
-"""From typed actions to inputs of a phone: targets resolved on the observation that they were chosen on."""
+"""Converts typed actions to phone inputs. Targets are resolved on the observation that they were chosen on."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from devices.geometry import Bounds, Point, Size
 from devices.phone import Element
 
 SCROLL_SHARE = 0.6
-"""How much of the scrolled area a finger travels: enough to move on, little enough to miss no line."""
+"""The share of a scrollable area that the finger travels: enough to move on without missing a line."""
 SCROLL_MS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTarget:
-    """Where an action goes: the element when there is one, and the native pixel."""
+    """Where an action goes: the element, if there is one, and the native pixel."""
 
     element: Element | None
     point: Point | None
     end: Point | None = None
-    """Where a finger that moves leaves the screen."""
+    """Where a moving finger leaves the screen."""
 
 
 def resolve_target(action: act.Action, sight: ScreenView) -> ResolvedTarget:
-    """The place of the action's target. A point is looked up in the elements, for the policy and for approvals."""
+    """Find the place of the action's target. A point is also looked up among the elements, for the policy and for
+    approvals.
+    """
     if isinstance(action, act.Swipe | act.Drag):
         start = _native(action.start, sight)
         return ResolvedTarget(_under(start, sight), start, _native(action.end, sight))
@@ -42,7 +44,7 @@ def resolve_target(action: act.Action, sight: ScreenView) -> ResolvedTarget:
 
 
 def _under(point: Point, sight: ScreenView) -> Element | None:
-    """The smallest element with a label or a use at this place."""
+    """Return the smallest element at this place, preferring those with a label."""
     hit = [
         e
         for e in sight.observation.elements or ()
@@ -53,11 +55,11 @@ def _under(point: Point, sight: ScreenView) -> Element | None:
 
 
 def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
-    """An action that was pointed at a picture before its list was there, held to that list: where the `words` that the
-    model reads there stand in one place only, it goes to that place.
+    """Correct an action that was aimed at a picture before its element list arrived: if the `words` the model gave for
+    its target are elsewhere, in exactly one place, move the action there.
 
-    A place where the tree knows of nothing to touch is touched all the same: web pages and drawn controls react where
-    they do not say so. Raises BadReply when the words stand in several other places.
+    A place where the tree has nothing to touch is touched anyway: web pages and custom-drawn controls react without
+    saying so. Raises BadReply if the words are in several other places.
     """
     target, told = getattr(action, "target", None), sight.observation.elements
     if not isinstance(target, act.PointTarget) or not told or isinstance(action, act.Scroll):
@@ -80,13 +82,13 @@ def _plain(words: str) -> str:
 
 
 def finger_end(action: act.Swipe | act.Drag, start: Point, sight: ScreenView) -> Point:
-    """Where the finger ends that begins at `start`: what was approved may stand elsewhere by now."""
+    """Return where a finger that starts at `start` ends: an approved target may have moved since."""
     planned, end = _native(action.start, sight), _native(action.end, sight)
     return Point(end.x + start.x - planned.x, end.y + start.y - planned.y)
 
 
 def spoken_as(physical: inputs.Input, sight: ScreenView) -> tuple[act.Action, ResolvedTarget]:
-    """An input of whatever action, as the action of ours that does the same, and where it goes."""
+    """Convert an input of any action to the typed action that does the same, and its target."""
 
     def at(point: Point | None, end: Point | None = None) -> ResolvedTarget:
         return ResolvedTarget(None if point is None else _under(point, sight), point, end)
@@ -122,12 +124,12 @@ def _native(target: act.PointTarget, sight: ScreenView) -> Point:
 
 
 def scroll_of(direction: act.Direction, where: ResolvedTarget, sight: ScreenView) -> inputs.Swipe:
-    """A finger that moves against the direction in which more is to be seen."""
+    """Return the swipe that reveals content in this direction: the finger moves the opposite way."""
     return swipe_over(_scrolled_area(where, sight), direction)
 
 
 def swipe_over(area: Bounds, direction: act.Direction) -> inputs.Swipe:
-    """A finger that moves over this area so that more is seen in that direction."""
+    """Return the swipe over this area that reveals content in the given direction."""
     middle, reach = area.centre, swipe_length(area, direction) // 2
     dx, dy = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}[direction]
     start = Point(middle.x - dx * reach, middle.y - dy * reach)
@@ -136,7 +138,7 @@ def swipe_over(area: Bounds, direction: act.Direction) -> inputs.Swipe:
 
 
 def swipe_length(area: Bounds, direction: act.Direction) -> int:
-    """How many pixels that finger travels."""
+    """Return how many pixels that swipe travels."""
     length = area.bottom - area.top if direction in {"up", "down"} else area.right - area.left
     return int(length * SCROLL_SHARE)
 

@@ -27,7 +27,7 @@ from bot.chats.fetching import Welcome
 from bot.chats.plain_text import size
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatError, ChatGone, Intake
+from bot.domain.chat import ChatError, ChatGone, Intake, OwnRecord, Record
 from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
@@ -98,6 +98,7 @@ class DiscordChat(Connection[DiscordClient]):
         lost: Callable[[Address], Awaitable[None]] | None = None,
         api_base: str | None = None,
         gateway: str | None = None,
+        record: Record | None = None,
     ) -> None:
         super().__init__("Discord")
         self._token = token
@@ -120,6 +121,7 @@ class DiscordChat(Connection[DiscordClient]):
         self._slash = SlashCommands(intake, commands, fetcher)
         self._presses = Presses(intake, permissions)
         self._lost = lost
+        self._record = record or OwnRecord()
 
     @property
     def online(self) -> bool:
@@ -180,6 +182,7 @@ class DiscordChat(Connection[DiscordClient]):
                 content=content,
                 language=self._language,
                 lost=self._lost,
+                record=self._record,
             )
             self._client = client
             try:

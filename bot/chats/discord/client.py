@@ -16,8 +16,9 @@ from bot.chats.discord.incoming import Messages
 from bot.chats.discord.interactions import Presses
 from bot.chats.discord.places import PLATFORM, Channel
 from bot.chats.discord.slash import SlashCommands
+from bot.chats.last_look import last_look
 from bot.domain.address import Address
-from bot.domain.chat import ChatError, FloodWait
+from bot.domain.chat import ChatError, FloodWait, Record
 from bot.texts import language_of, speaking
 from devices.recent import Recent
 
@@ -71,6 +72,7 @@ class DiscordClient(discord.Client):
         content: bool,
         language: str,
         lost: Lost | None,
+        record: Record,
     ) -> None:
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
         super().__init__(
@@ -80,6 +82,7 @@ class DiscordClient(discord.Client):
             member_cache_flags=discord.MemberCacheFlags.none(),
             max_messages=None,
             chunk_guilds_at_startup=False,
+            http_trace=last_look(record),
         )
         self.presses = presses
         self._messages = messages

@@ -81,6 +81,7 @@ def _connect(settings: DiscordSettings, context: ChatContext) -> Connected:
         welcome=context.welcome,
         language=settings.language,
         lost=context.lost,
+        record=context.record,
         api_base=os.environ.get("DISCORD_API_BASE"),
     )
 

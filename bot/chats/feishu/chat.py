@@ -17,9 +17,10 @@ from bot.chats.feishu.cards import PLATFORM
 from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
+from bot.chats.last_look import last_look
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
-from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import words
 
@@ -55,6 +56,7 @@ class FeishuChat(Connection[Api]):
         welcome: Callable[[Person, Place], bool] = lambda _person, _place: True,
         lost: Callable[[Address], Awaitable[None]] = _nothing,
         times: Times | None = None,
+        record: Record | None = None,
     ) -> None:
         super().__init__("Feishu")
         self._secret, self._root, self._intake = secret, root.rstrip("/"), intake
@@ -62,6 +64,7 @@ class FeishuChat(Connection[Api]):
         self._names = {command.name for command in commands}
         self._language, self._welcome, self._lost = language, welcome, lost
         self._times = times or Times()
+        self._record = record or OwnRecord()
         self._sender = Sender(self.logged_in)
         self._connected: Callable[[], bool] = lambda: False
 
@@ -109,7 +112,7 @@ class FeishuChat(Connection[Api]):
             raise Unusable(words("feishu.app_id"))
         from bot.chats.feishu.connection import LongConnection  # noqa: PLC0415 - loads what only the extra brings
 
-        async with aiohttp.ClientSession() as session:
+        async with aiohttp.ClientSession(trace_configs=[last_look(self._record)]) as session:
             api = Api(session, self._root, self._app.id, self._secret)
             app = await self._log_in(api)
             events = Events(
@@ -122,6 +125,7 @@ class FeishuChat(Connection[Api]):
                 self._welcome,
                 self._lost,
                 self._times,
+                self._record,
             )
             connection = LongConnection(api, events.take, self._times)
             self._client, self._connected = api, lambda: connection.connected

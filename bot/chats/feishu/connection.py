@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 
+from bot.chats.confirming import NotAccepted
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import Api, Unusable
 from bot.chats.feishu.frames import Frame, Method
@@ -25,7 +26,9 @@ from devices.recent import Recent
 logger = logging.getLogger(__name__)
 
 Handle = Callable[[bytes], Awaitable[dict[str, Any] | None]]
-"""Handles an event in JSON within `Times.answer` and returns the content of its answer, or None."""
+"""Handles an event in JSON within `Times.answer` and returns the content of its answer, or None. Raises NotAccepted if
+Feishu must deliver the event again.
+"""
 
 _OPEN_SECONDS: Final = 20.0
 _CLOSE_SECONDS: Final = 2.0
@@ -136,10 +139,15 @@ class LongConnection:
         await asyncio.wait({task}, timeout=limits.ORDER_SECONDS)
 
     async def _answer(self, frame: Frame, payload: bytes, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """Handle an event and acknowledge it even if that fails, because Feishu would deliver it again and again."""
+        """Handle an event and acknowledge it even if that fails, because Feishu would deliver it again and again. An
+        event that was not accepted is not acknowledged, so that Feishu delivers it again.
+        """
         found = None
         try:
             found = await self._handle(payload)
+        except NotAccepted:
+            logger.info("An event from Feishu is not answered, so that it comes again: the record does not answer.")
+            return
         except Exception:
             logger.exception("An event from Feishu was lost because of a fault in the program")
         answer: dict[str, Any] = {"code": HTTPStatus.OK.value}

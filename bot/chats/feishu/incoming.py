@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.chats.answering import Below, answer, message_of
+from bot.chats.confirming import NotAccepted, not_accepted, was_accepted
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import NO_SCOPES, Api, Refused
 from bot.chats.feishu.cards import MESSAGE, PLATFORM
@@ -33,7 +34,7 @@ from bot.chats.feishu.sending import Sender, refusals
 from bot.chats.fetching import Download, Downloads, TooLarge
 from bot.chats.lateness import Lateness
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
-from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake, Record
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
 from bot.domain.outgoing import Message, Reply, at_once
 from bot.texts import language_of, say, speaking
@@ -83,32 +84,37 @@ class Events:
         welcome: Callable[[Person, Place], bool],
         lost: Callable[[Address], Awaitable[None]],
         times: Times,
+        record: Record,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._api, self._app, self._intake, self._sender = api, app, intake, sender
         self._names = frozenset(names)
         self._language = language_of(language, app.locale)
         self._welcome, self._lost, self._times, self._lateness = welcome, lost, times, Lateness(clock)
+        self._record = record
         self._people = People(api)
         self._downloads = Downloads("Feishu", limits.INCOMING_BYTES)
         self._seen: Recent[str, None] = Recent(_REMEMBERED)
+        self._heard: Recent[str, asyncio.Task[bool]] = Recent(_REMEMBERED)
+        """Messages, and what becomes of each; one that was not accepted is handled when it comes again."""
         self._theirs: Recent[str, None] = Recent(_REMEMBERED)
         """Messages that the bot has not sent."""
         self._working: set[asyncio.Task[Any]] = set()
 
     async def take(self, payload: bytes) -> dict[str, Any] | None:
-        """Begin to handle an event. Within `Times.answer`, return the answer: a notice for a press, otherwise None."""
+        """Begin to handle an event. Within `Times.answer`, return the answer: a notice for a press, otherwise None.
+        Raises NotAccepted if Feishu must deliver the event again because the record does not answer.
+        """
         try:
             event = Envelope.model_validate_json(payload)
             header = event.header
-            if header.app_id != self._app.id or not header.event_id or not self._first_time(header.event_id):
+            if header.app_id != self._app.id or not header.event_id:
                 return None
             with speaking(self._language):
                 match header.event_type:
                     case "im.message.receive_v1":
-                        work = self._begin(self._message(MessageEvent.model_validate(event.event), header))
-                        await asyncio.wait({work}, timeout=self._times.answer)
-                    case "card.action.trigger":
+                        await self._hear(MessageEvent.model_validate(event.event), header)
+                    case "card.action.trigger" if self._first_time(header.event_id):
                         return await self._press(CardEvent.model_validate(event.event), header)
                     case "im.chat.member.bot.deleted_v1" | "im.chat.disbanded_v1":
                         chat = ChatEvent.model_validate(event.event)
@@ -125,31 +131,42 @@ class Events:
         if working:
             await asyncio.wait(working, timeout=2.0)
 
-    def _begin(self, work: Awaitable[None]) -> asyncio.Task[None]:
+    async def _hear(self, event: MessageEvent, header: Header) -> None:
+        name = event.message.message_id
+        work = self._heard.get(name)
+        if work is None or (work.done() and not was_accepted(work)):
+            work = self._heard[name] = self._begin(self._message(event, header))
+        await asyncio.wait({work}, timeout=self._times.answer)
+        if await not_accepted({work}, self._record):
+            raise NotAccepted
+
+    def _begin(self, work: Awaitable[None]) -> asyncio.Task[bool]:
         task = asyncio.ensure_future(self._guarded(work))
         self._working.add(task)
         task.add_done_callback(self._working.discard)
         return task
 
-    async def _guarded(self, work: Awaitable[None]) -> None:
+    async def _guarded(self, work: Awaitable[None]) -> bool:
+        """Whether it was accepted."""
         try:
             await work
+        except NotAccepted:
+            return False
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to somebody on Feishu was not delivered: %s", refused)
         except Exception:
             logger.exception("An event from Feishu was lost because of a fault in the program")
+        return True
 
     def _hears(self, tenant: str, header: Header) -> bool:
         """Whether people of this tenant are heard; by default, those of other companies in a shared chat are not."""
         return bool(tenant) and (tenant == header.tenant_key or tenant in self._app.tenants)
 
     async def _message(self, event: MessageEvent, header: Header) -> None:
-        """Pass on a person's message. Apps, other companies and repeated messages are ignored."""
+        """Pass on a person's message. Apps and other companies are ignored. Raises NotAccepted."""
         said, sender = event.message, event.sender
         person_id = sender.sender_id.open_id
         if sender.sender_type != "user" or not person_id or not self._hears(sender.tenant_key, header):
-            return
-        if not self._first_time(said.message_id):
             return
         private = said.chat_type == "p2p"
         thread = (said.root_id or said.message_id) if said.thread_id else ""
@@ -203,6 +220,8 @@ class Events:
                 wordless="/do" if wordless else "",
             )
         )
+        if reply.again:
+            raise NotAccepted
         await answer(Below(self._sender, person), own, reply, lost)
 
     def _command(self, text: str, event: MessageEvent, *, private: bool) -> tuple[str | None, str]:

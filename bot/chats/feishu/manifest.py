@@ -92,6 +92,7 @@ def _connect(settings: FeishuSettings, context: ChatContext) -> Connected:
         locale="en" if settings.feishu_domain == "larksuite.com" else "zh-CN",
         welcome=context.welcome,
         lost=context.lost,
+        record=context.record,
     )
 
 

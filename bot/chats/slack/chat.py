@@ -20,15 +20,17 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.chats.confirming import NotAccepted, not_accepted
 from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
+from bot.chats.last_look import last_look
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People
 from bot.chats.slack.places import API, PLATFORM, Account, Hosts, refusing_redirects
 from bot.chats.slack.presses import Presses
 from bot.chats.slack.sending import Sender
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
 from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
@@ -126,11 +128,13 @@ class SlackChat(Connection[AsyncWebClient]):
         base_url: str = "",
         first_retry: float = FIRST_RETRY_SECONDS,
         clock: Callable[[], float] = time.time,
+        record: Record | None = None,
     ) -> None:
         super().__init__("Slack")
         self._token, self._app_token = token, app_token
         self._base_url = base_url or API
         self._first_retry = first_retry
+        self._record = record or OwnRecord()
         self._working = Working()
         self._socket: _Socket | None = None
         hosts, people = Hosts(self._base_url), People(teams)
@@ -184,7 +188,7 @@ class SlackChat(Connection[AsyncWebClient]):
         clock, pause = asyncio.get_running_loop().time, self._first_retry
         socket: _Socket | None = None
         try:
-            async with aiohttp.ClientSession(trace_configs=[refusing_redirects()]) as session:
+            async with aiohttp.ClientSession(trace_configs=[refusing_redirects(), last_look(self._record)]) as session:
                 client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
                 while True:
                     wait, began, steady = pause, clock(), False
@@ -240,10 +244,14 @@ class SlackChat(Connection[AsyncWebClient]):
     async def _received(self, socket: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         """Handle an envelope and acknowledge it when done, but after two seconds at the latest: Slack repeats what is
         not acknowledged within three, and counts it as a failure of the app. If the process dies within those two
-        seconds, the envelope comes again; slower work, such as a large file, is lost.
+        seconds, the envelope comes again; slower work, such as a large file, is lost. While the record does not
+        answer, nothing is acknowledged.
         """
         work = self._working.begin(self._handle(request))
         await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
+        if await not_accepted({work}, self._record):
+            logger.info("An envelope of Slack is not acknowledged, so that it comes again: the record does not answer.")
+            return
         try:
             # On the connection that brought it, if that is still open.
             assert isinstance(socket, _Socket)
@@ -252,10 +260,11 @@ class SlackChat(Connection[AsyncWebClient]):
         except (OSError, aiohttp.ClientError) as away:
             logger.info("An envelope of Slack was not acknowledged, so it comes again: %s", type(away).__name__)
 
-    async def _handle(self, request: SocketModeRequest) -> None:
+    async def _handle(self, request: SocketModeRequest) -> bool:
+        """Whether it was accepted. Slack delivers only events again: a press or command that is not done says so."""
         client, account, payload = self._client, self._account, request.payload
         if client is None or account is None:
-            return
+            return False
         try:
             match request.type:
                 case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
@@ -264,10 +273,13 @@ class SlackChat(Connection[AsyncWebClient]):
                     await self._messages.slash(payload, client, account)
                 case "interactive":
                     await self._presses.handle(payload, client, account)
+        except NotAccepted:
+            return False
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to somebody on Slack was not delivered: %s", refused)
         except Exception:
             logger.exception("An event from Slack was lost because of a fault in the program")
+        return True
 
 
 async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) -> Mapping[str, Any]:

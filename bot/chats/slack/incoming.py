@@ -13,6 +13,7 @@ from typing import Any, Final
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.chats.answering import Below, answer, message_of
+from bot.chats.confirming import NotAccepted
 from bot.chats.fetching import Fetcher, Welcome
 from bot.chats.lateness import Lateness
 from bot.chats.slack import errors
@@ -109,7 +110,9 @@ class Messages:
         self._lateness = Lateness(clock)
 
     async def handle(self, event: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass on a person's message. Bots, notices, edits and people of other workspaces are ignored."""
+        """Pass on a person's message. Bots, notices, edits and people of other workspaces are ignored. Raises
+        NotAccepted.
+        """
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
             return
@@ -166,7 +169,10 @@ class Messages:
             foreign=foreign,
             wordless=f"@{account.name} do" if wordless else "",
         )
-        await answer(Below(self._sender, person), own, await self._intake.message(incoming), lost)
+        reply = await self._intake.message(incoming)
+        if reply.again:
+            raise NotAccepted
+        await answer(Below(self._sender, person), own, reply, lost)
 
     async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
         """Pass on a slash command, and answer it so that only its sender sees the answer."""

@@ -53,6 +53,7 @@ def _connect(settings: SlackSettings, context: ChatContext) -> Connected:
         teams=settings.slack_allowed_team_ids,
         language=settings.language,
         welcome=context.welcome,
+        record=context.record,
         base_url=settings.slack_base_url,
     )
 

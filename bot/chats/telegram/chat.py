@@ -31,7 +31,7 @@ from bot.chats.telegram.updates import KINDS, Updates
 from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import say
 
@@ -86,6 +86,7 @@ class TelegramChat(Connection[telegram.Bot]):
         moved: Callable[[Address, str], Awaitable[None]] | None = None,
         times: Times | None = None,
         clock: Callable[[], float] = time.monotonic,
+        record: Record | None = None,
     ) -> None:
         super().__init__("Telegram")
         self._token = token
@@ -93,6 +94,7 @@ class TelegramChat(Connection[telegram.Bot]):
         self._language = language
         self._hook = hook
         self._times = times or Times()
+        self._record = record or OwnRecord()
         self._menus = Menus(commands, audiences, directory, self._times.menus)
         self._source: Polling | Webhook | None = None
         self._tell_moved = moved
@@ -165,17 +167,17 @@ class TelegramChat(Connection[telegram.Bot]):
     async def _stay(self) -> None:
         if not _SHAPE.fullmatch(self._token):
             raise ChatError(_REFUSED)
-        pool = polling_pool()
+        pool = polling_pool(self._record)
         bot = telegram.Bot(
             self._token,
             base_url=f"{self._root}/bot",
             base_file_url=f"{self._root}/file/bot",
-            request=sending_pool(),
+            request=sending_pool(self._record),
             get_updates_request=pool,
         )
         try:
             await self._log_in(bot)
-            updates = Updates(bot, self._messages, self._presses, self._language)
+            updates = Updates(bot, self._messages, self._presses, self._language, self._record)
             beside = Working()
             beside.begin(self._menus.keep(bot))
             try:

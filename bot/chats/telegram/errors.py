@@ -12,8 +12,9 @@ from typing import Final
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError
 
+from bot.chats.last_look import NotOurs
 from bot.chats.telegram import limits
-from bot.chats.telegram.requests import Flooded
+from bot.chats.telegram.requests import Flooded, NotSent
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 
 NOT_MODIFIED: Final = "message is not modified"
@@ -106,6 +107,8 @@ def _meaning(refused: Exception, doing: str) -> Exception:
             return _refusal(refused, doing)
         case InvalidToken():
             return ChatError(f"Telegram refused {doing}: the bot token is not accepted any more.")
+        case NotSent():
+            return NotOurs()
         case NetworkError() if "too large" in str(refused).lower():  # 413 of the server before the Bot API
             return ChatRefused(f"Telegram refused {doing}: {_OTHER['request entity too large']}.")
         case NetworkError() | TimeoutError() | OSError():

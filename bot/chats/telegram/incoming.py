@@ -14,6 +14,7 @@ import telegram
 from telegram import Audio, Document, PhotoSize, Video
 
 from bot.chats.answering import answer
+from bot.chats.confirming import NotAccepted
 from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, Welcome
 from bot.chats.lateness import Lateness
 from bot.chats.telegram import errors, limits
@@ -164,7 +165,7 @@ class Messages:
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
         """Pass a person's message on. Bots, channels and notices are ignored, but for the notice that the group has
-        another id now; an anonymous admin is told why nothing can be done.
+        another id now; an anonymous admin is told why nothing can be done. Raises NotAccepted.
         """
         if message.migrate_to_chat_id is not None:
             await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))
@@ -218,6 +219,8 @@ class Messages:
                 wordless="/do" if wordless else "",
             )
         )
+        if reply.again:
+            raise NotAccepted
         await answer(self, own, reply, lost)
 
     async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:

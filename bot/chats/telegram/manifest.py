@@ -62,6 +62,7 @@ def _connect(settings: TelegramSettings, context: ChatContext) -> Connected:
         directory=settings.data_dir,
         welcome=context.welcome,
         moved=context.moved,
+        record=context.record,
     )
 
 

@@ -50,8 +50,8 @@ async def without_webhook(bot: telegram.Bot) -> None:
 class Take(Protocol):
     """What handles a batch; `backlog` says that it may have waited for the service."""
 
-    async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> None:
-        """Begin with each update of the batch."""
+    async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> int | None:
+        """Begin with each update of the batch. Returns the number of the first one that must come again."""
         ...
 
 
@@ -106,7 +106,10 @@ class Polling:
                 logger.info("Telegram is connected again; missed messages follow.")
             self._failed, self._contested = 0, False
             if batch:
-                await self._take(batch, backlog=backlog)
+                if (again := await self._take(batch, backlog=backlog)) is not None:
+                    self._offset = again
+                    await asyncio.sleep(self._times.first_retry)
+                    continue
                 self._offset = max(int(update["update_id"]) for update in batch) + 1
             # What comes with a full batch is not all that has waited.
             backlog = backlog and len(batch) >= _BATCH

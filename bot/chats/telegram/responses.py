@@ -9,6 +9,7 @@ from dataclasses import replace
 import telegram
 
 from bot.chats.answering import below, message_of, patiently
+from bot.chats.confirming import NotAccepted
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.errors import ChatMoved
@@ -51,7 +52,7 @@ class Presses:
         message itself tells it.
 
         Telegram does not tell when a button was pressed. One of a `backlog` is answered first: when Telegram finds it
-        too old for that, it is stale.
+        too old for that, it is stale. Raises NotAccepted.
         """
         answered = query.message is None or backlog
         stale = answered and not await self._toast(query, "")
@@ -62,17 +63,20 @@ class Presses:
         event = f"{PLATFORM}:{query.id}"
         press = Press(person_of(query.from_user), place, event, query.data or "", pressed, stale)
         work = asyncio.ensure_future(self._intake.press(press))
-        toast, in_time = "", False
+        toast, in_time, again = "", False, False
         try:
             try:
                 if not answered:
                     await asyncio.wait({work}, timeout=self._patience)
                     in_time = work.done()
-                    toast = work.result().toast if in_time else ""
+                    if in_time:
+                        toast, again = work.result().toast, work.result().again
             finally:
-                if not answered:
+                if not answered and not again:
                     await self._toast(query, toast)
             reply = await work
+            if reply.again:
+                raise NotAccepted
         finally:
             work.cancel()
         changed = await self._change(pressed, reply)

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -149,5 +150,5 @@ class Webhook:
         if not isinstance(update, dict):
             return web.Response(status=400)
         # Answered once it has begun: until then Telegram would deliver it again.
-        await self._take([update], backlog=self._backlog)
-        return web.Response()
+        again = await self._take([update], backlog=self._backlog)
+        return web.Response(status=HTTPStatus.OK if again is None else HTTPStatus.SERVICE_UNAVAILABLE)

@@ -115,7 +115,7 @@ async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[Pos
     )
     async with pool:
         saver = PostgresCheckpoints(pool, server)
-        with server.explained():
+        with server.explained_in_full():
             await saver.setup()
         yield saver
 

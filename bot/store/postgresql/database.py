@@ -18,9 +18,9 @@ from psycopg import errors
 
 from bot.store.connection import Row, Run, Source, Statements, Transaction, Value, Values, to_its_end
 from bot.store.engine import Engine, Statement
-from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned
+from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
 from bot.store.postgresql.dialect import POSTGRESQL
-from bot.store.postgresql.line import Line
+from bot.store.postgresql.line import Line, say_something
 from bot.store.postgresql.schema import Migrations, migrate, migrations
 from bot.store.postgresql.server import Connection, Server, reason_of
 from bot.store.waiting import Writable, come_and_go, patiently
@@ -88,7 +88,7 @@ class PostgresDatabase:
         async def prepare() -> StoreOwned | None:
             """Return the error if another owner is being waited for."""
             try:
-                with server.explained():
+                with server.explained_in_full():
                     await database._writer.run(
                         lambda connection: migrate(connection, server.name, known or migrations())
                     )
@@ -99,7 +99,7 @@ class PostgresDatabase:
                     raise
                 return owned
             except StoreAway as away:
-                database._writable.failed(reason_of(away.__cause__ or away))
+                database._writable.failed(away)
                 raise
             database._writable.worked()
             return None
@@ -135,7 +135,12 @@ class PostgresDatabase:
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run `work` in a transaction and return its result once that is on the disk."""
         fate: _Fate[Result] = _Fate()
-        return await patiently(lambda: self._write(work, fate), seconds=patience)
+        try:
+            return await patiently(lambda: self._write(work, fate), seconds=patience)
+        except StoreAway as away:
+            if fate.is_committed is None:
+                raise StoreUnsure(words("store.unsure", reason=away.reason), away.reason) from away
+            raise
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         """Run one statement as a transaction of its own and return its rows: see `write`."""
@@ -161,6 +166,15 @@ class PostgresDatabase:
         """Whether it is certain that no other service is using the record now."""
         return not self._owns or self._writer.is_sure
 
+    async def answers(self) -> bool:
+        """Whether the server answers now, and the record is still this service's."""
+        try:
+            with self._server.explained():
+                await self._writer.run(say_something)
+        except StoreError:
+            return False
+        return self.is_ours
+
     async def probe(self) -> None:
         """While writing fails, try whether it works again, since those who wait do not write."""
         if self.trouble:
@@ -180,7 +194,7 @@ class PostgresDatabase:
             self._when_lost()
             raise
         except StoreAway as away:
-            self._writable.failed(reason_of(away.__cause__ or away))
+            self._writable.failed(away)
             raise
         self._writable.worked()
         return done
@@ -199,8 +213,7 @@ class PostgresDatabase:
                 self._unsettled.settle(connection, loop)
                 self._unsettled = None
             if fate.is_committed is None:
-                reason = "the connection was lost at a COMMIT"
-                away = StoreError(words("store.away", name=self._server.name, reason=reason))
+                away = StoreError(words("store.away", reason="the connection was lost at a COMMIT"))
                 raise away  # noqa: TRY301 - who has gone is told in the log
             if not fate.is_committed:
                 self._commit(connection, work, fate)

@@ -166,17 +166,31 @@ class Server:
 
     def _require_owner(self, connection: Connection, owner: str) -> None:
         if connection.execute("SELECT owner FROM opengui_schema").fetchall()[0][0] != owner:
-            raise StoreLost(words("store.lost", name=self.name))
+            raise StoreLost(words("store.lost"))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn PostgreSQL's errors into StoreAway or StoreError with a sentence."""
+        """Turn PostgreSQL's errors into StoreAway or StoreError with a sentence that people in a chat may read."""
         try:
             yield
         except psycopg.Error as error:
-            state = error.sqlstate or ("08000" if isinstance(error, psycopg.OperationalError) else "")
-            kind = StoreAway if state.startswith(_PASSING) else StoreError
-            raise kind(words("store.away", name=self.name, reason=reason_of(error))) from error
+            # What the library says of a connection names the host and the user.
+            reason = error.diag.message_primary or words("store.silent")
+            raise _error(error, words("store.away", reason=reason), reason) from error
+
+    @contextmanager
+    def explained_in_full(self) -> Iterator[None]:
+        """Turn the errors of PostgreSQL into sentences for the operator, who has to find out what is wrong."""
+        try:
+            yield
+        except psycopg.Error as error:
+            reason = error.diag.message_primary or words("store.silent")
+            raise _error(error, words("store.unreached", name=self.name, reason=reason_of(error)), reason) from error
+
+
+def _error(error: psycopg.Error, sentence: str, reason: str) -> StoreError:
+    state = error.sqlstate or ("08000" if isinstance(error, psycopg.OperationalError) else "")
+    return StoreAway(sentence, reason) if state.startswith(_PASSING) else StoreError(sentence)
 
 
 def _set(connection: Connection, settings: Mapping[str, str]) -> None:

@@ -150,6 +150,10 @@ class SQLiteDatabase:
         """Whether it is certain that no other service is using the record: always, as its directory is locked."""
         return True
 
+    async def answers(self) -> bool:
+        """Return true: a file is always there, and what is wrong with it is reported by each write."""
+        return True
+
     async def probe(self) -> None:
         """While nothing can be written, look whether it can again: whoever waits does not write."""
         if self.trouble:
@@ -182,7 +186,7 @@ class SQLiteDatabase:
         except BaseException as error:
             connection.rollback()  # after any error the file is free again
             if isinstance(error, StoreAway):
-                self._writable.failed(str(error.__cause__))
+                self._writable.failed(error)
                 _hurry(connection, BUSY_AGAIN_MS)
             if left.is_set():
                 logger.exception("A transaction failed after its caller was cancelled")

@@ -43,6 +43,7 @@ from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILES, check
 from bot.texts import say
 from bot.web.auth import caller_of
+from bot.web.http import away_words
 from bot.web.token_calls import Along, answer_ordinary, question_of, question_words, wait_for_task
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.tasks import RESULT_SCHEMA, Schema
@@ -346,4 +347,4 @@ def _telling() -> Iterator[None]:
     except (Refused, TaskError, ParseError) as error:
         raise ToolError(str(error)) from error
     except StoreAway as error:
-        raise ToolError(say("api.store_away")) from error
+        raise ToolError(away_words(error)) from error

@@ -28,8 +28,8 @@ export class SchedulePage extends Looking {
     this.runs = h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-runs", hidden: true }, h("h2", { id: "schedules-runs" }, say("page.schedules.runs")), this.list);
     this.triggers = new TriggerPanel(model, () => this.fill());
     this.webhooks = new WebhookPanel(model, () => this.fill());
-    this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs, this.triggers.root,
-      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.making()), this.webhooks.root);
+    this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs,
+      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.making()), this.triggers.root, this.webhooks.root);
   }
 
   heading() {

@@ -29,6 +29,9 @@ export class TriggerPanel {
 
   show(triggers) {
     this.root.hidden = triggers === null;
+    for (const device of this.model.devices) {
+      if (![...this.phone.options].some((option) => option.value === device.id)) this.phone.append(h("option", { value: device.id }, device.name));
+    }
     arrange(this.list, (triggers ?? []).map((one) => this.row(one)));
   }
 
@@ -42,7 +45,7 @@ export class TriggerPanel {
 
   making() {
     const phone = choice("trigger-phone", say("page.triggers.phone"), [], { name: "phone", required: true });
-    const select = phone.querySelector("select");
+    this.phone = phone.querySelector("select");
     const form = h("form", { autocomplete: "off", "aria-labelledby": "triggers-title" },
       h("div", { class: "connect-inline" }, phone,
         field("trigger-app", say("page.triggers.app"), { name: "app", required: false, placeholder: "WhatsApp" }, say("page.triggers.app_hint")),
@@ -51,11 +54,6 @@ export class TriggerPanel {
       h("div", { class: "connect-inline" }, field("trigger-quiet", say("page.triggers.quiet"), { name: "quiet", required: false, placeholder: "22:00-07:00" }),
         field("trigger-limit", say("page.triggers.limit"), { name: "limit", type: "number", min: 1, max: 60, value: 6 })),
       h("div", { class: "row" }, h("button", { class: "button primary", type: "submit" }, say("page.triggers.add"))));
-    form.addEventListener("focusin", () => {
-      for (const device of this.model.devices) {
-        if (![...select.options].some((option) => option.value === device.id)) select.append(h("option", { value: device.id }, device.name));
-      }
-    });
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const { phone: source, app, words, what, quiet, limit } = form.elements;

@@ -22,7 +22,7 @@ from bot.tasks.files import BadFiles
 from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import CODES, NOT_FOUND, refuse
+from bot.web.http import CODES, NOT_FOUND, away_words, refuse
 from bot.web.v1 import conversations, events, fleet, records, skills, tasks
 from bot.web.v1.asking import BadPage
 from bot.web.v1.models.base import MOST_ON_A_PAGE, Problem
@@ -143,8 +143,9 @@ async def _not_served(_: Request, error: Exception) -> Response:
 
 
 async def _away(_: Request, error: Exception) -> Response:
+    assert isinstance(error, StoreAway)
     logger.warning("A request to the API was not carried out: %s", error)
-    return refuse(503, say("api.store_away"))
+    return refuse(503, away_words(error))
 
 
 async def _failed(request: Request, _: Exception) -> Response:

@@ -25,7 +25,7 @@ from bot.store.errors import StoreAway, StoreError
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import BODY_LIMIT, RequestRefused, get, read_body, refuse
+from bot.web.http import BODY_LIMIT, RequestRefused, away_words, get, read_body, refuse
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -143,7 +143,7 @@ class ApiMount:
             return await self._once(request, body, key, app, receive, send)
         except StoreAway as error:
             logger.warning("A request to the API was not accepted: %s", error)
-            return refuse(503, say("api.store_away"))
+            return refuse(503, away_words(error))
 
     async def _once(
         self, request: Request, body: bytes, key: str, app: ASGIApp, receive: Receive, send: Send

@@ -1,1 +1,1 @@
-"""The fast lane: elements and text through the small server that uiautomator2 runs on a phone, instead of commands."""
+"""The fast lane: elements and text through uiautomator2's small server on the phone, instead of shell commands."""

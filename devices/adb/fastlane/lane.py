@@ -1,4 +1,4 @@
-"""The fast lane of one phone: opened for a run, closed with a reason when it fails, and tried again."""
+"""The fast lane of one phone: opened for a run, closed with a reason when it fails, and retried."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ from devices.wording import sentence_of, words
 logger = logging.getLogger(__name__)
 
 TREE_SECONDS = 4.0
-"""Seconds for one tree, as for the slow way; it usually takes a tenth of one."""
+"""Seconds for one tree, the same as without the fast lane; it usually takes a tenth of a second."""
 TEXT_SECONDS = 8.0
 PICTURE_SECONDS = 4.0
 _QUALITY = 80
-"""Of the JPEG, uiautomator2's own: text stays sharp, and what a model is sent is smaller than this by far."""
+"""The JPEG quality, uiautomator2's default: text stays sharp, and pictures for models are far smaller anyway."""
 _DEPTH = 50
-"""How deep a tree is told; uiautomator2's own default."""
+"""The maximum depth of a tree, uiautomator2's default."""
 _NO_FIELD = "UiObjectNotFoundException"
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds before it is tried again, doubled each time: a server that hangs costs a step that uses it four seconds."""
+"""The first and longest pause in seconds before it is retried; the pause doubles each time, because a hanging server
+costs each step that uses it four seconds.
+"""
 TYPING_FAILURES = 2
-"""In a row; after that no text goes through it on this link. The next text would be as uncertain as the last ones."""
+"""Failures in a row after which no more text uses it on this link, as it would be equally uncertain."""
 
 
 class FastLane:
-    """Elements and text through the server on the phone, while that works.
+    """Reads elements and enters text through the server on the phone, while that works.
 
-    It is tried in the background while a run lasts. When it fails or hangs it is closed with a reason, everything goes
-    through plain adb, and it is tried again after pauses that grow. A first try is waited for by whoever needs the
-    elements; every other one gives way to them, and counts only once the server has shown that it answers.
+    It is opened in the background during a run. If it fails or hangs, it is closed with a reason, everything uses plain
+    adb, and it is retried after growing pauses. Readers of elements wait for the first attempt. Later attempts give way
+    to them, and count only once the server has answered.
     """
 
     def __init__(
@@ -67,36 +69,36 @@ class FastLane:
 
     @property
     def opening(self) -> bool:
-        """Whether it is tried for the first time, so that whoever asks for elements waits until that is over."""
+        """Whether its first attempt is running, which readers of elements wait for."""
         return not (self.open or self._failure) and self._opening is not None and not self._opening.done()
 
     @property
     def reason(self) -> str:
-        """Why it failed last on this link; empty while it is open, or has not failed."""
+        """Why it last failed on this link; "" while it is open or has not failed."""
         return "" if self.open else self._failure
 
     @asynccontextmanager
     async def automation(self) -> AsyncIterator[None]:
-        """Held by whoever uses Android's UiAutomation: it has one user at a time."""
+        """Reserve Android's UiAutomation, which allows only one user at a time."""
         if self._beside is not None:
             self._beside.cancel()
         async with self._automation:
             yield
 
     def begin(self) -> None:
-        """Opens it in the background; after a pause, when it failed on this link."""
+        """Open it in the background, after a pause if it has failed on this link."""
         self._wanted = True
         self._pause = FIRST_PAUSE
         self._start(self._again() if self._failure else self._at_first())
 
     async def end(self) -> None:
-        """Closes it: while it is open Android keeps other accessibility services, such as a screen reader, silent."""
+        """Close it, because while it is open Android silences other accessibility services such as a screen reader."""
         self._wanted = False
         if opening := self._close():
             await asyncio.wait({opening})
 
     def forget(self) -> None:
-        """The link is a new one: what failed on the old one may work on it."""
+        """Start over because the link is new: what failed on the old one may work now."""
         self._close()
         self._failure = ""
         self._untyped = 0
@@ -105,9 +107,9 @@ class FastLane:
             self._start(self._again(at_once=True))
 
     async def tree(self) -> str | None:
-        """The screen as XML, None when it is not open or just failed: then nobody holds UiAutomation any more.
+        """Return the screen as XML; None if the lane is not open or just failed, and UiAutomation is then free.
 
-        The caller holds `automation`.
+        The caller must hold `automation`.
         """
         if (server := self._server) is not None:
             try:
@@ -116,14 +118,15 @@ class FastLane:
                 self._drop(server, words("phone.lane.no_elements", why=sentence_of(failed)))
         if self._leaving:
             self._leaving = False
-            with suppress(LaneFailed):  # whoever reads plainly says what is in the way
+            with suppress(LaneFailed):  # the plain reading will report the problem
                 await wait_until_gone(self._shell.connection)
         return None
 
     async def picture(self) -> bytes | None:
-        """The screen as JPEG at full size; None when it is not open, just failed, or has none for this screen.
+        """Return the screen as JPEG at full size; None if the lane is not open, just failed, or has no picture of this
+        screen.
 
-        Raises LaneRefused when this server takes no pictures; it is of use for the rest all the same.
+        Raises LaneRefused if this server takes no pictures; it can still be used for everything else.
         """
         if (server := self._server) is None:
             return None
@@ -139,9 +142,10 @@ class FastLane:
             raise LaneRefused(words("phone.lane.odd_picture")) from broken
 
     async def enter(self, text: str, field: Element, *, receipt: str) -> bool:
-        """Makes `text` all that this field holds, if it has the focus. False when certainly nothing was done.
+        """Replace the content of this field with `text` if it has the focus. Returns False if certainly nothing was
+        done.
 
-        Raises PhoneError, always uncertain: the text may be there, so it must not be typed again another way.
+        Raises PhoneError, always uncertain: the text may have been entered, so it must not be typed in another way.
         """
         if (server := self._server) is None or self._untyped >= TYPING_FAILURES:
             return False
@@ -157,7 +161,7 @@ class FastLane:
             problem: LaneFailed = refused
         except LaneFailed as failed:
             problem = failed
-        # Its words are not passed on, they could hold the text.
+        # Its message is not passed on because it could contain the text.
         self._untyped += 1
         self._drop(server, words("phone.lane.typing"))
         if not problem.uncertain:
@@ -175,7 +179,7 @@ class FastLane:
         return await ask(self._shell.connection, "takeScreenshot", 1, _QUALITY, timeout=PICTURE_SECONDS)
 
     def _drop(self, server: OnPhoneServer, why: str) -> None:
-        """Closes the one that failed. What was still asked of one that is closed says nothing of the next."""
+        """Close the server that failed; a late failure of an already closed one is ignored."""
         if self._server is not server:
             return
         self._failed(why)
@@ -203,7 +207,7 @@ class FastLane:
         await self._again()
 
     async def _again(self, *, at_once: bool = False) -> None:
-        """Tries until it is open."""
+        """Retry until it is open."""
         while not self.open:
             if not at_once:
                 await self._sleep(self._pause)
@@ -238,7 +242,7 @@ class FastLane:
                 self._cut(server)
 
     async def _prove(self) -> None:
-        """Raises LaneFailed when the server hangs or fails, as it did before, on what every look asks of it."""
+        """Raise LaneFailed if the server still hangs or fails on what every look needs."""
         try:
             await self._tree()
         except LaneFailed as failed:
@@ -254,7 +258,7 @@ class FastLane:
         self._leaving = server.cut() or self._leaving
 
     def _close(self) -> asyncio.Task[None] | None:
-        """Ends what runs; gives the task that is on its way, if there is one."""
+        """Stop what is running, and return the task that is still ending, if any."""
         server, self._server = self._server, None
         opening, self._opening = self._opening, None
         if server is not None:

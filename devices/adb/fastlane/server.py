@@ -1,7 +1,7 @@
-"""The server on the phone: its file, its start, its end. It runs as long as the adb stream that started it is open.
+"""The server on the phone: its file, its start and its end. It runs as long as the adb stream that started it is open.
 
-Its requests are JSON-RPC 2.0 over HTTP over adb, each sent once: uiautomator2's own client starts the server anew and
-repeats a request that failed, but an input must never be sent twice.
+Requests are JSON-RPC 2.0 over HTTP over adb, each sent once. uiautomator2's own client would restart the server and
+repeat a failed request, but an input must never be sent twice.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ _OK = 200
 _HEADERS = {"Accept-Encoding": "", "Content-Type": "application/json"}
 
 JAR = "/data/local/tmp/u2.jar"
-"""Where uiautomator2 itself puts it, so that a phone has it once."""
+"""The path that uiautomator2 itself uses, so that a phone has the file only once."""
 START_LINE = f"CLASSPATH={JAR} app_process / com.wetest.uia2.Main -p {PORT}"
 
 PUSH_SECONDS = 60.0
-"""For 3.7 MB; over slow Wi-Fi they take about ten."""
+"""Seconds for 3.7 MB; over slow Wi-Fi they take about ten."""
 START_SECONDS = 8.0
-"""A Java VM and the accessibility link: one to three on real phones, as uiautomator2's users report."""
+"""Seconds for a Java VM and the accessibility link; uiautomator2's users report one to three on real phones."""
 END_SECONDS = 3.0
-"""For the server of the run before to go, after its stream was closed."""
+"""Seconds for the previous run's server to end after its stream was closed."""
 _PING_SECONDS = 2.0
 _PAUSE = 0.1
 _LAST_WORDS = 300
 
 
 class LaneFailed(Exception):
-    """The fast lane did not do its part. `uncertain`: the phone may have got the request all the same."""
+    """The fast lane failed. With `uncertain`, the phone may have received the request anyway."""
 
     def __init__(self, message: str, *, uncertain: bool = False) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class LaneFailed(Exception):
 
 
 class LaneRefused(LaneFailed):
-    """The server answered that it did not do it; `str` has its words."""
+    """The server answered that it did not do it; `str` has its message."""
 
 
 async def alive(connection: Connection, *, timeout: float) -> bool:
@@ -71,7 +71,7 @@ async def alive(connection: Connection, *, timeout: float) -> bool:
 
 
 async def ask(connection: Connection, method: str, *parameters: object, timeout: float, receipt: str = "") -> object:
-    """The result of a method of the server. Raises LaneFailed, also when the link to the phone broke."""
+    """Call a method of the server and return its result. Raises LaneFailed, also if the link to the phone broke."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).encode()
     headers = {RECEIPT_HEADER: receipt} if receipt else {}
     try:
@@ -86,7 +86,7 @@ async def ask(connection: Connection, method: str, *parameters: object, timeout:
 
 
 def result_of(answer: bytes) -> object:
-    """What an answer of the server says. Raises LaneFailed for anything but a result."""
+    """Return the result in an answer of the server. Raises LaneFailed for anything else."""
     try:
         said = json.loads(answer)
     except (ValueError, RecursionError):
@@ -101,7 +101,7 @@ def result_of(answer: bytes) -> object:
 
 
 def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
-    """Runs in the call's thread. Raises LaneFailed; the failures of the link itself are told apart by the call."""
+    """Send a request in the call's thread. Raises LaneFailed; errors of the link are handled by the call."""
     # adbutils would ask the adb server for its version before each request, which takes 10 ms.
     try:
         connection = call.open(f"tcp:{PORT}", acts=False)
@@ -111,7 +111,7 @@ def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: d
     http.sock = connection.conn
     try:
         http.sock.settimeout(call.remaining)
-        # Head and body are two writes: without this the second waits 40 ms for the acknowledgement of the first.
+        # Head and body are two writes: without this, the second waits 40 ms for the first's acknowledgement.
         http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         call.sent = True
         http.request(method, path, body, {**_HEADERS, **headers})
@@ -127,9 +127,9 @@ def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: d
 
 
 async def wait_until_gone(connection: Connection) -> None:
-    """Returns when no server answers: one that was cut takes a moment to end.
+    """Wait until no server answers, because one that was cut off takes a moment to end.
 
-    Raises LaneFailed for one that stays, as it belongs to somebody else.
+    Raises LaneFailed if one stays, because it belongs to another program.
     """
     until = time.monotonic() + END_SECONDS
     while await alive(connection, timeout=_PING_SECONDS):
@@ -139,7 +139,7 @@ async def wait_until_gone(connection: Connection) -> None:
 
 
 class OnPhoneServer:
-    """One start of the server. `cut` it at the end, whatever came of it."""
+    """One start of the server. Always call `cut` at the end."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -148,10 +148,10 @@ class OnPhoneServer:
         self._words = ""
 
     async def bring(self) -> None:
-        """Puts the server's file on the phone, unless the same is there. Raises LaneFailed."""
+        """Copy the server's file to the phone unless it is there already. Raises LaneFailed."""
         try:
             data = await asyncio.to_thread(_jar)
-        except (OSError, RuntimeError) as missing:  # the latter when the package has no such file
+        except (OSError, RuntimeError) as missing:  # RuntimeError if the package lacks the file
             raise LaneFailed(words("phone.lane.unreadable", problem=missing)) from missing
         try:
             there = await self._shell.run(command("toybox", "md5sum", JAR), doing=words("phone.doing.lane_finding"))
@@ -166,7 +166,7 @@ class OnPhoneServer:
             raise LaneFailed(words("phone.lane.not_brought", why=sentence_of(failed))) from failed
 
     async def launch(self) -> None:
-        """Starts the server and waits until it answers. Raises LaneFailed."""
+        """Start the server and wait until it answers. Raises LaneFailed."""
         connection = self._shell.connection
         await wait_until_gone(connection)
         try:
@@ -187,7 +187,7 @@ class OnPhoneServer:
         return words("phone.lane.ended", told=told) if told else words("phone.lane.ended_silent")
 
     def cut(self) -> bool:
-        """Closes the stream: adb then ends the server. Whether there was one."""
+        """Close the stream, so that adb ends the server. Returns whether there was one."""
         if self._output is not None:
             self._output.cancel()
         if self._writer is not None:
@@ -195,7 +195,7 @@ class OnPhoneServer:
         return self._writer is not None
 
     async def _open(self) -> asyncio.StreamReader:
-        """A stream of its own to the phone's first shell protocol, which ends what it started when it is closed."""
+        """Open a stream with the first shell protocol, which ends the process it started when it is closed."""
         address, serial = self._shell.connection.address, target(self._shell.connection.serial)
         reader, self._writer = await asyncio.open_connection(address.host, address.port)
         for service, answer in ((f"host:tport:serial:{serial}", 8), (f"shell:{START_LINE}", 0)):
@@ -206,7 +206,7 @@ class OnPhoneServer:
         return reader
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        """Takes what the server prints, so that it never waits for us; the last words are kept."""
+        """Read the server's output so that it never blocks, keeping the last words."""
         try:
             while piece := await reader.read(4096):
                 self._words = (self._words + piece.decode(errors="replace"))[-_LAST_WORDS:]

@@ -1,4 +1,4 @@
-"""What an app is, and the pieces that most pages have."""
+"""The definition of an app on the virtual phone, and the parts that most pages share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from devices.virtual_phone.window_manager import WindowManager
 
 @dataclass(slots=True, kw_only=True)
 class Page:
-    """A page: a title bar, a list that scrolls, and what stays at the bottom.
+    """A page of an app: a title bar, a scrolling list and fixed parts at the bottom.
 
-    `large` puts the title below the bar in large letters, as Settings does. `header` replaces the bar.
-    `secure` is FLAG_SECURE: pictures are black.
+    `large` shows the title below the bar in large letters, as Settings does. `header` replaces the bar. `secure` is
+    FLAG_SECURE: screenshots are black.
     """
 
     title: str = ""
@@ -31,7 +31,7 @@ class Page:
 
 
 def waiting(windows: WindowManager) -> list[Widget]:
-    """What a page shows before it has come."""
+    """Return what a page shows while it is loading."""
     return [
         Gap(160),
         Picture("timer_sand", 48, "faint"),
@@ -46,9 +46,8 @@ def _loading(windows: WindowManager) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An installed app. `pages` by name; `main` is the first. `activity` as `dumpsys` writes it.
-
-    `loading` is what shows in place of a page that has not come yet.
+    """An installed app. `pages` maps names to pages, and `main` is the first one. `activity` is its name in `dumpsys`
+    output. `loading` builds what is shown instead of a page that has not loaded yet.
     """
 
     key: str
@@ -62,7 +61,7 @@ class App:
 
     @property
     def component(self) -> str:
-        """`package/activity`."""
+        """The app's component name, `package/activity`."""
         return f"{self.package}/{self.activity}"
 
 
@@ -78,7 +77,7 @@ def list_row(
     identifier: str = "",
     enabled: bool = True,
 ) -> Widget:
-    """A row of a list: icon, title over subtitle, and something at the end."""
+    """Return a list row with an icon, a title over a subtitle, and an optional widget at the end."""
     lines: list[Widget] = [Label(title, 17, identifier="title", most=1)]
     if subtitle:
         lines.append(Label(subtitle, 14, colour="muted", identifier="summary", most=2))
@@ -100,17 +99,17 @@ def list_row(
 
 
 def switch_row(title: str, *, on: bool, on_tap: Touch, icon: str = "", subtitle: str = "") -> Widget:
-    """A row with a switch."""
+    """Return a list row with a switch."""
     return list_row(title, subtitle=subtitle, icon=icon, trailing=Switch(on), on_tap=on_tap)
 
 
 def section(title: str) -> Widget:
-    """A small heading between rows."""
+    """Return a small heading between rows."""
     return Box(children=[Label(title, 14, 500, "primary")], padding=(20, 18, 20, 6))
 
 
 def floating_button(icon: str, description: str, identifier: str, on_tap: Touch) -> Picture:
-    """The round button over a list."""
+    """Return the round button that floats over a list."""
     return Picture(
         icon,
         26,
@@ -125,10 +124,10 @@ def floating_button(icon: str, description: str, identifier: str, on_tap: Touch)
 
 
 def bar_button(icon: str, description: str, on_tap: Touch) -> Picture:
-    """An icon in the title bar."""
+    """Return an icon button for the title bar."""
     return Picture(icon, 24, "text", description=description, on_tap=on_tap)
 
 
 def dollars(cents: int) -> str:
-    """$12.90 for 1290."""
+    """Format an amount in cents: $12.90 for 1290."""
     return f"${cents // 100}.{cents % 100:02d}"

@@ -1,4 +1,4 @@
-"""The laid-out screen: nodes with pixel bounds, and how each is painted."""
+"""The laid-out screen: nodes with pixel bounds, and how each of them is painted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devices.geometry import Bounds, Point
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A rectangle, rounded by `radius` pixels, with an optional border. Colours are names of the theme."""
+    """Paints a rectangle with corners of `radius` pixels and an optional border. Colours are names from the theme."""
 
     colour: str
     radius: int = 0
@@ -19,7 +19,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """An icon of the icon font, centred, `size` pixels high."""
+    """Paints a centred icon of the icon font, `size` pixels high."""
 
     name: str
     size: int
@@ -28,7 +28,7 @@ class Glyph:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Lines of text from the top; `size` and `line_height` in pixels. `align` is left, centre or right."""
+    """Paints lines of text from the top; `size` and `line_height` in pixels, `align` is left, centre or right."""
 
     lines: tuple[str, ...]
     size: int
@@ -40,44 +40,44 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A Material switch."""
+    """Paints a Material switch."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Wallpaper:
-    """The picture behind the launcher and the lock screen; `dim` darkens it."""
+    """Paints the picture behind the launcher and the lock screen; `dim` darkens it."""
 
     dim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Frost:
-    """Lightens what is behind it, as a pane of frosted glass; rounded by `radius` pixels."""
+    """Lightens what is behind it like frosted glass, with corners of `radius` pixels."""
 
     radius: int
 
 
 @dataclass(frozen=True, slots=True)
 class Veil:
-    """Darkens everything painted before it, as the page behind a dialog."""
+    """Darkens everything painted before it, like the page behind a dialog."""
 
 
 Paint = Fill | Glyph | Writing | Track | Wallpaper | Frost | Veil
 
 Touch = Callable[[], None]
 Move = Callable[[Point, Point], None]
-"""A finger from one place to another; both are the same for a touch."""
+"""A handler for a finger that moves from one point to another; for a touch, both are the same."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """One element. Everything but `paint` and the handlers is what accessibility tells about it.
+    """One element of the laid-out screen. All fields except `paint` and the handlers are what accessibility reports.
 
-    `scroll` is the name of a list that can be scrolled by up to `scroll_range` pixels; with `scrollable` accessibility
-    is told that it scrolls, where no list does. In a `multiline` field Enter starts a new line. `told` is false for
-    what an app draws itself, and accessibility knows nothing of.
+    `scroll` names a list that scrolls by up to `scroll_range` pixels. `scrollable` reports to accessibility that the
+    node scrolls although it has no list. In a `multiline` field, Enter starts a new line. `told` is false for parts
+    that an app draws itself and accessibility does not know.
     """
 
     role: str
@@ -108,16 +108,16 @@ class Node:
     on_slide: Touch | None = field(default=None, repr=False)
     on_move: Move | None = field(default=None, repr=False)
     on_drop: Move | None = field(default=None, repr=False)
-    """What is held first, then moved and let go of."""
+    """The handler for a long press followed by a drag to another point."""
 
     def walk(self) -> Iterator[Node]:
-        """The node and all below it, in drawing order."""
+        """Yield the node and everything below it, in drawing order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def at(self, point: Point, wanted: Callable[[Node], bool]) -> Node | None:
-        """The topmost wanted node under a point. What lies outside a list's bounds is not under it."""
+        """Return the topmost node under a point that is `wanted`. Content outside a list's bounds is not hit."""
         if not self.bounds.holds(point):
             return None
         for child in reversed(self.children):

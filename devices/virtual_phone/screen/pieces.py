@@ -1,4 +1,4 @@
-"""The small parts of pages: text, icons, buttons, switches. Lengths are in dp."""
+"""The small parts of pages: text, icons, buttons and switches. Lengths are in dp."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IMAGE = "android.widget.ImageView"
 
 @dataclass(slots=True)
 class Label:
-    """Text. `most` limits the lines."""
+    """A text of at most `most` lines (0: unlimited)."""
 
     text: str
     size: float = 16
@@ -30,11 +30,11 @@ class Label:
         return fonts.wrapped(self.text, scale.sp(self.size), self.weight, width, self.most)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         return round(len(self._lines(width, scale)) * scale.sp(self.size) * LINE_SPACING)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         size = scale.sp(self.size)
         writing = Writing(
             self._lines(box.right - box.left, scale),
@@ -49,7 +49,7 @@ class Label:
 
 @dataclass(slots=True)
 class Picture:
-    """An icon, optionally on a disc of `disc` dp. Touchable when `on_tap` is given."""
+    """An icon, optionally on a disc of `disc` dp. It can be touched if `on_tap` is given."""
 
     name: str
     size: float = 24
@@ -62,12 +62,12 @@ class Picture:
     on_tap: Touch | None = None
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(max(self.size, self.disc, 48 if self.on_tap else 0))
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         paint: list[tuple[Bounds, Paint]] = []
         if self.disc:
             side = scale.px(self.disc)
@@ -83,39 +83,39 @@ class Picture:
 
 @dataclass(slots=True)
 class Gap:
-    """Empty room."""
+    """An empty space."""
 
     height: float = 8
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(self.height)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         del scale
         return Node(role="android.view.View", bounds=box)
 
 
 @dataclass(slots=True)
 class Rule:
-    """A thin line."""
+    """A thin horizontal line."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return max(1, scale.px(1))
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         del scale
         return Node(role="android.view.View", bounds=box, paint=((box, Fill("line")),))
 
 
 @dataclass(slots=True)
 class Button:
-    """A Material button with its text in the node itself."""
+    """A Material button whose node has the text itself."""
 
     text: str
     on_tap: Touch | None
@@ -125,12 +125,12 @@ class Button:
     margin: Padding = (0, 0, 0, 0)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(48 + self.margin[1] + self.margin[3])
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         own = inside(box, self.margin, scale)
         size = scale.px(15)
         fill, ink = ("primary", "on_primary") if self.filled else ("container", "on_container")
@@ -151,19 +151,19 @@ class Button:
 
 @dataclass(slots=True)
 class Switch:
-    """A switch that shows a state; the row around it takes the touch, as in AOSP's Settings."""
+    """A switch that shows a state. The row around it receives the touch, as in AOSP's Settings."""
 
     on: bool
     identifier: str = "switch_widget"
     on_tap: Touch | None = None
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(32)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         del scale
         meaning = Meaning(
             role="android.widget.Switch",

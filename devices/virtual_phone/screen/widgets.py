@@ -1,4 +1,4 @@
-"""How pages are laid out: what a widget is, boxes and rows. Lengths are in dp; `Scale` turns them into pixels."""
+"""The layout of pages: widgets, boxes and rows. Lengths are in dp; `Scale` converts them to pixels."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from devices.virtual_phone.screen.nodes import Fill, Node, Paint, Touch
 
 LAYOUT = "android.widget.LinearLayout"
 Padding = tuple[float, float, float, float]
-"""Left, top, right, bottom in dp."""
+"""Left, top, right and bottom padding in dp."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Pixels of a density (dots per inch), and of the font size that a person has chosen."""
+    """Converts dp and sp to pixels for a screen density (dots per inch) and the chosen font size."""
 
     density: int
     font: float = 1.0
 
     def px(self, dp: float) -> int:
-        """Pixels of a length in dp."""
+        """Convert a length in dp to pixels."""
         return round(dp * self.density / 160)
 
     def sp(self, size: float) -> int:
-        """Pixels of a text's size in sp."""
+        """Convert a text size in sp to pixels."""
         return round(size * self.font * self.density / 160)
 
 
 class Widget(Protocol):
-    """Something that knows how high it wants to be and can be placed."""
+    """A part of a page that reports the height it needs and can be placed in a box."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """The height in pixels at this width in pixels."""
+        """Return the height in pixels that the widget needs at this width in pixels."""
         ...
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """The node that fills the box."""
+        """Return the laid-out node that fills the box."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Meaning:
-    """What accessibility tells about a container or a button, and what a touch does."""
+    """What accessibility reports about a container or button, and what touching it does."""
 
     role: str = LAYOUT
     text: str = ""
@@ -58,7 +58,7 @@ class Meaning:
     on_long: Touch | None = None
 
     def node(self, box: Bounds, children: list[Node], paint: Sequence[tuple[Bounds, Paint]]) -> Node:
-        """A node with this meaning."""
+        """Create the node for this widget."""
         return Node(
             role=self.role,
             bounds=box,
@@ -81,8 +81,8 @@ class Meaning:
 
 @dataclass(slots=True, kw_only=True)
 class Box(Meaning):
-    """Children below each other, on an optional background. `minimum` is the least height; spare room is shared
-    above and below when `centred`.
+    """A column of widgets, on an optional background. `minimum` is the minimum height in dp; with `centred`, spare room
+    is split above and below the children.
     """
 
     children: Sequence[Widget] = ()
@@ -104,12 +104,12 @@ class Box(Meaning):
         return sum(heights) + scale.px(self.gap) * max(0, len(heights) - 1)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         inner = self._content(width, scale) + scale.px(self.padding[1] + self.padding[3])
         return max(inner, scale.px(self.minimum)) + scale.px(self.margin[1] + self.margin[3])
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         own = inside(box, self.margin, scale)
         inner = inside(own, self.padding, scale)
         room = inner.right - inner.left
@@ -137,7 +137,7 @@ class Wide:
 
 @dataclass(slots=True, kw_only=True)
 class Row(Box):
-    """Children beside each other, vertically centred: `Wide` ones take their width, the others share the rest."""
+    """A row of widgets, centred vertically: `Wide` parts have a fixed width, and the others share the rest."""
 
     parts: Sequence[Widget | Wide] = field(default_factory=tuple)
 
@@ -153,7 +153,7 @@ class Row(Box):
         return max((_child(part).measure(room, scale) for part, room in pairs), default=0)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         own = inside(box, self.margin, scale)
         inner = inside(own, self.padding, scale)
         left = inner.left
@@ -172,6 +172,6 @@ def _child(part: Widget | Wide) -> Widget:
 
 
 def inside(box: Bounds, room: Padding, scale: Scale) -> Bounds:
-    """The box without the room at its edges."""
+    """Return the box without the padding at its edges."""
     left, top, right, bottom = (scale.px(each) for each in room)
     return Bounds(box.left + left, box.top + top, box.right - right, box.bottom - bottom)

@@ -1,4 +1,4 @@
-"""One running command: its words, its input and what it says."""
+"""One running shell command: its words, its input and its output."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ ERR = 2
 
 @dataclass(slots=True)
 class Output:
-    """What a line wrote, in the order it was written: pairs of descriptor and bytes."""
+    """What a command line wrote, in order: pairs of a file descriptor and bytes."""
 
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
 
     def write(self, descriptor: int, data: bytes) -> None:
-        """Adds bytes to standard output (1) or standard error (2)."""
+        """Append bytes to standard output (1) or standard error (2)."""
         if data:
             self.chunks.append((descriptor, data))
 
     def of(self, *descriptors: int) -> bytes:
-        """Everything written to these descriptors."""
+        """Return everything written to these descriptors."""
         return b"".join(data for descriptor, data in self.chunks if descriptor in descriptors)
 
 
 @dataclass(slots=True)
 class Call:
-    """A command with its arguments, expanded. `words[0]` is its name."""
+    """A command with its expanded arguments. `words[0]` is its name."""
 
     phone: Device
     words: tuple[str, ...]
@@ -38,24 +38,24 @@ class Call:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The words after the name."""
+        """The words after the command's name."""
         return self.words[1:]
 
     def say(self, text: str) -> None:
-        """A line to standard output."""
+        """Write a line to standard output."""
         self.output.write(OUT, text.encode("utf-8", "surrogateescape") + b"\n")
 
     def complain(self, text: str) -> None:
-        """A line to standard error."""
+        """Write a line to standard error."""
         self.output.write(ERR, text.encode("utf-8", "surrogateescape") + b"\n")
 
     def send(self, data: bytes) -> None:
-        """Bytes to standard output."""
+        """Write bytes to standard output."""
         self.output.write(OUT, data)
 
 
 Command = Callable[[Call], Awaitable[int]]
-"""A program: runs and gives its exit code."""
+"""A program: runs a call and returns its exit code."""
 
 Family = dict[str, Command]
-"""Programs by name."""
+"""A set of programs by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -48,6 +49,7 @@ from devices.geometry import Bounds, Size
 from devices.inputs import TypeText
 from devices.phone import Element, Observation
 from devices.virtual_phone.state import Dialog, Note
+from tests.agent.graph.dying import DyingSaver, Lives
 from tests.agent.graph.rig import LIMIT, Rig, Work, order, rig_on
 from tests.agent.graph.test_main import FINISH
 from tests.fakes.scripted_model import call, models, text
@@ -407,6 +409,23 @@ async def test_a_text_is_kept_that_may_be_cut(rig: Rig) -> None:
     await work.agent.resume("7")
     await work.ended()
     assert next(entry.state for entry in rig.journal.rows.values()) == "uncertain"
+    activity = rig.phone.windows.activity
+    assert activity is not None
+    assert activity.fields["user_name"] == "Platform 9"
+
+
+async def test_a_text_that_was_cut_outlives_its_process(rig: Rig, tmp_path: Path) -> None:
+    """It dies after the cut, before the checkpoint. Seen failing without the text in the journal: it was lost."""
+    edit_note(rig, "Platform 9")
+    lives, task = Lives(tmp_path / "checkpoints.sqlite3"), order("carry it over")
+    for saver, script in (
+        (DyingSaver(await lives.connect(), "execute_action", "has run", 1), [call("cut_text")]),
+        (DyingSaver(await lives.connect()), [call("open_app", name="Account"), call("paste_text"), FINISH]),
+    ):
+        rig.saver = saver
+        asked, _ = models(script)
+        await lives.live(rig.agent(asked), task, saver)
+        await saver.conn.close()
     activity = rig.phone.windows.activity
     assert activity is not None
     assert activity.fields["user_name"] == "Platform 9"

@@ -62,6 +62,21 @@ async def test_the_same_event_never_does_anything_twice(world: World) -> None:
     assert len(await world.task_service.recent(10)) == 1
 
 
+async def test_an_event_that_was_cut_off_is_handled_when_it_comes_again(world: World) -> None:
+    """As when its chat is disconnected meanwhile. Seen failing where it counted as seen from its beginning."""
+    incoming = world.incoming("!opengui do x", command="do open settings")
+    first = asyncio.create_task(world.commands.message(incoming))
+    await asyncio.sleep(0)
+    repeat = asyncio.create_task(world.commands.message(incoming))
+    await asyncio.sleep(0)
+    assert not repeat.done(), "it is not known yet what becomes of the first"
+    first.cancel()
+    assert (await repeat).again
+    assert (await world.commands.message(incoming)).task == "1"
+    assert await world.commands.message(incoming) == Reply()
+    assert len(await world.task_service.recent(10)) == 1
+
+
 async def test_the_same_event_after_a_restart_gives_the_same_task(tmp_path: Path) -> None:
     async with a_world(tmp_path) as before:
         incoming = before.incoming("!opengui do x", command="do open settings")

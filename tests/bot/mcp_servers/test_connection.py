@@ -85,6 +85,25 @@ async def test_a_task_may_call_a_server_so_often_and_another_task_again() -> Non
 
 
 @pytest.mark.slow
+async def test_a_service_that_may_have_lost_its_record_calls_nothing() -> None:
+    """Seen failing without the look: it was called."""
+    is_ours = True
+    connection = ServerConnection("my-server", entry("good_server.py"), may_call=lambda: is_ours)
+    keeping = asyncio.create_task(connection.keep())
+    try:
+        await comes(connection)
+        assert (await connection._call("1", "add", {"a": 1})).text == "2"
+        is_ours = False
+        with pytest.raises(ActionError, match="another service") as refused:
+            await connection._call("1", "add", {"a": 1})
+        assert not refused.value.uncertain
+    finally:
+        keeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
+
+
+@pytest.mark.slow
 async def test_an_allowed_tool_is_not_asked_about_until_it_is_another() -> None:
     server = entry("good_server.py", tools={"add": ToolEntry(ask=False)})
     async with kept(server) as connection:

@@ -26,7 +26,7 @@ from bot.domain.right import Grant, Right
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import TaskDraft
 from bot.store.connection import Database, Transaction
-from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreTooNew, StoreTooOld
+from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreTooNew, StoreTooOld, StoreUnsure
 from bot.store.opening import open_checkpoints
 from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server
 from bot.store.postgresql.copying import THREADS, copy_in, copy_out
@@ -630,6 +630,34 @@ async def test_what_became_of_a_commit_is_settled_before_another_one_writes(
             is_there = stays or reaches
             assert [row[0] for row in rows] == ["comes first", "waits"][: 1 + is_there]
             assert done == (["waits", "comes first"] if reaches else ["comes first", "waits"][: 1 + is_there])
+        finally:
+            await database.close()
+
+
+@pytest.mark.parametrize("reaches", [True, False])
+async def test_who_does_not_wait_hears_that_a_commit_is_not_known(
+    server: PostgresServer, url: str, reaches: bool
+) -> None:
+    """The server is away right after a COMMIT was sent. Seen failing where it was said to be away and no more: what was
+    stored passed for not done.
+    """
+    await (await PostgresDatabase.open(url)).close()
+    cutter = Cutter(server, reaches=reaches, stays_shut=True)
+    done: list[str] = []
+    async with cutter.open() as port:
+        database = await PostgresDatabase.open(url.replace(f":{server.port}", f":{port}"), owns=True)
+        try:
+            cutter.armed = True
+            with pytest.raises(StoreUnsure):
+                await database.write(adds("unknown", done))
+            with pytest.raises(StoreAway) as away:
+                await database.write(adds("not done", done))
+            assert not isinstance(away.value, StoreUnsure)
+            cutter.refuses = False
+            await database.write(adds("after it", done))
+            rows = await database.fetch("SELECT platform FROM refusals ORDER BY platform")
+            assert [row[0] for row in rows] == ["after it"] + ["unknown"] * reaches
+            assert done == ["unknown"] * reaches + ["after it"]
         finally:
             await database.close()
 

@@ -116,6 +116,8 @@ async def test_an_action_is_begun_once_and_only_under_the_lease(store: Store) ->
     assert lease is not None
     assert await store.journal.begin(key, {"kind": "tap"}, fence=lease.fence)
     assert not await store.journal.begin(key, {"kind": "tap"}, fence=lease.fence)
+    assert await store.journal.action_of(key) == {"kind": "tap"}
+    assert await store.journal.action_of(replace(key, index=9)) is None
     await store.journal.finish(key, "done", "the page changed")
     assert not await store.journal.begin(key, {"kind": "tap"}, fence=lease.fence)
     later = ActionKey(RunId("1"), 1, 2, 0)

@@ -425,6 +425,11 @@ def test_when_waiting_makes_sense(wish: str, attached: tuple[str, ...], held: tu
             raise trouble or AssertionError("waiting")
 
 
+def test_a_phone_that_is_not_there_is_called_by_its_name() -> None:
+    trouble = hopeless("x", [phone("a")], (), called="Pixel")
+    assert 'The phone "Pixel" is not connected' in str(trouble)
+
+
 async def test_a_wish_that_nothing_can_serve_fails_at_once(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
         with pytest.raises(NoPhone, match="not connected"):

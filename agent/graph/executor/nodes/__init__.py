@@ -1,1 +1,1 @@
-"""One module for each node of the executor graph."""
+"""The nodes of the executor graph, one module each."""

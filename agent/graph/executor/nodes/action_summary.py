@@ -1,4 +1,4 @@
-"""action_summary: a few words for the card, beside the main branch and never in its way."""
+"""action_summary: writes a caption for the card in the background, without delaying the main branch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ STEPS_TOLD = 3
 
 
 async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> None:
-    """Start a call for the words when the model did not say them itself; `check_loop` collects what is there.
+    """Start a model call for the caption if the model did not write one; `check_loop` collects the result.
 
-    A sibling in the same super-step would hold up the next one: so this only starts a task that the run owns.
+    A sibling node in the same super-step would delay the next one, so this only starts a task that the run owns.
     """
     context = runtime.context
     sight = context.screen.view
@@ -49,7 +49,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
 
 
 def _facts(state: ExecutorState, now: str) -> str:
-    """What the words are about: the goal, the last steps by which one sees whether it gets on, and what is done now."""
+    """Return what the caption is about: the goal, the last steps to show the progress, and the current action."""
     step = state["step"]
     before = "\n".join(past_line(past) for past in state["past"][-STEPS_TOLD:]) or "(none)"
     words = f"\nIts words: {said}" if (said := step["reply"]["text"].strip()) else ""

@@ -1,4 +1,4 @@
-"""check_loop: the one place that honours cancel and pause, watches the caps, and notices standing still."""
+"""check_loop: the only place that handles cancel and pause, checks the limits, and detects a lack of progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agent.outcome import Outcome
 from agent.wording import kept, sentence
 
 MOST_SAME_REASON = 3
-"""Times that the phone gives one reason before the work ends with it: a model that does not heed it never will."""
+"""How often the phone may give the same reason before the work ends with it, as the model is ignoring it."""
 NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
 REMINDER = (
     "You are going in circles: what you do has no lasting effect. Look at the picture again. The goal is: {goal} "
@@ -41,7 +41,7 @@ REPLAN = (
 async def check_loop(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "sum_up_past", "call_user", "executor_exit"]]:
-    """Close the step, then go on or end."""
+    """Close the step, then continue or end."""
     context, control = runtime.context, runtime.context.control
     report_step(state, context)
     closed = close_step(state, context) if state["step"]["performed"] else None

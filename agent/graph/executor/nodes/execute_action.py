@@ -1,4 +1,4 @@
-"""execute_action: each decided action is resolved, gated, journalled, run and recorded, in order."""
+"""execute_action: resolves, gates, journals, runs and records each decided action, in order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was
 
 
 async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Do the decided actions in order; the rest is dropped at the first that fails or changes the app."""
+    """Do the decided actions in order; the rest is dropped once one fails or changes the app."""
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
@@ -72,6 +72,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         step.end(StepStatus.INTERRUPTED, what)
         step.notify(INTERRUPTED.format(what=what))
         step.safety["moved"] = [*step.safety["moved"], *(name for each in actions for name in new_names(each))]
+        await step.recall_cut()
         return Command(goto="check_loop", update=step.update())
     try:
         while step.index < len(actions):
@@ -116,10 +117,9 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
 
 
 async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> ExecutorState | None:
-    """Do one action. Returns the update that asks a person instead, when it needs one, or lets it pass by what they
-    have allowed ahead.
+    """Do one action. Returns an update instead if a person must be asked, or has approved it in advance.
 
-    `sight` is the screen as it is now, `chosen_on` the one that the model was shown.
+    `sight` is the current screen, `chosen_on` the one that the model was shown.
     """
     action = with_copied(step, action)
     resolved = await with_elements(step, resolve(step, action, sight, chosen_on))
@@ -130,7 +130,7 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
 
 async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
-    """Do what nobody has to allow, or somebody has allowed. Raises ActionError when nothing came of it."""
+    """Do what needs no approval or was approved. Raises ActionError if it failed."""
     before: SafetyState = {**step.safety}
     step.foresee(resolved)
     await journal(step, resolved)
@@ -144,7 +144,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     step.record(done)
     if acts(resolved.action):
         safety = step.safety
-        if step.question["approved_action"] is None:  # else it is a matter of its own
+        if step.question["approved_action"] is None:  # otherwise it is a separate matter
             safety["deeds"] = [*safety["deeds"], kept(step.context.mask.sentence(resolved.what))]
         safety["has_acted"] = True
         safety["matters"] = without_refused(safety["matters"])
@@ -154,13 +154,13 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
 
 
 def _remember(step: OpenStep, fate: MatterFate, action: Action, sight: ScreenView) -> None:
-    """Keep what has become of an action that nobody was asked about."""
+    """Record what became of an action that nobody was asked about."""
     what = step.context.mask.text(said(step.context.actions.describe(action, sight)))
     step.settle(fate, {"about": digest([fate, sight.observation.package, what]), "what": what})
 
 
 async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
-    """What has become of what a person has allowed, after this. What an earlier process has begun may be known."""
+    """Return what became of an approved action after this error; an earlier process may have begun it."""
     if not trouble.uncertain:
         return MatterFate.NOT_DONE
     done = await step.context.journal.state_of(step.key) == "done"
@@ -168,12 +168,12 @@ async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
 
 
 async def _do_approved(step: OpenStep, action: Action) -> Route:
-    """Do what a person has allowed, or type what they gave: an input only if its target is still as it was shown."""
+    """Do what a person approved, or type what they gave; an input only if its target is still as shown."""
     context, binding = step.context, step.question["binding"]
     action = with_copied(step, action)
     spec, what = context.actions.spec_of(action), context.actions.describe(action, None)
     try:
-        if isinstance(spec, Tool | PhoneTool):  # what was approved are its arguments: the screen has no part in it
+        if isinstance(spec, Tool | PhoneTool):  # its arguments were approved, independent of the screen
             await _do_allowed(step, Resolved(action=action, spec=spec, what=what, sight=context.screen.view))
             step.settle(MatterFate.DONE, binding)
             step.question["approved_action"] = None
@@ -199,16 +199,16 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
 
 
 async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Words) -> Route:
-    """Look again; act once if the target is still there as it was approved, else let the model look.
+    """Look again, and act once if the target is still as approved; otherwise let the model look.
 
-    The order is journal, look, input. The journal has to be on disk before the input, so that nothing is done twice
-    after a crash, and a disk may take its time: it comes before the look, so that between the look and the input there
-    is nothing but the phone's own last word about its window. Who is stopped between the journal and the look has
-    done nothing, and is asked anew.
+    The order is journal, look, input. The journal must be on disk before the input, so that nothing is done twice after
+    a crash. Since a disk may be slow, it is written before the look, so that only the phone's own check of its window
+    comes between look and input. A run stopped between journal and look has done nothing, and the person is asked
+    again.
     """
     context, safety, state = step.context, step.safety, step.state
     secret, binding = step.question["secret"], step.question["binding"]
-    if secret is not None and binding is None:  # it was given before there was a field
+    if secret is not None and binding is None:  # it was given before there was a field for it
         safety["held_secret"] = secret
         step.perform(what)
         step.notify(KEPT)
@@ -216,7 +216,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         return Command(goto="check_loop", update=step.update())
     control = (binding or {}).get("control")
     follows = isinstance(spec, InputAction) or secret is not None or safety["held_secret"] is not None
-    if follows:  # else a person is asked for the secret that goes into the field
+    if follows:  # otherwise a person is asked for the secret for this field
         await begin(context, step.key, step.recorded, BEGUN)
     looked = asyncio.get_running_loop().time()
     try:
@@ -252,7 +252,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         step.settle(MatterFate.DONE, binding)
         safety["changed_screens"] = counted(safety["changed_screens"], control, 0)
         return _after_touch(step)
-    if secret is None:  # what is allowed is the field
+    if secret is None:  # the approval was for the field
         assert isinstance(action, EnterSecret)
         secret = safety["held_secret"]
         if secret is None:
@@ -264,7 +264,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
 
 
 def _after_touch(step: OpenStep) -> Route:
-    """On to the next step, unless another window got what was allowed: then a person has to see to it."""
+    """Continue with the next step, unless another window got the approved input: then a person must check."""
     step.question["approved_action"] = None
     other = next((each for each in effects_of(step.taken["effects"]) if isinstance(each, OtherWindow)), None)
     if other is None:
@@ -277,7 +277,7 @@ def _after_touch(step: OpenStep) -> Route:
 async def _type_secret(
     step: OpenStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
 ) -> None:
-    """Type it into the field, once."""
+    """Type the secret into the field, once."""
     context, safety, typed = step.context, step.safety, secret_action(action, where)
     done, told = what_was_typed(context, action, where, sight)
     step.perform(done)

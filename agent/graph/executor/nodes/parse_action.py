@@ -1,5 +1,5 @@
-"""parse_action: from the model's words to typed actions, or back to the model with the reason why not; a claim of
-success is checked against the last screen.
+"""parse_action: turns the model's words into typed actions, or tells the model why that failed; a claim of success is
+checked against the last screen.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Verdict(BaseModel):
 async def verify(
     state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish
 ) -> tuple[Verdict | str, Usage]:
-    """The verdict on a claim of success, or why none could be had.
+    """Return the verdict on a claim of success, or why there is none.
 
-    Raises nothing of the model's: what cannot be verified is unverified.
+    Never raises an error of the model: what cannot be verified counts as unverified.
     """
     image = None if context.screen.by_list else sight.screen.image
     if image is None and not sight.screen.elements:
@@ -107,7 +107,7 @@ Route = Command[Literal["execute_action", "check_loop", "screenshot", "executor_
 
 
 async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Understand the reply. What cannot be understood is told to the model, never read as success."""
+    """Parse the reply. What cannot be parsed is reported to the model, never treated as success."""
     context = runtime.context
     sight = context.screen.view
     if sight is None:
@@ -131,7 +131,7 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
         return _bad(state, str(error))
     notices = [*decision.told]
     if len(actions) > 1 and isinstance(actions[-1], Finish):
-        # Whoever finishes in the same breath as acting has not seen what came of it.
+        # A model that acts and finishes in one answer has not seen the effect.
         actions = actions[:-1]
         notices.append("Finish alone, after you have seen on the screen what your last action did.")
     update: ExecutorState = {
@@ -152,8 +152,8 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
 
 
 def _bad(state: ExecutorState, reason: str, *, can_ask_otherwise: bool = False) -> Route:
-    """An answer of which nothing is done. `can_ask_otherwise`: it was empty, and a picture may be why (a filter, a
-    template that drops what follows one), so the same is asked by the list alone before the sub-task ends.
+    """Reject an answer. `can_ask_otherwise` means that it was empty, perhaps because of a picture (a filter, or a
+    template that drops what follows one), so the same is asked with only the list before the sub-task ends.
     """
     count = state["progress"]["bad_replies"] + 1
     update: ExecutorState = {
@@ -180,8 +180,8 @@ def _check_elements(decision: Decision, sight: ScreenView) -> None:
 
 
 def _held_to_list(decision: Decision, sight: ScreenView) -> tuple[Action, ...]:
-    """The actions; those of a model that was shown no list and says in words what it points at go to where the words
-    are in the list that has come since. Raises BadReply.
+    """Return the actions. If the model was shown no list and named its targets in words, they are moved to where those
+    words are in the list that has arrived since. Raises BadReply.
     """
     if sight.is_listed or not decision.named:
         return decision.actions
@@ -212,7 +212,7 @@ async def _finish(
         if claim.status != "success":
             done = [summary]
         elif not act and summary and len(deeds) > safety["deeds_before_denial"]:
-            # A question that was answered some other way: its answer is what the person wants to read.
+            # A question that was answered in another way: the answer is what the person wants to read.
             done.append(sentence("matter.says", text=summary))
         summary = "\n".join(filter(None, [*known, *done]))
     elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
@@ -259,26 +259,26 @@ async def _finish(
 
 
 def _shows_it(state: ExecutorState, context: RunContext, sight: ScreenView) -> bool:
-    """Whether code can see that the task is done; not where words of the screen are secret."""
+    """Whether code can see that the task is done; not if words of the screen are covered."""
     seen = sight.observation
     return not context.mask.covers_words(seen) and is_shown(state, context.memory.looks, seen)
 
 
 def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:
-    """What a claim of success leaves out though code can see it: a message that stands in its field, and that nothing
-    was done at all for what cannot be so already.
+    """Return what a claim of success omits although code can see it: a message still in its field, or that nothing was
+    done at all for a task that requires an action.
     """
     seen = sight.observation
     lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
     if context.config.models.vision.name == PILOT:
-        return lines  # it follows each clause to its end, and a picture of the screen takes no act
+        return lines  # it follows each clause to its end, and a screenshot needs no action
     if act == "does" and not (state["safety"]["has_acted"] or state["order"]["plan"]):
         lines.append(sentence("matter.nothing"))
     return lines
 
 
 def _once_more(reason: str, update: ExecutorState) -> Route:
-    """One more round: the model is told what is missing."""
+    """Give the model one more round, telling it what is missing."""
     told = f"Not proven yet that the task is done: {reason} Do what is missing, or show it."
     more: ExecutorState = {
         "progress": {"verify_rounds": 1},

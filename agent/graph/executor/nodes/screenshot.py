@@ -1,4 +1,4 @@
-"""screenshot: one observation, and how the model will see it."""
+"""screenshot: takes one observation, and prepares it for the model."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ UNPLANNED = (
     "go on. Where it changes what is to be done, finish with failure and say what it shows: the plan is looked at "
     "again."
 )
-"""Without a word of it: what stands on the screen is data, and this is none."""
+"""It names nothing from the screen: words on the screen are data, and this is an instruction."""
 _OPENED = frozenset({"did.open_app", "did.open_url", "did.press", "did.hand_over"})
-"""What was done where another app in front is no surprise."""
+"""Actions after which another app in front is expected."""
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3400-\u9fff]{2}")
 
 
 async def screenshot(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["vision_model", "call_user", "check_loop", "executor_exit"]]:
-    """Look at the phone. Only the look is tried again, never an action."""
+    """Look at the phone. Only the look is retried, never an action."""
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
@@ -58,7 +58,7 @@ async def screenshot(
     if state["step"]["frame"] is None and view.frame is not None:
         context.emit(Seen(run=context.run, frame=view.frame))
     closed: ExecutorState = {} if context.screen.is_early else await correct_step(state, context, seen)
-    # Also what was written while the run was queued or a question was open.
+    # Includes what was written while the run was queued or a question was open.
     written = context.control.take_notes()
     conversation = state["conversation"]
     notices = [*conversation["model_notices"], *([CLOSED] if context.policy.closes(seen.package) else [])]
@@ -84,8 +84,8 @@ async def screenshot(
 
 
 def unplanned_window(state: ExecutorState, seen: Observation) -> str:
-    """What the dialog is called, or the app, that an action of this sub-task has brought up and that neither the plan
-    nor its goal names; "" where there is no plan, where it was opened by name, and where it has no words.
+    """Return the name of the dialog or app that an action of this sub-task brought up and that neither the plan nor its
+    goal mentions; "" if there is no plan, if it was opened by name, or if it has no words.
     """
     order, past = state["order"], state["past"]
     if not (order["plan"] and past):
@@ -100,7 +100,7 @@ def unplanned_window(state: ExecutorState, seen: Observation) -> str:
 
 
 def _unlock_question(state: ExecutorState, context: RunContext, frame: str | None) -> ExecutorState:
-    """The update with which a person is asked to unlock the phone, between two steps."""
+    """Return the update that asks a person to unlock the phone, between two steps."""
     number = state["question"]["between_steps_count"] + 1
     return {
         "question": {

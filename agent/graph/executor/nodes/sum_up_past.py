@@ -1,7 +1,7 @@
-"""sum_up_past: what the older steps have come to, in a few words of the basic model, kept before anything goes on.
+"""sum_up_past: has the basic model summarise the older steps, and stores the summary before anything continues.
 
-All of the past stays in the state as the record (and each step in the table of steps): what is summed up is only shown
-to the model in other words. Up to 30 steps in a window that is large enough nothing of what is sent changes.
+The whole past stays in the state as the record (and each step in the table of steps); summarised steps are only shown
+to the model in other words. Up to 30 steps in a large enough window, nothing that is sent changes.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from agent.models.errors import ModelError
 
 logger = logging.getLogger(__name__)
 MOST_STEPS: Final = 30
-"""Steps that a model is shown one by one. Then the older half is summed up: all that stands before the newer half is
-new to the endpoint's prompt cache once in 15 steps."""
+"""How many steps a model is shown one by one. Then the older half is summarised, so everything before the newer half is
+new to the endpoint's prompt cache once in 15 steps.
+"""
 WORTH_IT: Final = 8
-"""Steps that are left alone in a full window: fewer are hardly longer than their summary."""
+"""How many steps are left alone in a full window, as fewer are hardly longer than their summary."""
 KEPT_WHEN_REFUSED: Final = 2
 PAUSE: Final = 5
-"""Steps until it is tried again after the basic model has failed at it."""
+"""Steps until the next attempt after the basic model failed."""
 
 REFUSED: Final = "refused"
 SUMMED_UP: Final = "summed up"
 
 
 async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
-    """Whether old steps are to be summed up now: there are too many, or they fill the model's window. The pilot needs
-    each of them, and nobody could sum them up for it.
+    """Whether old steps should be summarised now, because there are too many or they fill the model's window. The pilot
+    needs every step, and no model could summarise them for it.
     """
     shown, model = len(unsummed(state)), context.config.models.vision
     if shown < WORTH_IT or PILOT in {model.name, context.config.models.basic.name}:
@@ -53,15 +54,15 @@ async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
     if earlier is not None and len(state["past"]) < earlier["tried"]:
         return False
     try:
-        # Its endpoint may be asked for the window, which may take seconds once.
+        # This may ask the endpoint for the window, which may take seconds once.
         return shown > MOST_STEPS or await context.control.guard(is_full(model, state["conversation"]["input_tokens"]))
     except Stopped:
         return False
 
 
 def steps_to_sum_up(state: ExecutorState) -> int:
-    """How many of the past's first steps the next summary stands for; as many as the last one where there is nothing
-    to sum up.
+    """Return how many of the first past steps the next summary covers; as many as the last one if there is nothing to
+    summarise.
     """
     shown, past = len(unsummed(state)), len(state["past"])
     kept = KEPT_WHEN_REFUSED if state["conversation"]["overflow"] == REFUSED else shown // 2
@@ -71,8 +72,8 @@ def steps_to_sum_up(state: ExecutorState) -> int:
 async def sum_up_past(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "check_loop", "executor_exit"]]:
-    """One call, and a look at the phone after it. Where the model has refused what was sent it is shown no past
-    pictures from now on; without need of it a failing model costs only the summary.
+    """Make one call, then look at the phone again. If the model refused what was sent, it gets no past pictures from
+    now on; otherwise, a failing call only costs the summary.
     """
     context, order, conversation = runtime.context, state["order"], state["conversation"]
     refused = conversation["overflow"] == REFUSED

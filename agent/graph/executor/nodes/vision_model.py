@@ -1,4 +1,4 @@
-"""vision_model: asks the model what to do with the current screen, and puts together what it is shown."""
+"""vision_model: asks the model what to do with the current screen, and assembles what it is shown."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from devices.phone import Observation
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
-    """Everything one acting call is about; pictures only for the steps inside the image window. So are their words,
-    unless the endpoint keeps the conversation: then all are said, and it has those of each past step already.
+    """Build the scene of an acting call. Only steps inside the image window have pictures. The same applies to their
+    text, unless the endpoint stores the conversation: then all text is repeated, and the endpoint has it already.
     """
     order, conversation, past = state["order"], state["conversation"], state["past"]
     summary = conversation["past_summary"]
@@ -87,12 +87,12 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
 
 
 def _own_from(past: Sequence[PastData], model: str) -> int:
-    """The index of the first step after which no other model has taken one."""
+    """Return the index of the first step since which no other model has taken one."""
     return next((n for n in range(len(past), 0, -1) if past[n - 1]["model"] not in {"", model}), 0)
 
 
 def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
-    """Which skills are for the app in front, unless one is followed already."""
+    """Return which skills are for the app in front, unless one is followed already."""
     names = "" if context.memory.skill else ", ".join(context.skills.of_app(view.observation.package))
     return [f"There is a skill for this app: {names}. Read it with read_skill if it fits and you have not."] * bool(
         names
@@ -100,12 +100,13 @@ def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
 
 
 def first_in_window(past: int, window: int) -> int:
-    """The index of the first of `past` steps whose picture is still shown; at most `window` are, the current one
-    included.
+    """Return the index of the first of `past` steps whose picture is still shown; at most `window` are, including the
+    current one.
 
-    A full window drops its older half at once: were it one picture a step, everything after that picture would be new
-    to the endpoint's prompt cache at every step. Measured over 30 steps with 30 elements each, cached input at a tenth
-    of its price: a window of 5 costs 163 thousand tokens of input, 356 one picture at a time; a window of 1 costs 96.
+    A full window drops its older half at once: if it dropped one picture per step, everything after it would be new to
+    the endpoint's prompt cache each time. Measured over 30 steps with 30 elements each, cached input at a tenth of its
+    price: a window of 5 costs 163 thousand tokens of input, 356 when dropping one picture at a time; a window of 1
+    costs 96.
     """
     most = window - 1
     if past <= most:
@@ -115,8 +116,8 @@ def first_in_window(past: int, window: int) -> int:
 
 
 def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Message, ...]) -> None:
-    """Keep what the model is shown now, to be said again in the same words while its picture is in the window, or while
-    the endpoint keeps the conversation.
+    """Remember what the model is shown now, to repeat it in the same words while its picture is in the window or the
+    endpoint stores the conversation.
     """
     most = MOST_STEPS + 1 if keeps_conversation(context.config.models.vision) else context.profile.image_window
     if most == 1 or context.screen.by_list:
@@ -131,13 +132,13 @@ def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Me
 logger = logging.getLogger(__name__)
 
 MOST_THOUGHT = 4_000
-"""Characters of what a model thinks in one step that are told."""
+"""The maximum characters of a model's reasoning in one step that are reported."""
 
 
 async def vision_model(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["action_summary", "parse_action", "screenshot", "check_loop", "sum_up_past", "executor_exit"]]:
-    """One call with the image window. After a restart there is nothing seen yet: then look first."""
+    """Make one call with the image window. After a restart nothing has been seen yet, so look first."""
     context = runtime.context
     view = context.screen.view
     if view is None:
@@ -153,7 +154,7 @@ async def vision_model(
     confirmed: ExecutorState = {}
 
     def remember(shown: Observation) -> asyncio.Future[Seen]:
-        """What an app has shown counts from the next action on: it is worked out while the model thinks."""
+        """Remember what an app showed, which counts from the next action on, while the model thinks."""
         return asyncio.ensure_future(asyncio.to_thread(with_seen, seen, shown, context.policy.lexicon))
 
     remembering = remember(view.observation)
@@ -164,10 +165,10 @@ async def vision_model(
         confirmed = await confirm_step(state, context, early)
         if context.screen.view is not None and not early.seen.complete:
             remembering = remember(context.screen.view.observation)
-        look_after(context)  # how the phone is was not asked before the model was
+        look_after(context)  # the phone's condition was not known before the model was asked
 
     def known(*more: ExecutorState) -> ExecutorState:
-        """What is known of the step before by now: it was held only as long as its screen might still move."""
+        """Return what is known about the previous step, whose report waited for the screen to become still."""
         return joined(*more, {} if context.screen.pending is not None else REPORTED, confirmed)
 
     try:
@@ -177,7 +178,7 @@ async def vision_model(
             context.memory.spent_ahead += await first.drop()
             first = None
         if first is not None:
-            scene = first.scene  # what is said again later is what was said, with the time of day that it said
+            scene = first.scene  # later repetitions use the original text with its time of day
         messages, tools = context.profile.dialect.render(scene)
         remember_shown(state, context, messages)
         request = ModelRequest(
@@ -216,7 +217,7 @@ async def vision_model(
     }
     await lightening
     if isinstance(reply, StaleAnswer) or reply.waited:
-        # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
+        # The screen changed, or may have after so much time: look again and ask again.
         return Command(goto="screenshot", update=known(answered))
     if reply.reasoning:
         thought = shortened(context.mask.text(reply.reasoning), MOST_THOUGHT)
@@ -241,6 +242,6 @@ async def vision_model(
 
 
 async def _lighten(context: RunContext, view: ScreenView) -> None:
-    """Make the picture ready as the next steps send it, while the model thinks."""
+    """Compress the picture for the next steps while the model thinks."""
     if context.profile.dialect.lightens_past and context.profile.image_window > 1:
         await context.screen.stored(view.frame, view.screen.space, light=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from agent.ports.memory import FactSource
 from bot.domain.watch_words import MOST_CONDITION
-from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Arguments, Got, Listed, Name
-from bot.web.v1.models.tasks import HowTo
+from bot.web.v1.models.base import NAME_LIMIT, Got, Listed, Name
+from bot.web.v1.models.tasks import WhatToDo
 
 
-class NewSchedule(HowTo):
+class NewSchedule(WhatToDo):
     """A task to repeat at set times, in words or as a skill with arguments. With `tell_me_when` it is a watch, paused
     until POST /schedules/{id}/resume confirms how those words were understood.
     """
@@ -20,19 +20,10 @@ class NewSchedule(HowTo):
     rule: str = Field(
         min_length=1, max_length=NAME_LIMIT, description="`every 2h`, `every monday at 8 pm`, `cron 0 8 * * 1-5`."
     )
-    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
-    skill: Name = Field(default="", description="The name of the skill that is followed each time.")
-    arguments: Arguments = Field(default_factory=dict, description="What the skill is done with, by parameter.")
     tell_me_when: str = Field(
         default="", max_length=MOST_CONDITION, description="Makes it a watch: `the price is below $50`, `it changes`."
     )
     zone: Name = ""
-
-    @model_validator(mode="after")
-    def _of_something(self) -> Self:
-        if not (self.text.strip() or self.skill):
-            raise ValueError("a text or a skill is needed")
-        return self
 
 
 class ReadingsInfo(Got):

@@ -43,21 +43,26 @@ class HowTo(TaskOptions, Sent):
         return TaskDraft(text, self.phone, options, max_steps=self.max_steps, result_schema=schema)
 
 
-class NewTask(HowTo):
-    """A task, in words or as a skill with its arguments."""
+class WhatToDo(HowTo):
+    """What to do, in words or as a skill with its arguments, and how."""
 
-    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a recorded skill is named.")
-    skill: Name = Field(default="", description="The name of the skill that is to be followed.")
-    arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
-    follows: Name = Field(default="", description="The task that it follows up; in a conversation the last one there.")
-    conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
-    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="May be left out if a skill is named.")
+    skill: Name = Field(default="", description="The name of the skill to follow.")
+    arguments: Arguments = Field(default_factory=dict, description="Values for the skill's parameters, by name.")
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if not (self.text.strip() or self.skill):
             raise ValueError("a text or a skill is needed")
         return self
+
+
+class NewTask(WhatToDo):
+    """A task to start now."""
+
+    follows: Name = Field(default="", description="The task that it follows up; in a conversation the last one there.")
+    conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
+    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
 
 
 class OpenQuestionInfo(Got):

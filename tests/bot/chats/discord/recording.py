@@ -21,11 +21,15 @@ class Recording:
     invoked: Reply = field(default_factory=Reply)
     pressed: Reply = field(default_factory=Reply)
     offered: tuple[tuple[str, str], ...] = ()
+    waits: asyncio.Event | None = None
+    """While set and not fired, messages are not answered."""
     hold: asyncio.Event | None = None
     """While set and not fired, presses and invocations take their time."""
 
     async def message(self, incoming: Incoming) -> Reply:
         self.messages.append(incoming)
+        if self.waits is not None:
+            await self.waits.wait()
         return self.replies(incoming)
 
     async def invoke(self, invocation: Invocation) -> Reply:

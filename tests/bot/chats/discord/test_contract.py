@@ -15,7 +15,7 @@ from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
-from tests.bot.chats.talk_contract import TalkContract
+from tests.bot.chats.talk_contract import Record, TalkContract
 
 SILENT = 1 << 12
 _MARKUP = re.compile(r"\\(?P<escaped>.)|(?P<markup>\*\*|^-# |^<@\d+> )", re.MULTILINE)
@@ -24,6 +24,8 @@ _MARKUP = re.compile(r"\\(?P<escaped>.)|(?P<markup>\*\*|^-# |^<@\d+> )", re.MULT
 class DiscordBench:
     def __init__(self, home: Home, intake: Recording, directory: Path, stack: AsyncExitStack) -> None:
         self.chat: Chat
+        self.record = Record()
+        self.intake = intake
         self._home = home
         self._intake = intake
         self._directory = directory
@@ -32,9 +34,15 @@ class DiscordBench:
         self.person = Person("discord", str(home.alice.id), "alice")
         self._fake = home.fake
 
+    @property
+    def requests(self) -> int:
+        return len(self._fake.callers)
+
     async def restart(self) -> None:
         await self._stack.aclose()
-        self.chat = await self._stack.enter_async_context(running(self._home, self._intake, self._directory))
+        self.chat = await self._stack.enter_async_context(
+            running(self._home, self._intake, self._directory, record=self.record)
+        )
 
     async def write(
         self,

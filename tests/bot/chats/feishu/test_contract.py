@@ -14,7 +14,7 @@ from bot.domain.outgoing import Message as Outgoing
 from bot.texts import language_of
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.feishu.conftest import Home, running
-from tests.bot.chats.talk_contract import COMMAND, TalkBench, TalkContract
+from tests.bot.chats.talk_contract import COMMAND, Record, RedeliveryContract, TalkBench, TalkContract
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.feishu import Chat as FeishuPlace
 from tests.fakes.feishu import Message
@@ -25,15 +25,23 @@ class FeishuBench:
         self, home: Home, intake: Recording, place: FeishuPlace, stack: AsyncExitStack, thread: str = ""
     ) -> None:
         self.chat: Chat
+        self.record = Record()
+        self.intake = intake
         self._home, self._fake, self._intake = home, home.fake, intake
         self._place, self._thread, self._stack = place, thread, stack
         self.origin = home.address(place, thread)
         self.person = Person("feishu", home.alice.id, "alice")
         self.locale = "zh-CN"
 
+    @property
+    def requests(self) -> int:
+        return len(self._fake.calls)
+
     async def restart(self) -> None:
         await self._stack.aclose()
-        self.chat = await self._stack.enter_async_context(running(self._home, self._intake, locale=self.locale))
+        self.chat = await self._stack.enter_async_context(
+            running(self._home, self._intake, locale=self.locale, record=self.record)
+        )
 
     async def write(
         self,
@@ -127,7 +135,7 @@ async def a_bench(home: Home, intake: Recording, place: FeishuPlace, thread: str
         yield bench
 
 
-class FeishuTalk(ChatContract, TalkContract):
+class FeishuTalk(ChatContract, TalkContract, RedeliveryContract):
     """What Feishu cannot is told apart."""
 
     @pytest.mark.parametrize(("locale", "spoken"), [("zh-CN", "zh"), ("en", "en")])
@@ -177,7 +185,7 @@ class TestGroup(FeishuTalk):
             yield bench
 
 
-class TestGroupOfTheBot(ChatContract, TalkContract):
+class TestGroupOfTheBot(ChatContract, TalkContract, RedeliveryContract):
     """A group that the bot administers: there it may recall what people write."""
 
     @pytest.fixture

@@ -13,21 +13,27 @@ from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.discord.recording import Recording
 from tests.bot.chats.slack.conftest import Home, running
-from tests.bot.chats.talk_contract import TalkContract
+from tests.bot.chats.talk_contract import Record, RedeliveryContract, TalkContract
 from tests.fakes.slack import Channel, Message
 
 
 class SlackBench:
     def __init__(self, home: Home, intake: Recording, channel: Channel, stack: AsyncExitStack) -> None:
         self.chat: Chat
+        self.record = Record()
+        self.intake = intake
         self._home, self._intake, self._channel, self._stack = home, intake, channel, stack
         self._fake = home.fake
         self.origin = home.address(channel)
         self.person = Person("slack", home.alice.id, "alice")
 
+    @property
+    def requests(self) -> int:
+        return len(self._fake.calls)
+
     async def restart(self) -> None:
         await self._stack.aclose()
-        self.chat = await self._stack.enter_async_context(running(self._home, self._intake))
+        self.chat = await self._stack.enter_async_context(running(self._home, self._intake, record=self.record))
 
     async def write(
         self,
@@ -97,7 +103,7 @@ async def a_bench(home: Home, intake: Recording, channel: Channel) -> AsyncItera
         yield bench
 
 
-class TestChannel(ChatContract, TalkContract):
+class TestChannel(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, home: Home, intake: Recording) -> AsyncIterator[SlackBench]:
         async with a_bench(home, intake, home.channel) as bench:

@@ -17,11 +17,15 @@ class Recording:
     presses: list[Press] = field(default_factory=list)
     replies: Callable[[Incoming], Reply] = lambda _: Reply()
     pressed: Reply = field(default_factory=Reply)
+    waits: asyncio.Event | None = None
+    """While set and not fired, messages are not answered."""
     hold: asyncio.Event | None = None
     """While set and not fired, what begins with "/screen", and every press, takes its time."""
 
     async def message(self, incoming: Incoming) -> Reply:
         self.messages.append(incoming)
+        if self.waits is not None:
+            await self.waits.wait()
         if self.hold is not None and incoming.command == "screen":
             await self.hold.wait()
         return self.replies(incoming)

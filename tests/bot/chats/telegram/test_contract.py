@@ -12,7 +12,7 @@ from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import Chat
 from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
-from tests.bot.chats.talk_contract import TalkContract
+from tests.bot.chats.talk_contract import Record, RedeliveryContract, TalkContract
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import Chat as TelegramPlace
@@ -24,6 +24,8 @@ class TelegramBench:
         self, intake: Recording, home: Home, place: TelegramPlace, stack: AsyncExitStack, thread: int = 0
     ) -> None:
         self.chat: Chat
+        self.record = Record()
+        self.intake = intake
         self._intake = intake
         self._home = home
         self._alice = home.alice
@@ -34,9 +36,13 @@ class TelegramBench:
         self.person = Person("telegram", str(home.alice.id), home.alice.name)
         self._fake = home.fake
 
+    @property
+    def requests(self) -> int:
+        return len(self._fake.callers)
+
     async def restart(self) -> None:
         await self._stack.aclose()
-        self.chat = await self._stack.enter_async_context(running(self._home, self._intake))
+        self.chat = await self._stack.enter_async_context(running(self._home, self._intake, record=self.record))
 
     async def write(
         self,
@@ -119,21 +125,21 @@ async def a_bench(intake: Recording, home: Home, place: TelegramPlace, thread: i
         yield bench
 
 
-class TestPrivate(ChatContract, TalkContract):
+class TestPrivate(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.private) as bench:
             yield bench
 
 
-class TestGroup(ChatContract, TalkContract):
+class TestGroup(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.group) as bench:
             yield bench
 
 
-class TestTopic(ChatContract, TalkContract):
+class TestTopic(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.forum, home.fake.topic(home.forum, "phones")) as bench:

@@ -64,6 +64,18 @@ async def test_a_posted_command_is_done_and_answered(home: Home, intake: Recordi
         assert home.fake.webhooks.statuses == [200]
 
 
+async def test_what_the_record_has_not_taken_in_is_posted_again(home: Home, intake: Recording) -> None:
+    """Seen failing where it was answered with 200: it did not come again."""
+    replies = [Reply(again=True), Reply(Outgoing(body="yes"))]
+    intake.replies = lambda _: replies.pop(0)
+    async with posted_to(home, intake):
+        await home.fake.say(home.alice, home.private, "/do it")
+        assert (await home.answer(home.private)).text == "yes"
+        await home.fake.settled()
+        assert home.fake.webhooks.statuses == [503, 200]
+        assert intake.messages[0].event == intake.messages[1].event
+
+
 @pytest.mark.parametrize("secret", ["", "wrong", "ä"])
 async def test_without_the_secret_nothing_is_taken(home: Home, intake: Recording, secret: str) -> None:
     """Seen failing without the comparison in `_came`: the stranger's update was passed on."""
