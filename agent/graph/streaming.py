@@ -1,4 +1,4 @@
-"""Streamed words, gathered into pieces that a chat can show without being flooded."""
+"""Collects streamed words into pieces that a chat can show without being flooded."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agent.models.base import Delta
 
 PIECE_LETTERS = 240
 PIECE_SECONDS = 0.5
-"""A piece is told when it is that long or that old, whichever comes first."""
+"""A piece is emitted when it is this long or this old, whichever comes first."""
 MOST_LETTERS = 4_000
-"""In one piece, also of what comes all at once."""
+"""The maximum letters of one piece, also if everything arrives at once."""
 
 
 class Thoughts:
-    """Takes a model's deltas and tells Thinking events; `flush` tells what is left. `is_answer` says whether their text
-    is the answer to the whole task.
+    """Receives a model's deltas and emits Thinking events; `flush` emits what is left. `is_answer` means that their
+    text is the answer to the whole task.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Thoughts:
         self._told = clock()
 
     def __call__(self, delta: Delta) -> None:
-        """Take a piece."""
+        """Accept a piece."""
         self._text += delta.text
         self._reasoning += delta.reasoning
         long = len(self._text) + len(self._reasoning) >= PIECE_LETTERS
@@ -47,7 +47,7 @@ class Thoughts:
             self.flush()
 
     def flush(self) -> None:
-        """Tell what was gathered, if anything."""
+        """Emit what was collected, if anything."""
         while self._text or self._reasoning:
             text, reasoning = self._text[:MOST_LETTERS], self._reasoning[:MOST_LETTERS]
             self._emit(Thinking(node=self._node, text=text, reasoning=reasoning, is_answer=self._is_answer))
@@ -56,21 +56,21 @@ class Thoughts:
 
 
 class ProseOnly:
-    """Streams the reasoning, and of the words only prose: nobody reads JSON as it is written."""
+    """Streams the reasoning and, of the text, only prose, because nobody wants to read JSON as it is written."""
 
     def __init__(self, stream: Thoughts) -> None:
         self._stream = stream
         self._data: bool | None = None
 
     def __call__(self, delta: Delta) -> None:
-        """Take a piece."""
+        """Accept a piece."""
         if self._data is None and delta.text.strip():
             self._data = delta.text.lstrip()[0] in "{[`<"
         self._stream(Delta(reasoning=delta.reasoning) if self._data else delta)
 
 
 class FieldOnly:
-    """Streams the reasoning, and of an answer in JSON the text in one field, once the others before it `fit`."""
+    """Streams the reasoning and, of a JSON answer, the text of one field, once the fields before it `fit`."""
 
     def __init__(self, stream: Thoughts, name: str, fit: Callable[[Mapping[str, Any]], bool]) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class FieldOnly:
         self._told = ""
 
     def __call__(self, delta: Delta) -> None:
-        """Take a piece."""
+        """Accept a piece."""
         self._read += delta.text
         try:
             found = from_json(self._read, allow_partial="trailing-strings")

@@ -1,1 +1,1 @@
-"""Members of the team: folders with an AGENTS.md, those beside this file and those of the operator."""
+"""The team members: folders with an AGENTS.md, those that ship in this package and those of the operator."""

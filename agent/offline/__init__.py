@@ -1,1 +1,1 @@
-"""The offline pilot: rules instead of a model, for literal instructions, when no endpoint is set."""
+"""The offline pilot: follows literal instructions by rules instead of a model, if no endpoint is configured."""

@@ -1,4 +1,4 @@
-"""From a rule that fits to the clauses that it means."""
+"""Builds clauses from a grammar rule that matched."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ _NUMBER = re.compile(r"\d+")
 
 
 def build(rule: Rule, groups: Groups, *, first: bool) -> tuple[Clause, ...] | None:
-    """The clauses, None when the words fit the rule but mean nothing that can be done.
+    """Return the clauses; None if the words match the rule but mean nothing that can be done.
 
-    `first` says that no clause stands before it.
+    `first` means that no clause precedes it.
     """
     return _BUILDERS[rule.kind](rule, groups, first)
 
 
 def text_of(words: str) -> str | None:
-    """What is to be typed: the words as they are, the answer that they refer to, or None for what nobody said."""
+    """Return the text to type: the words themselves, the answer that they refer to, or None if they name no text."""
     if is_quote(words):
         return words
     plain = _plain(words)
@@ -73,12 +73,12 @@ def text_of(words: str) -> str | None:
 
 
 def _plain(words: str) -> str:
-    """Without politeness and signs at the end."""
+    """Remove polite words and punctuation at the end."""
     return patterns().after.sub("", words).strip()
 
 
 def number_of(words: str) -> int:
-    """The number in words such as "twice", "3 times", "2nd" or 第二个; 1 for none, -1 for the last."""
+    """Return the number in words such as "twice", "3 times", "2nd" or 第二个; 1 for none, -1 for the last."""
     if found := _NUMBER.search(words):
         return int(found[0])
     spoken = words.casefold().split()
@@ -200,7 +200,7 @@ def _type(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
 
 
 def is_field(name: str) -> bool:
-    """Whether fields are called like this."""
+    """Whether fields have names like this."""
     known = labels().fields
     return any(likeness(name, word) >= SAME for kind in known.values() for word in kind)
 

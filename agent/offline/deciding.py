@@ -1,4 +1,4 @@
-"""One step: where the work is, what the screen shows, what comes next."""
+"""Decides the pilot's next step: the current clause, what the screen shows, and what comes next."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from devices.inputs import Key
 from devices.wording import Words
 
 MAX_STEPS = 40
-"""Steps for one clause; none needs as many."""
+"""The maximum steps for one clause; none needs as many."""
 MAX_POPUPS = 3
 MAX_LOADING = 3
 LOADING_S = 15.0
@@ -43,7 +43,9 @@ MAX_BLIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The step: an action, the thought for people, the words for the card, and what is kept to find the place again."""
+    """The chosen step: an action, the thought for people, the words for the card, and a memo to find the
+    place again.
+    """
 
     action: Action
     thought: str
@@ -52,8 +54,8 @@ class Choice:
 
 
 def choose(scene: Scene) -> Choice:
-    """What to do on this scene. Never raises: what cannot be done ends in finish(failure), or in an offer of what comes
-    near to it.
+    """Choose the next action for this scene. Never raises: what cannot be done ends in finish(failure), or in an offer
+    of similar instructions.
     """
     text = scene.goal or scene.task
     chinese = speaks_chinese(text)
@@ -86,7 +88,7 @@ def choose(scene: Scene) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Speech:
-    """How the pilot says things in a task; what it is it says when it `begins`, and not again."""
+    """How the pilot words things in a task; it introduces itself only when it `begins`."""
 
     chinese: bool
     begins: bool
@@ -101,8 +103,8 @@ class _Speech:
         began: bool = False,
         data: str | None = None,
     ) -> Choice:
-        """The end. `able` says that a model could not do it either, `began` that something was done on the phone which
-        is not all of a clause; with `lacks` the task is blocked and not failed.
+        """End with a failure. `able` means that a model could not do it either, `began` that a clause was partly done
+        on the phone. With `lacks`, the task is blocked rather than failed.
         """
         nothing = "" if began else self._words("nothing_done")
         so_far = self._words("so_far", done=self._words("join").join(done)) if done else nothing
@@ -111,7 +113,7 @@ class _Speech:
         return Choice(Finish(status="failure", summary=summary, data=data, needs_model=lacks), summary, "")
 
     def note_unread(self, note: str, memo: Mapping[str, int | str]) -> Choice:
-        """The question what a note means, with what comes near, and with the way to go on without it."""
+        """Ask what a note means, offering similar instructions and a way to continue without it."""
         near = nearest(note, chinese=self.chinese)
         offer = self._words("meant") if near else ""
         question = self._row([self._words("i_am") if self.begins else "", self._words("note_unread", name=note), offer])
@@ -119,7 +121,7 @@ class _Speech:
         return Choice(AskUser(question=question, choices=(*near, self._words("go_on"))), say, say, memo)
 
     def act(self, move: Act, memo: Mapping[str, int | str]) -> Choice:
-        """A step of the work."""
+        """Return a step of the work."""
         say = f"{self._words('i_am_short')} {move.say}" if self.begins else move.say
         return Choice(move.action, move.say, say, memo)
 
@@ -131,7 +133,7 @@ class _Speech:
 
 
 class _Work:
-    """The clauses of one scene, walked through from the one that is worked on."""
+    """The clauses of one scene, processed from the current one."""
 
     def __init__(
         self,
@@ -150,7 +152,7 @@ class _Work:
         self._page = Page(scene.screen)
 
     def choice(self) -> Choice:
-        """Act for the first clause that is not done; finish when there is none."""
+        """Act for the first clause that is not done; finish if there is none."""
         found = ""
         for index, clause in self._open_clauses():
             view = self._view(index)
@@ -167,7 +169,7 @@ class _Work:
         return self._finished(found)
 
     def _open_clauses(self) -> Iterator[tuple[int, Clause]]:
-        """From the clause of the last step on; one that was noted down is over."""
+        """Yield the clauses from the last step's on; a clause that was noted is done."""
         start = 0
         if self._steps:
             start = self._steps[-1].index + (self._steps[-1].stage == "note")
@@ -180,7 +182,7 @@ class _Work:
         return View(self._page, self._clauses, index, mine, self._chinese)
 
     def _move(self, clause: Clause, view: View) -> Move:
-        """What has to be got out of the way first, else what the clause needs."""
+        """Return what must be moved out of the way first, otherwise what the clause needs."""
         if THE_ANSWER in texts_of(clause).values():
             return view.stuck("no_answer")
         if view.steps and view.steps[-1].denied:
@@ -200,13 +202,13 @@ class _Work:
         return self._popup(clause, view) or next_move(clause, view)
 
     def _sure(self, clause: Clause, view: View) -> Move:
-        """Nothing that may have happened is done twice: a person looks."""
+        """Ask a person to check, because nothing that may have happened is done twice."""
         choices = tuple(view.words(key) for key in ("it_happened", "do_again"))
         question = view.words("uncertain", name=done_words(clause, chinese=self._chinese))
         return Act(AskUser(question=question, choices=choices), SURE, view.words("asking"))
 
     def _popup(self, clause: Clause, view: View) -> Move | None:
-        """Closes a pop-up that hides what the clause is about, with the button that agrees to nothing."""
+        """Close a pop-up that hides the clause's target, with a button that agrees to nothing."""
         if not self._page.popup or isinstance(clause, Read | AskClause | WaitClause | Press):
             return None
         if isinstance(clause, TapClause) and (clause.nth or self._page.find(clause.label) is not None):
@@ -238,12 +240,12 @@ class _Work:
         return self._speech.failed(move.reason, self._done(index), lacks, able=able, began=began, data=data)
 
     def _onward(self, instruction: str, index: int) -> str:
-        """The instruction with what the task says behind the clause that it takes the place of."""
+        """Return the instruction followed by the rest of the task after the clause that it replaces."""
         rest = self._rests[index] if index < len(self._rests) else ""
         return wording("onward_with", chinese=self._chinese, near=instruction, rest=rest) if rest else instruction
 
     def _noted(self) -> tuple[str, ...]:
-        """What was read before the clause of this step."""
+        """Return what was read before this step's clause."""
         count = sum(step.stage == "note" for step in self._steps)
         return self._scene.notes[-count:] if count else ()
 
@@ -251,18 +253,18 @@ class _Work:
         text = wording("join", chinese=self._chinese).join(self._done(len(self._clauses)))
         summary = text[:1].upper() + text[1:] + wording("end", chinese=self._chinese)
         if isinstance(self._clauses[-1], Read) and found and "\n" not in found:
-            summary = found  # what was asked for, and nothing around it
+            summary = found  # what was asked for, without anything around it
         data = "\n".join([*self._noted(), found]).strip()
         return Choice(Finish(status="success", summary=summary, data=data or None), summary, "")
 
 
 def _answered(clause: Clause, answer: str) -> Clause:
-    """The clause with the person's answer in the place that waits for it."""
+    """Return the clause with the person's answer filled in."""
     return with_texts(clause, lambda text: answer if text == THE_ANSWER else text) if answer else clause
 
 
 def _tail(steps: tuple[Taken, ...], stage: str) -> tuple[Taken, ...]:
-    """The last steps in a row that were of this stage."""
+    """Return the last consecutive steps of this stage."""
     count = 0
     for step in reversed(steps):
         if step.stage != stage:

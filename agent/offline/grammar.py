@@ -1,4 +1,4 @@
-"""Reads an instruction: text in, clauses out, or the part that is no literal instruction."""
+"""Parses an instruction into clauses, or reports the part that is not a literal instruction."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from agent.offline.matching import is_chinese
 from agent.offline.patterns import Quotes, is_quote, patterns
 
 MAX_TEXT = 1500
-"""Characters of an instruction; longer ones are no literal ones, and patterns take time."""
+"""The maximum characters of an instruction; longer ones are not literal, and patterns take time."""
 MAX_CLAUSES = 40
 
 _KEPT = 64
@@ -40,7 +40,7 @@ _VERBATIM = ("message", "note", "type")
 
 @lru_cache(maxsize=_KEPT)
 def read(text: str) -> Instruction:
-    """The clauses of a text, in order, never empty. Raises Unreadable."""
+    """Return the clauses of a text, in order and never empty. Raises Unreadable."""
     if len(text) > MAX_TEXT or not text.strip():
         raise Unreadable(text[:80])
     quotes = Quotes(text)
@@ -55,7 +55,7 @@ def read(text: str) -> Instruction:
 
 
 def topic_of(text: str) -> str:
-    """What a text that is no task is about ("hello", "who", "help", "thanks"), "" for anything else."""
+    """Return the topic of a text that is not a task ("hello", "who", "help", "thanks"); "" for anything else."""
     plain = re.sub(r"[\s!?.。！？,，~]+", " ", text).strip()
     return next((chat.topic for chat in patterns().chat if chat.pattern.fullmatch(plain)), "")
 
@@ -66,7 +66,7 @@ def ignorable(text: str) -> bool:
 
 
 def _clauses(text: str) -> list[tuple[Clause, str]]:
-    """The clauses, each with the text behind it."""
+    """Return the clauses, each with the text after it."""
     found: list[tuple[Clause, str]] = []
     start = 0
     for end, after, strong in _separators(text):
@@ -90,7 +90,7 @@ def _clauses(text: str) -> list[tuple[Clause, str]]:
 
 
 def _separators(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Where a clause may end and the next begin, from the left; whether it must."""
+    """Yield where a clause may end and the next begin, from the left, and whether it must."""
     strong = [(each.start(), each.end(), True) for each in patterns().strong.finditer(text)]
     weak = [(each.start(), each.end(), False) for each in patterns().weak.finditer(text)]
     taken = {(start, end) for start, end, _ in strong}
@@ -98,7 +98,7 @@ def _separators(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _is_payload(clause: Clause) -> bool:
-    """Whether its text runs on over "and" and commas: words for other people, without quotes."""
+    """Whether its text continues over "and" and commas: words for other people, without quotes."""
     return isinstance(clause, WriteNote | SendMessage) and not is_quote(clause.text)
 
 
@@ -110,7 +110,7 @@ def _takes_all(clause: Clause) -> bool:
 
 
 def _trimmed(text: str) -> str:
-    """A clause without politeness and signs around it."""
+    """Return a clause without polite words and punctuation around it."""
     text = patterns().after.sub("", text.strip())
     return _unfilled(text).strip()
 
@@ -128,12 +128,12 @@ def _clause(text: str, *, first: bool) -> list[Clause] | None:
         return None
     direct = _direct(text, first=first)
     placed = _placed(text)
-    # "type hello in the Notes app": a place that is named in full comes before a text that swallows it.
+    # "type hello in the Notes app": a fully named place takes precedence over a text that would include it.
     return placed if placed is not None else direct
 
 
 def _placed(text: str) -> list[Clause] | None:
-    """A clause that names its app: that app, and then the clause in it."""
+    """Parse a clause that names its app: that app, and then the clause in it."""
     plain = _trimmed(text)
     for where in patterns().where:
         found = where.pattern.fullmatch(plain)
@@ -154,7 +154,7 @@ def _placed(text: str) -> list[Clause] | None:
 def _direct(text: str, *, first: bool) -> list[Clause] | None:
     plain = _trimmed(text)
     for rule in patterns().rules:
-        # Words for other people are kept with all their signs, and so is "please" in them.
+        # Words for other people are kept with all punctuation, and so is "please" in them.
         found = rule.pattern.fullmatch(text.strip() if rule.kind in _VERBATIM else plain)
         if found is None:
             continue
@@ -165,7 +165,7 @@ def _direct(text: str, *, first: bool) -> list[Clause] | None:
 
 
 def _groups(found: re.Match[str]) -> Groups:
-    """The groups that took part; those of a second way to say it (`text2`) under the plain name. `whole` is all."""
+    """Return the matched groups; those of a second form (`text2`) under the plain name. `whole` is all."""
     groups = found.groupdict()
     return {"whole": found[0]} | {
         name.rstrip("234"): value.strip() for name, value in groups.items() if value and value.strip()
@@ -173,7 +173,7 @@ def _groups(found: re.Match[str]) -> Groups:
 
 
 def _referred(clauses: list[Clause]) -> list[Clause]:
-    """Words such as "it" and "the answer" replaced by what they refer to. Raises Unreadable when there is nothing."""
+    """Replace words such as "it" and "the answer" with what they refer to. Raises Unreadable if there is nothing."""
     asked = False
     last = ""
     whole: list[Clause] = []
@@ -202,7 +202,7 @@ def _refers(label: str) -> bool:
 
 
 def _name_in(clause: Clause) -> str:
-    """What a clause names, so that "it" can mean it."""
+    """Return what a clause names, so that "it" can refer to it."""
     match clause:
         case Tap(label=name) | Toggle(label=name) | Open(name=name):
             return name

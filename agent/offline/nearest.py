@@ -1,4 +1,4 @@
-"""What the pilot can do that comes near to what it cannot: instructions for a person to choose from."""
+"""Suggests instructions that the pilot can follow and that are similar to one it cannot."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from agent.offline.vocabulary import wording
 
 MAX_NEAR = 3
 MAX_LETTERS = 60
-"""Of an instruction that is offered: it stands on a button."""
+"""The maximum letters of a suggested instruction, which is shown on a button."""
 
 
 def nearest(text: str, *, chinese: bool) -> tuple[str, ...]:
-    """At most MAX_NEAR instructions that can be read, the nearest first; none when nothing is near."""
+    """Return at most MAX_NEAR readable instructions, the closest first; none if nothing is similar."""
     found: list[str] = []
     for near in patterns().near:
         if (fits := near.pattern.fullmatch(text.strip(" .!?。！？"))) is None:
@@ -24,7 +24,7 @@ def nearest(text: str, *, chinese: bool) -> tuple[str, ...]:
 
 
 def offered(near: tuple[str, ...], *, chinese: bool) -> str:
-    """A sentence with instructions that come near; "" for none."""
+    """Return a sentence that offers similar instructions; "" if there are none."""
     if not near:
         return ""
     texts = wording("join", chinese=chinese).join(f"“{text}”" for text in near)

@@ -1,4 +1,4 @@
-"""What the pilot sees of a screen: labels, rows, fields, switches, a pop-up. Geometry is in the sent image's space."""
+"""The pilot's view of a screen: labels, rows, fields, switches and pop-ups, in the sent image's coordinates."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from devices.geometry import Bounds
 _URL = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:/\S*)?")
 _ACTIVE = ("button", "switch", "checkbox", "radio", "image", "field")
 _WIDE = 0.6
-"""Share of the screen's width from which a touchable area is a row of a list."""
+"""The share of the screen's width from which a touchable area is a list row."""
 _THIN = 0.02
-"""Share of the height below which a row is cut off by the list's edge."""
+"""The share of the height below which a row is cut off by the list's edge."""
 _HEADING = 0.11
-"""Share of the height that status bar and title bar take."""
+"""The share of the height that status bar and title bar take."""
 _MOST_IN_POPUP = 12
 _POPUP_SIDE = 0.03
 _POPUP_TOP = 0.12
@@ -29,14 +29,14 @@ _POPUP_BOTTOM = 0.92
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a list: the touchable area and the labels in it, from the top."""
+    """A row of a list: the touchable area and the labels in it, from top to bottom."""
 
     area: ScreenElement
     labels: tuple[ScreenElement, ...]
 
     @property
     def title(self) -> ScreenElement:
-        """The label that names the row: no address, no single letter of an avatar."""
+        """The label that names the row: not an address, nor the single letter of an avatar."""
         named = [each for each in self.labels if len(each.text) > 1 and not is_url(each.text)]
         return (named or list(self.labels))[0]
 
@@ -49,13 +49,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Different things fit equally well; their labels."""
+    """Several different things match equally well; these are their labels."""
 
     texts: tuple[str, ...]
 
 
 class Page:
-    """One screen, read."""
+    """One screen, as the pilot reads it."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -63,22 +63,22 @@ class Page:
 
     @property
     def unreadable(self) -> bool:
-        """Whether the phone could not tell its elements."""
+        """Whether the phone could not report its elements."""
         return self._screen.elements is None
 
     @property
     def keyboard(self) -> bool:
-        """Whether the keyboard covers a part of the screen."""
+        """Whether the keyboard covers part of the screen."""
         return self._screen.keyboard_shown
 
     @property
     def app(self) -> str:
-        """The package in front."""
+        """The package of the app in front."""
         return self._screen.app
 
     @property
     def app_title(self) -> str:
-        """What people call the app in front."""
+        """The name that people know the app in front by."""
         return self._screen.app_name or readable(self.app)
 
     @property
@@ -93,19 +93,19 @@ class Page:
 
     @cached_property
     def named(self) -> tuple[ScreenElement, ...]:
-        """Everything with a label, from the top."""
+        """All elements with a label, from top to bottom."""
         said = [each for each in self.elements if each.text and each.role != "list"]
         return tuple(sorted(said, key=lambda each: (each.bounds.top, each.bounds.left)))
 
     @cached_property
     def fields(self) -> tuple[ScreenElement, ...]:
-        """Where text can be typed, from the top."""
+        """The text fields, from top to bottom."""
         found = [each for each in self.elements if "editable" in each.states or each.role == "field"]
         return tuple(sorted((each for each in found if "disabled" not in each.states), key=lambda e: e.bounds.top))
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of the list that is shown, from the top."""
+        """The rows of the list that is shown, from top to bottom."""
         space = self._screen.space
         areas = [
             each
@@ -122,7 +122,7 @@ class Page:
 
     @property
     def heading(self) -> tuple[ScreenElement, ...]:
-        """What stands in the title bar."""
+        """The elements in the title bar."""
         edge = self._screen.space.height * _HEADING
         return tuple(each for each in self.named if each.bounds.centre.y < edge and each.role != "field")
 
@@ -133,7 +133,7 @@ class Page:
 
     @cached_property
     def popup(self) -> bool:
-        """Whether a small window with buttons, and no field, is all that can be touched."""
+        """Whether a small window with buttons, and without a field, is all that can be touched."""
         buttons = [each for each in self.elements if each.role == "button" and each.text]
         if not buttons or self.fields or self.scrollable or len(self.elements) > _MOST_IN_POPUP:
             return False
@@ -148,7 +148,7 @@ class Page:
 
     @property
     def neutral_button(self) -> ScreenElement | None:
-        """The button of a pop-up that agrees to nothing."""
+        """The button of a pop-up that agrees to nothing, or None."""
         buttons = [each for each in self.named if each.role == "button"]
         for word in labels().buttons["neutral"]:
             for each in buttons:
@@ -159,19 +159,19 @@ class Page:
 
     @property
     def loading(self) -> str:
-        """The words that say that the page has not come yet, "" when it has."""
+        """The words that say that the page is loading; "" if it has loaded."""
         signs = labels().signs["loading"]
         short = [each for each in self.named if len(each.text) <= 2 * max(map(len, signs)) and each.role == "text"]
         return next((each.text for each in short if any(folded(each.text).startswith(folded(s)) for s in signs)), "")
 
     def says(self, *words: str) -> bool:
-        """Whether one of these stands anywhere on the screen."""
+        """Whether any of these words is on the screen."""
         return any(contains(each.text, word) for each in self.named for word in words)
 
     def find(
         self, wanted: str, *, such: Callable[[ScreenElement], bool] = lambda _: True, least: float = GOOD
     ) -> ScreenElement | Several | None:
-        """What has this label, the best that can be told; an exact one hides all others."""
+        """Find the element whose label matches best; an exact match hides all others."""
         scored = [(likeness(wanted, each.text), each) for each in self.named if such(each)]
         best = max((score for score, _ in scored), default=0.0)
         if best < least:
@@ -183,7 +183,7 @@ class Page:
         return found[0]
 
     def tappable(self, element: ScreenElement) -> bool:
-        """Whether a touch on it does something: it is active itself, or lies in something active."""
+        """Whether touching it does something, because it or something around it is active."""
         if "disabled" in element.states:
             return False
         if element.role in _ACTIVE:
@@ -195,7 +195,7 @@ class Page:
         )
 
     def switch_beside(self, label: ScreenElement) -> ScreenElement | None:
-        """The switch or checkbox on the label's line."""
+        """Return the switch or checkbox on the label's line, or None."""
         switches = [each for each in self.elements if {"checked", "unchecked"} & set(each.states)]
         if label in switches:
             return label
@@ -203,7 +203,7 @@ class Page:
         return max((pair for pair in shared if pair[0] > 0), key=lambda pair: pair[0], default=(0, None))[1]
 
     def value_beside(self, label: ScreenElement) -> str:
-        """What stands right under a label or to the right of it, "" when nothing does."""
+        """Return the text directly below or to the right of a label; "" if there is none."""
         high = label.bounds.bottom - label.bounds.top
         others = [each for each in self.named if each is not label and each.role in {"text", "field"}]
         under = [
@@ -220,7 +220,7 @@ class Page:
         return next((each.text for each in (*under, *right)), "")
 
     def text(self, most: int = 60, *, content: bool = False) -> str:
-        """All that can be read, line by line, from the top; of its `content` alone without buttons and fields."""
+        """Return all readable text, line by line, from the top; with `content`, without buttons and fields."""
         said = [each.text for each in self.named if not content or each.role not in {"button", "field"}]
         return "\n".join(dict.fromkeys(said[:most]))
 
@@ -231,7 +231,7 @@ def is_url(text: str) -> bool:
 
 
 def _overlap(one: Bounds, other: Bounds) -> int:
-    """How many pixels of height two boxes share."""
+    """Return how many pixels of height two boxes share."""
     return min(one.bottom, other.bottom) - max(one.top, other.top)
 
 

@@ -1,6 +1,4 @@
-"""grammar.toml, compiled once, and quoted text, which is kept as it is: taken out before anything is read, and put
-back afterwards.
-"""
+"""The compiled grammar.toml, and quoted text, which is taken out before parsing and put back unchanged afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ _PART = re.compile(r"<([A-Z_]+)>")
 
 
 class Rule(BaseModel):
-    """How one form of a clause is written; the flags are explained where grammar.toml sets them."""
+    """One form of a clause; grammar.toml explains the flags where it sets them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     kind: str
@@ -31,7 +29,7 @@ class Rule(BaseModel):
 
 
 class Where(BaseModel):
-    """How a clause names the app that it is to be done in; `unless` are texts that only look so."""
+    """How a clause names the app in which to do it; `unless` matches texts that only look like that."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     pattern: re.Pattern[str]
@@ -39,7 +37,7 @@ class Where(BaseModel):
 
 
 class Chat(BaseModel):
-    """Words that are no task; `topic` names the answer in wording.toml."""
+    """Words that are not a task; `topic` names the answer in wording.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     topic: str
@@ -47,7 +45,7 @@ class Chat(BaseModel):
 
 
 class Near(BaseModel):
-    """What cannot be done, and instructions that come near to it; the pattern's groups go into them."""
+    """Something that cannot be done, and similar instructions that the pattern's groups are filled into."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     pattern: re.Pattern[str]
@@ -56,7 +54,7 @@ class Near(BaseModel):
 
 
 class Patterns(BaseModel):
-    """The whole table."""
+    """The whole compiled table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     strong: re.Pattern[str]
@@ -74,7 +72,7 @@ class Patterns(BaseModel):
 
 @cache
 def patterns() -> Patterns:
-    """The compiled grammar."""
+    """Return the compiled grammar."""
     raw = table("grammar.toml")
     parts: dict[str, str] = raw["parts"]
     splitting: dict[str, str] = raw["splitting"]
@@ -116,7 +114,7 @@ _QUOTED = re.compile(
 _FIRST = 0xE000
 _HOLDER = re.compile("[\ue000-\ue0ff]")
 MOST = 0x100
-"""Quotes in one instruction; the characters of the private use area that stand for them."""
+"""The maximum quotes in one instruction, as many as private-use characters that stand for them."""
 
 
 class Quotes:
@@ -133,10 +131,10 @@ class Quotes:
         return chr(_FIRST + len(self._kept) - 1)
 
     def restored(self, text: str) -> str:
-        """The text with the quotes in it again, without their marks."""
+        """Return the text with the quotes put back, without quotation marks."""
         return _HOLDER.sub(lambda found: self._kept[ord(found[0]) - _FIRST], text)
 
 
 def is_quote(text: str) -> bool:
-    """Whether a text consists of one quote alone."""
+    """Whether a text consists of exactly one quote."""
     return bool(_HOLDER.fullmatch(text.strip()))

@@ -1,4 +1,4 @@
-"""OfflinePilot: a model's place filled by rules, so that the program works without any endpoint."""
+"""OfflinePilot: rules in place of a model, so that the program works without any endpoint."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from agent.offline.vocabulary import wording
 NAME = "offline"
 
 _BESIDE = re.compile(r"\n\n[^\n]+\n<(files|memory|notes)>\n.*</(files|memory|notes)>\Z", re.DOTALL)
-"""What a model is told behind the task about files, what is remembered and an earlier task: no instruction."""
+"""Text that follows the task in prompts (files, remembered facts, an earlier task), which is not an instruction."""
 
 
 class OfflinePilot:
-    """agent.models.base.Model without a model: literal instructions, matched with the labels on the screen.
+    """Implements `agent.models.base.Model` without a model: literal instructions, matched with the labels on the
+    screen.
 
     It answers in the tools dialect, keeps nothing between calls, and costs nothing.
     """
@@ -36,9 +37,9 @@ class OfflinePilot:
         return NAME
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """The next step, or a plain answer for the other purposes.
+        """Return the next step, or a plain answer for other purposes.
 
-        Raises ModelAnswerUnusable when an acting call has no scene.
+        Raises ModelAnswerUnusable if an acting call has no scene.
         """
         reply = _answer(request)
         if on_delta is not None and reply.text:
@@ -60,7 +61,7 @@ def _answer(request: ModelRequest) -> ModelReply:
         case Purpose.VERIFY:
             return _data({"proven": False, "reason": wording("no_verdict", chinese=speaks_chinese(_asked(request)))})
         case Purpose.SUMMARIZE | Purpose.CAPTION | Purpose.GUARD | Purpose.MEMBER:
-            # No words of its own: the caller then shows what is known from the results.
+            # It has no words of its own, so the caller shows what is known from the results.
             return _text("")
 
 
@@ -76,7 +77,7 @@ def _act(request: ModelRequest) -> ModelReply:
 
 
 def _arguments(action: Action) -> dict[str, Any]:
-    """The action as arguments of its tool: without defaults, the target as the tool names it."""
+    """Return the action as arguments of its tool: without defaults, with the target as the tool names it."""
     arguments = action.model_dump(mode="json", exclude_defaults=True, exclude={"target"})
     if isinstance(target := getattr(action, "target", None), ElementTarget):
         arguments["element"] = target.element
@@ -99,7 +100,7 @@ def _intent(text: str) -> dict[str, Any]:
 
 
 def _asked(request: ModelRequest) -> str:
-    """The person's text: the last part of the last message."""
+    """Return the person's text, which is the last part of the last message."""
     parts = request.messages[-1].parts if request.messages else ()
     last = parts[-1] if parts else ""
     return last if isinstance(last, str) else ""

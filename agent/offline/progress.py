@@ -1,5 +1,5 @@
-"""Where the work is: what the pilot has kept with its own earlier steps (it keeps nothing itself), and what came of
-them; and times of day as people write them.
+"""Determines the pilot's progress from what it stored with its earlier steps (it keeps nothing itself) and their
+effects; also parses times of day.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ REPEATABLE = frozenset(
         "secret",
     }
 )
-"""What steps are for that may be done once more when nobody knows whether they were: they change nothing that counts,
-or ask anew by themselves."""
+"""Stages of steps that may be repeated if it is unknown whether they were done: they change nothing important, or ask
+again on their own.
+"""
 STEER, SURE = "steer", "sure"
-"""Questions of the pilot's own: what a note of the person means; did it happen."""
+"""The pilot's own questions: what a person's note means, and whether something happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A step that was taken for a clause (index from 0): what it was for, and what came of it."""
+    """A step taken for a clause (index from 0): its purpose, and what came of it."""
 
     index: int
     stage: str
@@ -46,7 +47,7 @@ class Taken:
 
     @property
     def worked(self) -> bool:
-        """Whether it was done as far as is known; what came of it is then known."""
+        """Whether it was done as far as known, so that its effect is known."""
         return bool(self.effects) and self.status is StepStatus.DONE
 
     @property
@@ -58,30 +59,30 @@ class Taken:
 
     @property
     def denied(self) -> bool:
-        """Whether a person or the policy did not allow it."""
+        """Whether a person denied it or the policy refused it."""
         return self.status in {StepStatus.NOT_ALLOWED, StepStatus.REFUSED}
 
     @property
     def uncertain(self) -> bool:
-        """Whether it may or may not have happened: it was cut off, or the phone did not confirm it."""
+        """Whether it may or may not have happened, because it was cut off or the phone did not confirm it."""
         if self.effects or self.status not in {StepStatus.DONE, StepStatus.INTERRUPTED}:
             return False
         return self.failure is None or self.failure.uncertain
 
     @property
     def answer(self) -> str:
-        """What the person answered to it, "" when nothing."""
+        """The person's answer to it; "" if there is none."""
         return next((fact.text for fact in reversed(self.effects) if isinstance(fact, Answered)), "")
 
 
 def memo_of(index: int, stage: str) -> dict[str, int | str]:
-    """What is kept with a step; `index` counts from 0."""
+    """Return what is stored with a step; `index` counts from 0."""
     return {"clause": index, "stage": stage}
 
 
 def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
-    """The steps that the pilot took, in order. Where it had to ask whether one was done, the answer tells (`yes` are
-    the answers that say so), and one that was not done is left out.
+    """Return the pilot's steps, in order. If it had to ask whether one was done, the answer decides (`yes` are the
+    answers that say so), and a step that was not done is left out.
     """
     steps: list[Taken] = []
     for step in past:
@@ -98,7 +99,7 @@ def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
 
 
 def answer_of(steps: Iterable[Taken]) -> str:
-    """The person's last answer, "" when there is none."""
+    """Return the person's last answer; "" if there is none."""
     return next((step.answer for step in reversed(tuple(steps)) if step.stage == "ask" and step.answer), "")
 
 
@@ -111,7 +112,7 @@ _AFTERNOON = ("下午", "晚上")
 
 
 def time_of_day(text: str, half_day: str = "") -> str:
-    """HH:MM on 24 hours, "" when the text is no time of day. `half_day` is a Chinese word such as 下午."""
+    """Return HH:MM on 24 hours; "" if the text is not a time of day. `half_day` is a Chinese word such as 下午."""
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return ""

@@ -1,1 +1,1 @@
-"""Recorded skills: what a run did on the phone, kept so that code can do it again."""
+"""Recorded skills: what a run did on the phone, stored so that code can repeat it."""

@@ -1,8 +1,8 @@
-"""What a recorded action touched, as it is found again on another screen, and the words by which that screen is known.
+"""Finds the target of a recorded action on another screen, and recognises a recorded screen by its words.
 
-An anchor is found by identity (resource id) and words, never by coordinates: a button may move, a list be in another
-order, the screen be of another size. Two elements that fit equally well are no fit, so nothing else is ever touched in
-its place; whoever cannot find an anchor asks a model.
+An anchor is found by identity (resource id) and words, never by coordinates: a button may move, a list change its
+order, a screen have another size. Two elements that fit equally well are no match, so nothing else is ever touched
+instead; if an anchor is not found, a model is asked.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from devices.phone import Element, Observation
 
 MOST_LANDMARKS: Final = 8
 LONGEST_LANDMARK: Final = 40
-"""Characters: longer words are content, not the name of a page or a button."""
+"""The maximum characters of a landmark; longer words are content, not the name of a page or button."""
 SHARE: Final = 0.6
-"""Of its landmarks, that a screen must show to be the one that was recorded: apps move a label now and then."""
+"""The share of its landmarks that a screen must show to be the recorded one; apps move a label now and then."""
 LEAST_IDS: Final = 2
-"""Ids that a screen without any of the words must share with the recorded one to be the same in another language."""
+"""How many ids a screen without any of the words must share with the recorded one to be the same in another
+language.
+"""
 ROWS: Final = 3
-"""So many containers of one size are rows of a list: what stands in them is content."""
+"""How many containers of equal size make a list, whose content is not a landmark."""
 _STATUS_BAR: Final = 0.04
 _GENERIC: Final = frozenset(
     {
@@ -44,40 +46,41 @@ _GENERIC: Final = frozenset(
         "list",
     }
 )
-"""Ids that many screens share: they name no control by themselves."""
+"""Ids that many screens share, so that they do not identify a control."""
 _ENDS: Final = frozenset(".?!…。？！")
-"""What a sentence ends with: content, or an explanation that changes with every version."""
+"""Sentence endings, which mark content, or explanations that change with each version."""
 _EVERYWHERE: Final = frozenset(
     {"back", "navigate up", "close", "cancel", "ok", "more options", "menu", "home", "search", "返回", "关闭", "取消"}
 )
-"""Words that most pages have: they tell none from another."""
+"""Words that most pages have, which distinguish none."""
 _COUNTER: Final = re.compile(r"(?:,\s?|\s?[(（])\d{1,4}[)）]?$")
-"""A number that an app puts behind a label: "Cart, 2", "Inbox (3)"."""
+"""A number that an app adds to a label: "Cart, 2", "Inbox (3)"."""
 
 
 class Likeness(Enum):
-    """How much a screen is like the recorded one."""
+    """How similar a screen is to the recorded one."""
 
     SAME = "same"
     TRANSLATED = "translated"
-    """Other words in the same places: the phone speaks another language."""
+    """It has other words in the same places, because the phone uses another language."""
     UNTOLD = "untold"
-    """The recording knows no words of it."""
+    """The recording has no words of it."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The element that an anchor means. `renamed`: by its id alone, for its words are others now."""
+    """The element that an anchor means. `renamed` means that only its id matches, because its words have changed."""
 
     element: Element
     renamed: bool = False
 
 
 def control_of(element: Element, seen: Observation) -> Element:
-    """What gets the touch of this element: the control around words that are its name, else the element itself.
+    """Return what receives a touch of this element: the control around words that are its name, otherwise the element
+    itself.
 
-    Other versions of an app, and other makers, word and number what lies in a row otherwise; the row is what stays.
+    Other app versions and makers word and id the parts of a row differently; the row itself stays.
     """
     if is_button(element) or element.editable or element.checkable:
         return element
@@ -88,7 +91,7 @@ def control_of(element: Element, seen: Observation) -> Element:
 
 
 def anchor_of(element: Element, seen: Observation) -> Anchor | None:
-    """The element as an anchor; None for one that nothing tells from another on the same screen."""
+    """Return the element as an anchor; None if nothing distinguishes it from others on the screen."""
     box = element.bounds.clipped(seen.size).centre
     plain = Anchor(
         package=element.package or seen.package,
@@ -107,15 +110,15 @@ def anchor_of(element: Element, seen: Observation) -> Anchor | None:
 
 
 def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = None) -> Found | None:
-    """The one element of this screen that the anchor means, with these values for its parameters; None for none, and
-    for several that fit equally well.
+    """Return the only element of this screen that the anchor means, with these parameter values; None if there is none,
+    or several fit equally well.
     """
     words, beside = folded(filled(anchor.words, values or {})), folded(filled(anchor.beside, values or {}))
     there = [e for e in seen.elements or () if (e.package or seen.package) == anchor.package and _visible(e, seen)]
     if anchor.editable:
         there = [e for e in there if e.editable]
     same_id = [e for e in there if anchor.id and e.resource_id == anchor.id and _role(e) == anchor.role]
-    if anchor.editable and same_id:  # else an update has given it another id, and its hint has to tell
+    if anchor.editable and same_id:  # otherwise an update changed its id, and its hint must identify it
         return _only(same_id, anchor, beside, seen)
     named = [e for e in there if folded(_name(e, seen)) == words]
     if words and not named:
@@ -134,8 +137,8 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
 
 
 def place_of_words(element: Element, seen: Observation) -> Anchor | None:
-    """Where words stand that will be others the next time: by their id, or by what stands beside them; None where
-    neither tells.
+    """Describe where words are that will differ the next time, by their id or the words next to them; None if neither
+    identifies the place.
     """
     alike = [e for e in seen.elements or () if e.resource_id == element.resource_id]
     beside = "" if names_one(element.resource_id) and len(alike) == 1 else _beside(element, seen)
@@ -146,7 +149,7 @@ def place_of_words(element: Element, seen: Observation) -> Anchor | None:
 
 
 def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = None) -> str:
-    """What stands now where such an anchor points; "" where that cannot be told."""
+    """Return the current words at such a place; "" if they cannot be determined."""
     beside = folded(filled(anchor.beside, values or {}))
     there = [
         e
@@ -160,7 +163,7 @@ def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None
 
 
 def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Landmark, ...]:
-    """Words that tell this screen from others, the uppermost first: titles and buttons, no content or number."""
+    """Return words that identify this screen, from the top: titles and buttons, without content and numbers."""
     bar = seen.size.height * _STATUS_BAR
     rows = _rows(seen)
     own = {_name(target, seen)} if target is not None else set()
@@ -191,8 +194,8 @@ def likeness(
     values: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Likeness:
-    """Whether this screen is the one that has these landmarks. Those with a parameter must all be there. `names` says
-    what recorded words are called now, by the folded word.
+    """Compare this screen with the one that has these landmarks. Those with a parameter must all be present. `names`
+    maps recorded words (casefolded) to their current names.
     """
     if not landmarks:
         return Likeness.UNTOLD
@@ -221,18 +224,18 @@ def likeness(
 
 
 def folded(words: str) -> str:
-    """The words as they are compared: blanks and case do not count."""
+    """Return the words in their compared form, ignoring spaces and case."""
     return " ".join(words.casefold().split()).removesuffix("…").strip()
 
 
 def uncounted(words: str) -> str:
-    """The words without the number that an app puts behind a label."""
+    """Return the words without a number that an app adds to a label."""
     bare = _COUNTER.sub("", words)
     return bare if sum(map(str.isalpha, bare)) >= 2 else words
 
 
 def _only(found: Sequence[Element], anchor: Anchor, beside: str, seen: Observation) -> Found | None:
-    """The one of these that is meant; a control and the words in it are one."""
+    """Return the only intended element of these; a control and the words inside it count as one."""
     if beside:
         found = [e for e in found if folded(_beside(e, seen)) == beside]
     if not found:
@@ -241,7 +244,7 @@ def _only(found: Sequence[Element], anchor: Anchor, beside: str, seen: Observati
     if any(not outer.bounds.holds(e.bounds.centre) for e in found):
         return None
     alike = [e for e in found if _role(e) == anchor.role]
-    if len(alike) > 1:  # in Compose the picture of an icon is a view as its button is
+    if len(alike) > 1:  # in Compose, an icon's picture is a view of the same kind as its button
         alike = [e for e in alike if is_button(e)]
         if len(alike) != 1:
             return None
@@ -253,12 +256,12 @@ def _is_same(found: Found | None, element: Element) -> bool:
 
 
 def names_one(identifier: str) -> bool:
-    """Whether an id is one that an app gives to one control."""
+    """Whether an id belongs to one control of an app."""
     return bool(identifier) and identifier.rsplit("/", 1)[-1] not in _GENERIC and not identifier.startswith("android:")
 
 
 def title_of(element: Element) -> str:
-    """The first line of its words: merged views, such as Flutter's, say all lines of a row as one."""
+    """Return the first line of its words: merged views, such as Flutter's, report all lines of a row as one text."""
     said = element.text or element.description or (element.hint if element.editable else "")
     return "" if element.password else " ".join(said.strip().partition("\n")[0].split())
 
@@ -268,7 +271,7 @@ def _role(element: Element) -> str:
 
 
 def _name(element: Element, seen: Observation) -> str:
-    """Its title, else the first words that stand in it; of a field that is its hint, which may lie in it as a text."""
+    """Return its title, otherwise the first words inside it; for a field its hint, which may be a text inside it."""
     if element.password:
         return ""
     if words := (element.hint or element.text) if element.editable else title_of(element):
@@ -281,7 +284,7 @@ def _name(element: Element, seen: Observation) -> str:
 
 
 def _beside(element: Element, seen: Observation) -> str:
-    """The first words of its row or card that are not its own; without a row the words right above it."""
+    """Return the first words of its row or card that are not its own; without a row, the words directly above it."""
     context = approval_context(seen, element)
     near = [e for e in context.near if e is not element and words_of(e) and not _holds(element, e)]
     if near:
@@ -297,7 +300,7 @@ def _beside(element: Element, seen: Observation) -> str:
 
 
 def _checked(element: Element, seen: Observation) -> bool | None:
-    """How the switch or box is set that a touch of it changes."""
+    """Return the state of the switch or checkbox that a touch of it changes."""
     if element.checkable:
         return element.checked
     page = LARGE_SHARE * seen.size.width * seen.size.height
@@ -308,7 +311,7 @@ def _checked(element: Element, seen: Observation) -> bool | None:
 
 
 def checked_now(found: Found, seen: Observation) -> bool | None:
-    """How the switch or box in it is set; None where there is none."""
+    """Return the state of the switch or checkbox in it; None if there is none."""
     return _checked(found.element, seen)
 
 
@@ -319,7 +322,7 @@ def _in_list(element: Element, seen: Observation) -> bool:
 
 
 def _rows(seen: Observation) -> list[Element]:
-    """Containers that can be touched of which several have the same size."""
+    """Return touchable containers of which several have the same size."""
     page = LARGE_SHARE * seen.size.width * seen.size.height
     able = [e for e in seen.elements or () if (e.clickable or e.long_clickable) and e.bounds.area <= page]
     sizes: dict[tuple[str, int, int], list[Element]] = {}
@@ -334,7 +337,7 @@ def _stands_in(element: Element, rows: Sequence[Element]) -> bool:
 
 
 def is_chosen_of_many(element: Element, seen: Observation) -> bool:
-    """Whether it is one of several alike, as the rows of a list are."""
+    """Whether it is one of several similar elements, like the rows of a list."""
     return _stands_in(element, _rows(seen))
 
 

@@ -1,4 +1,4 @@
-"""Makes a recorded skill of the steps of a run: which of them are kept, and what of them are parameters."""
+"""Makes a recorded skill from the steps of a run: which steps are kept, and which values become parameters."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from agent.wording import Spoken
 
 COVERED: Final = "•"
 _LEFT_OUT: Final = frozenset({"wait", "wait_for", "ask_user"})
-"""What a replay does in its own way: it waits for what comes, and what a person answers is a parameter."""
+"""Actions that a replay handles in its own way: it waits as needed, and a person's answers are parameters."""
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OF_DEVELOPERS: Final = frozenset(
     {"bar", "box", "btn", "compose", "container", "edit", "edittext", "editor", "et", "field", "id", "input"}
     | {"layout", "text", "textview", "tv", "txt", "view"}
 )
-"""Words in the names of views that say what kind of a view it is."""
+"""Words in ids of views that only say what kind of view it is."""
 _SHORTEST: Final = 2
-"""Characters of a value: a shorter one stands in too many places by chance."""
+"""The minimum characters of a value; a shorter one occurs in too many places by chance."""
 
 
 class NotSavable(Spoken):
-    """No skill can be made of it; its sentence says why."""
+    """No skill can be made from the run; its sentence says why."""
 
 
 def parameters_given(values: Mapping[str, str]) -> tuple[Parameter, ...]:
-    """Parameters as a person names them, with their values in the task. Raises NotSavable for a name or a value that
-    none can have, and for too many.
+    """Return parameters named by a person, with their values in the task. Raises NotSavable for an invalid name or
+    value, and for too many.
     """
     if len(values) > MOST_PARAMETERS:
         raise NotSavable("skill.many_parameters", most=MOST_PARAMETERS)
@@ -55,16 +55,16 @@ def parameters_given(values: Mapping[str, str]) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """One step of a finished run, as it is looked at here."""
+    """One step of a finished run, with what is needed here."""
 
     actions: tuple[RecordedAction, ...]
     effect: tuple[Effect, ...]
     followed: int | None = None
-    """The step of an earlier recording that it was; ways to it (a wait, a page back) have the same number."""
+    """The step of an earlier recording that it repeated; detours to it (a wait, a page back) have the same number."""
 
 
 def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], RecordedAction]:
-    """What is done again, and the end. Raises NotSavable."""
+    """Return the steps to replay, and the end. Raises NotSavable."""
     if not done:
         raise NotSavable("skill.no_steps")
     ends = [action for step in done for action in step.actions if action.kind == "finish"]
@@ -93,7 +93,7 @@ def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], Reco
 
 
 def _bare(action: RecordedAction) -> RecordedAction:
-    """The action with no more than is needed to do it again."""
+    """Return the action with only what is needed to replay it."""
     fields = FIELDS.get(action.kind)
     if fields is None:
         return action.model_copy(update={"action": {"kind": action.kind}, "touches": True})
@@ -102,13 +102,13 @@ def _bare(action: RecordedAction) -> RecordedAction:
 
 
 def _only_moves(action: RecordedAction, later: Sequence[RecordedAction]) -> bool:
-    """Whether it only brought into view what was touched next: a replay looks for that by itself."""
+    """Whether it only scrolled to what was touched next, which a replay does on its own."""
     following = next((each for each in later if each.kind != "scroll"), None)
     return action.kind == "scroll" and following is not None and following.anchor is not None
 
 
 def proposed(task: str, steps: Sequence[RecordedAction], effects: Iterable[Effect]) -> tuple[Parameter, ...]:
-    """The parameters that code finds: typed texts, and what was chosen in a list, that came from the person's words."""
+    """Return the parameters that code finds: typed texts and list choices that came from the person's words."""
     said = "\n".join([task, *(fact.text for fact in effects if isinstance(fact, Answered))]).casefold()
     found: dict[str, Parameter] = {}
     for step in steps:
@@ -125,7 +125,7 @@ def proposed(task: str, steps: Sequence[RecordedAction], effects: Iterable[Effec
 
 
 def _values(step: RecordedAction) -> list[tuple[str, str]]:
-    """What of a step may be another the next time, with what it is likely to be called."""
+    """Return the values of a step that may differ the next time, with a likely name for each."""
     anchor = step.anchor
     if step.kind == "type":
         field = "" if anchor is None else anchor.id.rsplit("/", 1)[-1] or anchor.words
@@ -138,8 +138,8 @@ def _values(step: RecordedAction) -> list[tuple[str, str]]:
 
 
 def _name(near: str, taken: Iterable[str]) -> str:
-    """What people would call it: developers' words for the kind of a field, such as `compose_message_text`, are left
-    out as long as one is left.
+    """Return what people would call it, without developers' words for kinds of fields, as in `compose_message_text`, as
+    long as any word is left.
     """
     words = _WORD.findall(_CAMEL.sub(" ", near).casefold())
     told = [word for word in words if word not in _OF_DEVELOPERS] or words[-1:]
@@ -157,8 +157,8 @@ def with_parameters(
     source: Source,
     version: int = 1,
 ) -> RecordedSkill:
-    """The skill with its parameters in every place where their values stood. Raises NotSavable for a parameter whose
-    value stands in no step, or whose value is part of another's.
+    """Return the skill with parameters in every place where their values were. Raises NotSavable for a parameter whose
+    value is in no step or is part of another's.
     """
     braces = parameters_in([task, *(str(value) for step in steps for value in step.action.values())])
     names, examples = [each.name for each in parameters], [each.example.casefold() for each in parameters]
@@ -167,7 +167,7 @@ def with_parameters(
             raise NotSavable("skill.bad_name", name=each.name)
         if examples.count(each.example.casefold()) > 1:
             raise NotSavable("skill.same_value", value=each.example)
-    # The longest first: a value may be part of another one.
+    # The longest first, because a value may be part of another one.
     places = sorted(((each.example, f"{{{each.name}}}") for each in parameters), key=lambda place: -len(place[0]))
     put = _Put(places)
     said = task.casefold()
@@ -187,8 +187,8 @@ def with_parameters(
 
 
 def _left_to_model(step: RecordedAction, said: str, parameters: Sequence[Parameter]) -> RecordedAction:
-    """A text with numbers, or after something was looked up, that no person has said was read somewhere: it is another
-    one the next time.
+    """Leave a text to a model if it has numbers, or follows a lookup, and no person said it: it was read somewhere and
+    will differ the next time.
     """
     text = str(step.action.get("text", "")) if step.kind == "type" else ""
     known = filled(text, {each.name: "" for each in parameters})
@@ -199,12 +199,12 @@ def _left_to_model(step: RecordedAction, said: str, parameters: Sequence[Paramet
 
 
 class _Put:
-    """Puts parameters in the place of their values."""
+    """Replaces values with their parameters."""
 
     def __init__(self, places: Sequence[tuple[str, str]]) -> None:
         self._names = {value.casefold(): name for value, name in places}
         parts = "|".join(re.escape(value) for value, _ in places)
-        # Whole words only, where words have ends: "tea" is no part of "steak".
+        # Whole words only, in scripts that separate words: "tea" is not part of "steak".
         self._pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{parts})(?![A-Za-z0-9])", re.IGNORECASE) if parts else None
 
     def text(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Makes the record of an action that a step has done, so that a skill can be made of it."""
+"""Records the action of a step, so that a skill can be made from it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from devices.geometry import Point
 from devices.phone import Element, Observation
 
 MOST_READ: Final = 5
-"""Labels that one note or result is made of; more is a text, which a model has to write."""
+"""The maximum labels that make up one note or result; more is a text, which a model has to write."""
 SIDEWAYS: Final = re.compile("Horizontal|Pager|SeekBar|Gallery")
-"""Lists that a finger moves sideways, or that hold a value."""
+"""Lists that scroll sideways, or that hold a value."""
 MOST_SLANT: Final = 3
-"""So much farther up or down than sideways is a scroll."""
+"""How many times farther up or down than sideways a scroll must go."""
 
 
 def recorded(
@@ -29,7 +29,7 @@ def recorded(
     seconds: float = 0.0,
     looks_up: bool = False,
 ) -> RecordedAction:
-    """An action as it is kept; `seen` is the screen that it was done on, without secrets, and `target` what it met."""
+    """Return an action in its recorded form; `seen` is its screen without secrets, `target` what it touched."""
     plain = {key: value for key, value in action.items() if key not in {"target", "readings"}}
     if seen is None:
         return RecordedAction(action=plain, touches=touches, looks_up=looks_up)
@@ -53,7 +53,7 @@ def recorded(
 
 
 def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> RecordedAction:
-    """A note or the end of the work, with the places where its words stood where all of them are labels."""
+    """Record a note or the end of the work, with the places of its words if all of them are labels."""
     made = recorded(action, seen, None, touches=False)
     lines = [line for each in text.splitlines() if (line := " ".join(each.split()))]
     said = [[e for e in seen.elements or () if words_of(e) == line and not e.editable] for line in lines[:MOST_READ]]
@@ -65,8 +65,9 @@ def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> R
 
 
 def as_scroll(start: Point, end: Point, seen: Observation) -> str | None:
-    """The direction of the scroll that a swipe was, None for any other swipe. A finger that moves up or down inside the
-    largest list scrolls it; one that moves sideways may throw a row away, and any other may open or set something.
+    """Return the direction of the scroll that a swipe performed, None for any other swipe. A finger that moves up or
+    down inside the largest list scrolls it; a sideways one may swipe a row away, and any other may open or set
+    something.
     """
     lists = [e for e in seen.elements or () if e.scrollable]
     largest = max(lists, key=lambda e: e.bounds.clipped(seen.size).area, default=None)

@@ -1,1 +1,1 @@
-"""Runs on phones: the executor graph behind the Runner border, and how a person steps in."""
+"""Runs on phones: the executor graph behind the Runner interface, with pause, resume, steering and cancelling."""

@@ -1,4 +1,4 @@
-"""A run that this process knows of: its phone and what it has there, its control, and its end."""
+"""A run in this process: its phone and resources, its control, and its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from devices.phone import Phone
 
 @dataclass
 class ActiveRun:
-    """What a run has from its first sub-task to its release; `lock` keeps two attaches of it from both acting."""
+    """What a run has from its first sub-task to its release; `lock` prevents two attachments from acting at once."""
 
     id: RunId
     control: Control = field(default_factory=Control)
@@ -34,26 +34,26 @@ class ActiveRun:
     memory: RunMemory = field(default_factory=RunMemory)
     mask: Mask = field(default_factory=Mask)
     wish: str = ""
-    """The phone it is to have, "" for any; from its first lease on that one."""
+    """The requested phone, "" for any; from its first lease on, the phone it got."""
     person: str = ""
     lease: Lease | None = None
     phone: Phone | None = None
     config: RunConfig | None = None
-    """What it works with, from its first phone on."""
+    """The configuration it works with, from its first phone on."""
     files: list[str] = field(default_factory=list)
-    """Paths on the phone of what this process has put there."""
+    """Paths on the phone of the files that this process has put there."""
     answers: AnswerBox = field(default_factory=AnswerBox)
     warm_up: WarmUp | None = None
     """What was begun before it is known whether a sub-task follows."""
     cooling: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while that is ended or taken over: a run that is giving way begins nothing on the phone."""
+    """Held while the warm-up ends or is taken over, so that a run that gives way starts nothing on the phone."""
 
 
 NODES_PER_STEP = 8
 
 
 def config_of(order: RunOrder) -> RunnableConfig:
-    """The thread of the run, and room for all its steps."""
+    """Return the run's graph thread, with enough graph steps for all its steps."""
     return {
         "configurable": {"thread_id": f"run:{order.run}"},
         "recursion_limit": order.max_steps * NODES_PER_STEP + 20,
@@ -61,7 +61,7 @@ def config_of(order: RunOrder) -> RunnableConfig:
 
 
 def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
-    """The state that a sub-task begins with. What was allowed ahead is the run's own from its `first` one on."""
+    """Return the initial state of a sub-task. Approvals given in advance are set in the `first` one only."""
     new: ExecutorState = {
         "order": {
             "run": str(order.run),
@@ -79,12 +79,12 @@ def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
 
 
 def cut_off(order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
-    """The end of a sub-task of whose steps nothing is known."""
+    """Return the end of a sub-task whose steps are unknown."""
     return ended(order, joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=False)), result_of(outcome, summary))
 
 
 def ended(order: RunOrder, state: ExecutorState, result: ResultData | None = None) -> RunEnded:
-    """The end, from the state of the graph; `result` in place of the graph's own."""
+    """Return the end from the state of the graph; `result` replaces the graph's own."""
     result, conversation = result or state["progress"]["result"], state["conversation"]
     assert result is not None
     return RunEnded(

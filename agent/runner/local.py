@@ -1,4 +1,4 @@
-"""LocalRunner: sub-tasks on phones that this process reaches, one thread of the executor graph for each run."""
+"""LocalRunner: runs sub-tasks on the phones of this process, one thread of the executor graph per run."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ from devices.phone import WarmUp as PhoneWarmUp
 async def prepare(
     run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames, phones: Phones, grace: float
 ) -> bool:
-    """Prepare the phone and put the files on it. A pause cuts that off, and a resume begins anew; so does a cable that
-    is back within `grace` seconds. False where something like that came in between.
+    """Prepare the phone and copy the files to it. A pause interrupts this and a resume restarts it; so does an
+    unplugged phone that returns within `grace` seconds. Returns False if anything of that kind happened.
 
-    Raises Stopped, FileLost, FileRejected when the phone does not take a file, and other PhoneErrors.
+    Raises Stopped, FileLost, FileRejected if the phone refuses a file, and other PhoneErrors.
     """
     lost = False
     at_once = True
@@ -87,7 +87,7 @@ async def prepare(
 
 
 async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) -> str:
-    """The file's path on the phone. Each run has a folder: doing it again, after a crash too, changes nothing."""
+    """Copy a file and return its path on the phone. Each run has its own folder, so repeating it changes nothing."""
     try:
         data = await frames.load(file.content)
     except KeyError:
@@ -109,7 +109,7 @@ class RunnerDependencies:
     phones: Phones
     leases: Leases
     configs: RunConfigSource
-    """What the runs that begin now work with: a run keeps what it has taken until its task lets go of it."""
+    """The configuration for new runs: a run keeps the one it took until its task ends."""
     policy: Policy
     journal: Journal
     frames: Frames
@@ -120,16 +120,16 @@ class RunnerDependencies:
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
     skill_names: SkillNames | None = None
-    """What was learned of the words of recorded skills in other languages; None keeps nothing of it."""
+    """Stores learned names of recorded words in other languages; None stores nothing."""
     readings: Readings = field(default_factory=Readings)
-    """What the gate's reader has said before."""
+    """Earlier judgements of the gate's independent reader."""
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
 
 
 class LocalRunner:
-    """Implements agent.ports.runner.Runner on the phones of this machine."""
+    """Implements `agent.ports.runner.Runner` with the phones of this machine."""
 
     def __init__(self, dependencies: RunnerDependencies, checkpointer: BaseCheckpointSaver[str]) -> None:
         self._dependencies = dependencies
@@ -140,14 +140,14 @@ class LocalRunner:
         """By phone: what no later task may show."""
 
     def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """See Runner. A fault of the phone or of the program ends the sub-task with its sentence."""
+        """Implements `Runner.start`. A fault of the phone or program ends the sub-task with its sentence."""
         return stream_events(partial(self._start, order))
 
     async def warm_up(self, order: RunOrder) -> None:
-        """See Runner."""
+        """Implements `Runner.warm_up`."""
         run = self._run(order.run)
         lender = self._dependencies.leases
-        # What comes with a task is put on the phone before it is looked at.
+        # Files of a task must be on the phone before it is looked at.
         if not isinstance(lender, Lender) or run.phone is not None or run.warm_up is not None or order.files:
             return
         lease = await lender.borrow(run.id, order.phone, partial(self._give_way, run))
@@ -164,7 +164,7 @@ class LocalRunner:
         run.warm_up = WarmUp(lease, lender, phone, work)
 
     async def cool_down(self, run: RunId) -> Usage:
-        """See Runner."""
+        """Implements `Runner.cool_down`."""
         active = self._runs.get(run)
         if active is None:
             return Usage()
@@ -173,24 +173,24 @@ class LocalRunner:
         return used
 
     async def answer(self, run: RunId, answer: Answer) -> None:
-        """See Runner."""
+        """Implements `Runner.answer`."""
         self._run(run).answers.give(answer)
 
     async def signal(self, run: RunId, signal: Signal) -> None:
-        """See Runner."""
+        """Implements `Runner.signal`."""
         control = self._run(run).control
         control.obey(signal)
         await control.rest()
 
     async def rest(self, run: RunId) -> None:
-        """See Runner."""
+        """Implements `Runner.rest`."""
         active = self._runs.get(run)
         if active is not None:
             async with active.lock:
                 await self._give_back(active)
 
     async def release(self, run: RunId) -> None:
-        """See Runner."""
+        """Implements `Runner.release`."""
         active = self._runs.pop(run, None)
         if active is not None:
             await self._cool_down(active)
@@ -200,7 +200,7 @@ class LocalRunner:
                 self._dependencies.configs.give_back(active.config)
 
     async def shutdown(self) -> None:
-        """See Runner."""
+        """Implements `Runner.shutdown`."""
         for run in self._runs.values():
             run.control.drain()
         for run in list(self._runs.values()):
@@ -209,7 +209,7 @@ class LocalRunner:
                 await self._give_back(run)
 
     async def phone_of(self, order: RunOrder) -> str:
-        """The phone on which the run was begun here, "" when it was not."""
+        """Return the phone on which the run was begun here; "" if it was not."""
         return _phone_in((await self._graph.aget_state(config_of(order))).values)
 
     def _run(self, run: RunId) -> ActiveRun:
@@ -232,7 +232,7 @@ class LocalRunner:
             emit(end)
 
     async def _work(self, order: RunOrder, run: ActiveRun, emit: Emit) -> RunEnded | None:
-        """The end of the sub-task, None when it is to be continued after a shutdown."""
+        """Return the end of the sub-task; None if it is to be continued after a shutdown."""
         config = config_of(order)
         state = await self._graph.aget_state(config)
         payload: ExecutorState | Command[Any] | None = fresh(order, first=not state.values.get("order"))
@@ -241,7 +241,7 @@ class LocalRunner:
                 return ended(order, cast("ExecutorState", state.values))
             payload = None
         pending = state.interrupts if payload is None else ()
-        # Half-done work lives on the phone it was begun on, also when any free one was wished for.
+        # Unfinished work stays on its phone, even if any free phone was requested.
         run.wish = _phone_in(state.values) or order.phone
         run.person = order.person
         while True:
@@ -280,7 +280,7 @@ class LocalRunner:
             payload = None
 
     async def _names(self, order: RunOrder, run: ActiveRun) -> LearnedNames | None:
-        """What is known of the skill's words on the run's phone, and where more is kept."""
+        """Return the known names of the skill's words on the run's phone, with a way to store more."""
         store = self._dependencies.skill_names
         assert run.phone is not None
         locale = run.phone.info.locale
@@ -290,7 +290,7 @@ class LocalRunner:
         return LearnedNames(known, partial(store.keep_names, order.skill, locale))
 
     async def _remember(self, order: RunOrder, run: ActiveRun) -> None:
-        """Look up what the run is told of its person, and what of it and of documents must not leave unasked."""
+        """Load the remembered facts for the run, and the facts and documents whose words may not leave it."""
         recall = partial(recalled_for, self._dependencies.memory, order.person, order.task, phone=run.wish)
         run.memory.facts = await recall((order.goal,))
         run.memory.told_others = await recall(order.goals)
@@ -303,9 +303,9 @@ class LocalRunner:
         run.memory.arguments = order.arguments
 
     async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool, begins: bool) -> None:
-        """Hold a lease and a phone that is ready. Places in the queue are told while waiting.
+        """Get a lease and a prepared phone, reporting the place in the queue while waiting.
 
-        Where the run `begins`, the phone is looked at and the model asked meanwhile, unless that was done before.
+        If the run `begins`, the phone is looked at and the model asked meanwhile, unless that was done before.
         """
         while run.control.paused:
             await run.control.hold()
@@ -356,12 +356,12 @@ class LocalRunner:
         return phone, run.lease
 
     def _meet(self, phone: Phone, run: ActiveRun) -> None:
-        """The run gets to know a phone: what was typed there before, and nothing of how it looked."""
+        """Give the run a phone: what was typed there before, but nothing of how it looked."""
         run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
         run.memory.screen.forget()
 
     async def _warm_up(self, order: RunOrder, run: ActiveRun, phone: Phone, lease: Lease, *, own: bool) -> None:
-        """Look at the phone and ask the model; whatever that runs into, `start` meets again and tells of it."""
+        """Look at the phone and ask the model; any error occurs again in `start`, which reports it."""
         try:
             if isinstance(phone, PhoneWarmUp):
                 await phone.warm_up()
@@ -377,33 +377,33 @@ class LocalRunner:
             logger.exception("Run %s could not be prepared in advance", run.id)
 
     def _give_way(self, run: ActiveRun) -> None:
-        """Somebody else needs the phone that this run has borrowed."""
+        """Give way because another run needs the phone that this run has borrowed."""
         self._giving_way.add(giving := asyncio.create_task(self._cool_down(run), name=f"{run.id} gives way"))
         giving.add_done_callback(self._giving_way.discard)
 
     async def _cool_down(self, run: ActiveRun) -> None:
-        """Drop what was begun ahead, and give back the phone as it was."""
+        """Drop what was begun in advance, and give the phone back in its former state."""
         async with run.cooling:
             await self._end_warm_up(run)
 
     async def _end_warm_up(self, run: ActiveRun) -> None:
         warm, run.warm_up = run.warm_up, None
         if warm is not None:
-            # Before anything is waited for: a run that is cut off meanwhile gives back what it has.
+            # Set before any wait, so that a run that is cut off meanwhile gives back what it has.
             run.lease, run.phone = warm.lease, warm.phone
             await cut(warm.work)
             await self._forget_look(run)
             await self._give_back(run)
 
     async def _forget_look(self, run: ActiveRun) -> None:
-        """What was seen and asked ahead counts no more."""
+        """Discard what was seen and asked in advance."""
         run.memory.screen.forget()
         first, run.memory.first_answer = run.memory.first_answer, None
         if first is not None:
             run.memory.spent_ahead += await first.drop()
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
-        """Wait for a person; after a while the phone is given back, so that others can use it."""
+        """Wait for a person; after a while, give the phone back so that others can use it."""
         answer = asyncio.ensure_future(run.answers.answer_to(question.id))
         try:
             waited = _wait(answer, self._dependencies.give_back if run.lease is not None else None)
@@ -466,7 +466,7 @@ class LocalRunner:
         )
 
     async def _cut(self, order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
-        """The end of a sub-task that was cut off outside its graph, with what it had done and spent by then."""
+        """Return the end of a sub-task that was cut off outside its graph, with what it had done and spent."""
         values = (await self._graph.aget_state(config_of(order))).values
         if not _is_about(order, values) or "past" not in values:
             return cut_off(order, outcome, summary)
@@ -474,17 +474,17 @@ class LocalRunner:
 
 
 def _unheard(_event: RunEvent) -> None:
-    """Nobody is told what happens before a run begins."""
+    """Ignore events from before a run begins."""
 
 
 def _phone_in(values: Mapping[str, Any]) -> str:
-    """The phone of the run in what is kept of it; "" before it had any."""
+    """Return the run's phone from its stored state; "" if it had none yet."""
     phone: str = values.get("order", {}).get("phone", "")
     return phone
 
 
 def _is_about(order: RunOrder, values: Mapping[str, Any]) -> bool:
-    """Whether what is kept of the run is about this sub-task, and not an earlier one."""
+    """Whether the stored state is about this sub-task rather than an earlier one."""
     return bool(values.get("order", {}).get("subtask") == order.subtask)
 
 
@@ -493,5 +493,5 @@ async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:
 
 
 async def _wait(answer: asyncio.Future[Answer], seconds: float | None) -> None:
-    """Wait for the answer without cancelling it when the time is over."""
+    """Wait for the answer without cancelling it when the time is up."""
     await asyncio.wait({answer}, timeout=seconds)

@@ -1,7 +1,7 @@
-"""A run that may follow: a free phone is looked at and a model asked while the kind of the task is being decided.
+"""Prepares a run that may follow: looks at a free phone and asks a model while the kind of task is being decided.
 
-Nothing is done on the phone, and nothing of it is kept: what does not come to be used leaves no picture behind. The
-phone is only borrowed, so whoever needs it does not wait.
+Nothing is done on the phone, and nothing is stored: an unused look leaves no picture behind. The phone is only
+borrowed, so other runs do not wait for it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from devices.phone import Phone
 
 @dataclass
 class WarmUp:
-    """What is under way for a run that may follow."""
+    """What is in progress for a run that may follow."""
 
     lease: Lease
     lender: Lender
     phone: Phone
     work: asyncio.Task[None]
-    """It is over once the model has been asked."""
+    """The task that ends once the model has been asked."""
 
 
 async def cut(work: asyncio.Task[None]) -> None:
-    """Cut it off, and wait until it has let go of the phone."""
+    """Cancel the work and wait until it has released the phone."""
     work.cancel()
     await asyncio.wait({work})
 
 
 async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) -> None:
-    """Look at the phone, and ask the model for the first action of a run with this state. The phone may be its `own`.
+    """Look at the phone, and ask the model for the first action of a run with this state. `own` means that the phone
+    belongs to the run.
 
     Raises Stopped, PhoneError and whatever rendering raises.
     """
@@ -47,7 +48,7 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
     if not takes_pictures(vision):
         return
     view = await context.screen.look_ahead(own=own)
-    # An endpoint that keeps the conversation would go on from an answer that nobody has read.
+    # An endpoint that stores the conversation would continue from an answer that nobody has read.
     if view is None or keeps_conversation(vision):
         return
     acting = context.screen.model

@@ -1,1 +1,1 @@
-"""Skills: ways of doing things as folders with a SKILL.md, shipped ones and those of the operator."""
+"""Skills: instructions as folders with a SKILL.md, shipped ones and those of the operator."""

@@ -1,4 +1,4 @@
-"""What a skill is, and the skills that there are: shipped ones, and those in the operator's `skills/` folder."""
+"""Loads the skills: those that ship with the program, and those in the operator's `skills/` folder."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from agent.result_schema import JsonSchema
 FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
 REFERENCES: Final = "references"
-"""The folder of a skill with texts that are read only when they are needed."""
+"""The folder of a skill with texts that are only read when needed."""
 RESULT: Final = "result.schema.json"
-"""The file of a skill with the JSON Schema of what comes of it."""
+"""The file of a skill with the JSON Schema of its result."""
 APPS: Final = "opengui-apps"
-"""The key in `metadata` that binds a skill to apps: their packages with blanks between them."""
+"""The key in `metadata` that binds a skill to apps: their packages, separated by spaces."""
 
 
 def _names(given: Any) -> Any:  # noqa: ANN401 - whatever stands in the front matter
-    """A list, or names with blanks between them, as the standard has it."""
+    """Split names separated by spaces, as the standard defines; a list stays as it is."""
     return given.split() if isinstance(given, str) else given
 
 
@@ -45,7 +45,9 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A way of doing something; `body` is how. `allowed_tools` is what its writer expects to use; it allows nothing."""
+    """Instructions for doing something; `body` contains them. `allowed_tools` is what the author expects to use and
+    grants nothing.
+    """
 
     name: str
     description: str
@@ -56,23 +58,23 @@ class Skill:
     metadata: Mapping[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
     recorded: RecordedSkill | None = None
-    """A run that code can do again; None for a skill in words alone."""
+    """A recording that code can replay; None for a skill in words only."""
     result: JsonSchema | None = None
-    """The form of what comes of it; None for words."""
+    """The form of its result; None for words."""
 
     def described(self, language: str) -> str:
-        """The description for people who speak this language; the one for models where there is no other."""
+        """Return the description for people in this language, or the one for models if there is no other."""
         return description_in(language, self.metadata, self.description)
 
     @property
     def apps(self) -> tuple[str, ...]:
-        """The packages of the apps that it is for, () for any."""
+        """The packages of the apps it is for; () for any."""
         return tuple(self.metadata.get(APPS, "").split())
 
     def reference(self, path: str) -> str:
-        """The text of a file below its `references/`, with or without that folder's name. Reads from the disk.
+        """Read a file below its `references/`, with or without that folder's name. Reads from the disk.
 
-        Raises FolderRefused for what is no such file: a path or link that leads out, too.
+        Raises FolderRefused if there is no such file or the path or a link leads out.
         """
         root, parts = self.folder / REFERENCES, PurePosixPath(path).parts
         if not path.isprintable() or path.startswith("/") or root.is_symlink():
@@ -82,7 +84,7 @@ class Skill:
 
 
 def load_skills(own: Path | None = None, *, shipped: bool = True) -> Folders[Skill]:
-    """The shipped skills and those in the operator's folder, which win over shipped ones of the same name."""
+    """Load the shipped skills and those in the operator's folder, which replace shipped ones of the same name."""
     return read_folders([*([SHIPPED] if shipped else []), *([own] if own is not None else [])], FILE, _skill)
 
 
@@ -103,7 +105,7 @@ def _skill(document: Document) -> Skill:
 
 
 def result_of(folder: Path, path: Path) -> JsonSchema:
-    """The JSON Schema in this file of a skill's folder. Raises FolderRefused for one that cannot be used."""
+    """Load the JSON Schema from this file of a skill's folder. Raises FolderRefused if it is unusable."""
     try:
         return JsonSchema(document=json.loads(text_of(folder, path, MOST_BYTES)))
     except ValueError as error:
@@ -114,7 +116,7 @@ def result_of(folder: Path, path: Path) -> JsonSchema:
 
 
 def recording_of(folder: Path, path: Path) -> RecordedSkill:
-    """The recording in this file of a skill's folder. Raises FolderRefused for one that cannot be used."""
+    """Load the recording from this file of a skill's folder. Raises FolderRefused if it is unusable."""
     try:
         return RecordedSkill.model_validate_json(text_of(folder, path, MOST_BYTES))
     except ValidationError as error:

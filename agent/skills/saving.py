@@ -1,7 +1,7 @@
-"""The operator's folder of skills as it is changed: a recorded skill is saved, renamed, taken away, or brought in.
+"""Changes the operator's folder of skills: saves, renames, removes and imports recorded skills.
 
-A folder that comes from elsewhere is data like any other: it is read with the same checks as at the start, and what it
-says is gated and asked about whenever it is done.
+A folder from elsewhere is data like any other: it is read with the same checks as at the start, and its actions are
+gated and asked about whenever they are done.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from devices.wording import sentence_of
 
 VERSIONS: Final = "versions"
 MOST_DESCRIPTION: Final = 200
-"""Characters of what stands in the prompts of everybody."""
+"""The maximum characters of a description, which is in everybody's prompts."""
 MOST_FILES: Final = 50
 MOST_BYTES: Final = 2_000_000
-"""Of a folder that is brought in, all its files together."""
+"""The maximum bytes of all files of an imported folder."""
 _HEAD_NAME: Final = re.compile(r"^name:.*$", re.MULTILINE)
 _NAMED: Final = re.compile(r"[^\s\-_.,:;!?'\"()]+")
 _BREAKS: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\]+")
@@ -40,8 +40,8 @@ class NotChanged(Spoken):
 
 
 def save(skills: Skills, name: str, recorded: RecordedSkill) -> int:
-    """Write the skill; one of this name that was recorded before is kept as its former version. Returns the number of
-    the version, and blocks on the disk. Raises NotChanged and OSError.
+    """Write the skill, keeping an earlier recording of the same name as its previous version, and return the version
+    number. Blocks on the disk. Raises NotChanged and OSError.
     """
     check(skills, name)
     own, former, version = _own(skills), skills.found.get(name), 1
@@ -60,7 +60,7 @@ def save(skills: Skills, name: str, recorded: RecordedSkill) -> int:
 
 
 def check(skills: Skills, name: str) -> None:
-    """Raises NotChanged where no recorded skill may be saved under this name."""
+    """Raise NotChanged if no recorded skill may be saved under this name."""
     own, former = _own(skills), skills.found.get(name)
     check_name(name)
     if (own / name).exists() if former is None else (former.recorded is None or former.folder.parent != own):
@@ -68,8 +68,8 @@ def check(skills: Skills, name: str) -> None:
 
 
 def restore(skills: Skills, name: str, version: str) -> int:
-    """Make an earlier version the latest one, and keep the present one as an earlier. Returns the new number, and
-    blocks on the disk. Raises NotChanged and OSError.
+    """Make an earlier version the latest one, keeping the current one as an earlier version, and return the new number.
+    Blocks on the disk. Raises NotChanged and OSError.
     """
     folder = _recorded(skills, name)
     kept = sorted((path.stem for path in (folder / VERSIONS).glob("*.json") if path.stem.isdecimal()), key=int)
@@ -83,13 +83,13 @@ def restore(skills: Skills, name: str, version: str) -> int:
 
 
 def remove(skills: Skills, name: str) -> None:
-    """Take a recorded skill away with all its versions. Blocks on the disk. Raises NotChanged and OSError."""
+    """Delete a recorded skill with all its versions. Blocks on the disk. Raises NotChanged and OSError."""
     shutil.rmtree(_recorded(skills, name))
     refresh(skills)
 
 
 def rename(skills: Skills, old: str, new: str) -> None:
-    """Call a recorded skill otherwise. Blocks on the disk. Raises NotChanged, FolderRefused and OSError."""
+    """Rename a recorded skill. Blocks on the disk. Raises NotChanged, FolderRefused and OSError."""
     folder = _recorded(skills, old)
     check_name(new)
     if new in skills.found or (folder.parent / new).exists():
@@ -106,7 +106,7 @@ def rename(skills: Skills, old: str, new: str) -> None:
 
 
 def bring(skills: Skills, folder: Path) -> str:
-    """Copy a skill's folder from elsewhere; its name. What is looked at is the copy: hidden files are left out, links
+    """Copy a skill's folder from elsewhere and return its name. The copy is checked: hidden files are left out, links
     are refused, and no more than the limits is read. Blocks on the disk. Raises NotChanged and OSError.
     """
     own = _own(skills)
@@ -154,7 +154,7 @@ def _copy(folder: Path, copy: Path) -> None:
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
-    """What is below a folder and is none itself, as it is met, so that whoever has seen enough can stop."""
+    """Yield the files below a folder one by one, so that the caller can stop early."""
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in sorted(folders) if not name.startswith(".")]
         links = [name for name in folders if (Path(place) / name).is_symlink()]
@@ -167,7 +167,7 @@ def refresh(skills: Skills) -> None:
 
 
 def document(name: str, recorded: RecordedSkill) -> str:
-    """The SKILL.md of a recorded skill: for people, and for agents that know nothing of recordings."""
+    """Return the SKILL.md of a recorded skill, for people and for agents without support for recordings."""
     apps = sorted({step.package for step in recorded.steps if step.package and step.kind != "open_app"})
     lines = [f"{number}. {line}" for number, line in enumerate(_told(recorded), 1)]
     parameters = [f"- `{each.name}`, such as “{each.example}”. {each.about}".strip() for each in recorded.parameters]
@@ -187,7 +187,7 @@ def _told(recorded: RecordedSkill) -> Iterator[str]:
 
 
 def _in_words(step: RecordedAction) -> str:
-    """One step in a line."""
+    """Return one step as a line of text."""
     data = step.action
     what = next((str(data[key]) for key in ("text", "name", "url", "key", "question", "reason") if key in data), "")
     parts = [step.kind.replace("_", " ").capitalize(), f"“{_plain(what)}”" if what else ""]
@@ -211,18 +211,18 @@ def _own(skills: Skills) -> Path:
 
 
 def as_name(written: str) -> str:
-    """A name as people write it, such as "Tell Alice", in the form that skills have: "tell-alice"."""
+    """Convert a name as people write it, such as "Tell Alice", to a skill name: "tell-alice"."""
     return "-".join(_NAMED.findall(written.lower()))
 
 
 def check_name(name: str) -> None:
-    """Raises NotChanged for what cannot be the name of a skill."""
+    """Raise NotChanged for an invalid skill name."""
     if len(name) > MAX_NAME or NAME.fullmatch(name) is None:
         raise NotChanged("skill.bad_skill_name", name=name[:MAX_NAME])
 
 
 def _recorded(skills: Skills, name: str) -> Path:
-    """The folder of a recorded skill of the operator's."""
+    """Return the folder of a recorded skill of the operator."""
     skill = skills.found.get(name)
     if skill is None or skill.recorded is None or skill.folder.parent != _own(skills) or skill.folder.is_symlink():
         raise NotChanged("skill.not_own", name=name[:MAX_NAME])

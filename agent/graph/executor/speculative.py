@@ -1,14 +1,14 @@
-"""Showing the model a screen early: whether it stood still is found out while the model thinks.
+"""Shows the model a screen early, and finds out whether it was still while the model thinks.
 
-A frame takes a quarter of a second, and a second one only to confirm the first would cost every step as much again. So
-the first changed frame goes to the model at once. When it turns out that the screen still moved, what the model said
-to it counts for nothing: the call is cut off, and the settled screen is sent. Nothing is ever done on a screen that
-moved: an answer waits until it is known (`PhoneScreen.answer_to`).
+A frame takes a quarter of a second, and a second one just to confirm the first would cost each step as much again. So
+the first changed frame is sent to the model at once. If the screen turns out to have moved, the model's call is cut off
+and ignored, and the settled screen is sent. Nothing is ever done on a screen that moved: an answer waits until that is
+known (`PhoneScreen.answer_to`).
 
-`uiautomator dump` takes more than a second. No model is kept waiting for it: it gets the picture, with the list where
-the same screen has told one before. The one dump of the step, read beside the call, is what the gate judges by, what
-tells the effect, and what the next step compares with. A model that would call elements by their numbers says in words
-what it points at meanwhile, and is held to that (`targets.aimed`); one that misses is shown lists from then on.
+`uiautomator dump` takes more than a second, and no model waits for it: it gets the picture, with the element list if
+the same screen has reported one before. The step's only dump, read during the call, is used by the gate, for the
+effect, and for comparison in the next step. A model that would refer to elements by number then names its target in
+words and is held to them (`targets.aimed`); one that misses is shown lists from then on.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from agent.ports.journal import ActionKey
 from devices.phone import Observation
 
 LONGEST_PENALTY = 8
-"""Steps that wait for a settled screen after early looks were in vain again and again: each costs a call's input."""
+"""The maximum steps that wait for a settled screen after repeated wrong early looks, each of which wastes a call."""
 
 
 @dataclass
 class SpeculationBackoff:
-    """Whether an early look is worth it here. After one that was in vain the next steps take their time, longer each
-    time it happens again: an app that animates everything would else be paid for twice.
+    """Decides whether an early look is worthwhile. After a wrong one, the next steps wait for the screen, longer each
+    time, because otherwise an app that animates everything would cost twice.
     """
 
     penalty: int = 0
     waiting: int = 0
 
     def ready(self) -> bool:
-        """Whether the next look may be an early one; asked once a step."""
+        """Whether the next look may be an early one; call this once per step."""
         if self.waiting:
             self.waiting -= 1
             return False
         return True
 
     def stood_still(self) -> None:
-        """An early look was right."""
+        """Report that an early look was right."""
         self.penalty = 0
 
     def moved(self) -> None:
-        """An early look was in vain."""
+        """Report that an early look was wrong."""
         self.penalty = min(LONGEST_PENALTY, 2 * self.penalty or 1)
         self.waiting = self.penalty
 
 
 @dataclass
 class EarlyLook:
-    """A look that may still move: what it was before, after which action, and what came of it (`effect`). The first
-    look of a phone comes after no action of the run: it has no `key`.
+    """A look at a screen that may still move: the look before it, the action it follows, and the effect so far
+    (`effect`). The first look at a phone follows no action, so its `key` is None.
 
-    `tail` is what stands behind the difference that was seen. `shown` once a model was shown it, `moved` once it is
-    known that it did, `confirmed` is what it was once it is known that it did not.
+    `tail` are effects listed after the visible difference. `shown` means that a model was shown it, `moved` that it was
+    wrong; `confirmed` is the completed look once it is known to be right.
     """
 
     key: ActionKey | None
@@ -72,6 +72,6 @@ class EarlyLook:
 
 @dataclass(frozen=True, slots=True)
 class StaleAnswer:
-    """The screen moved under the model; what its answer has cost."""
+    """The screen moved while the model answered; `usage` is what the answer cost."""
 
     usage: Usage

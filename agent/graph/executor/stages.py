@@ -1,4 +1,4 @@
-"""The stages of one action: it is resolved, gated, journalled and run, and what came of it is recorded in its step."""
+"""The stages of one action: it is resolved, gated, journalled and run, and its result is recorded in its step."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ from devices.phone import Element, Judged
 from devices.wording import Words
 
 FOUND_KEPT: Final = 200
-"""Addresses that searches of a run returned, the newest."""
+"""How many addresses returned by searches a run remembers, the newest."""
 READ_LETTERS: Final = 12_000
-"""Of all texts of others that the model is shown at once: about 3,000 tokens at every step."""
+"""The maximum letters of texts by others shown at once, about 3,000 tokens per step."""
 EXECUTOR: Final = "executor"
-"""The name by which calls of tools in a run are recorded."""
+"""The member name under which a run's tool calls are recorded."""
 FINISH_ALONE = "Finish alone, after you have seen on the screen what your last action did."
 UNJUDGED = (
     "This app does not say what its controls are, so no rule has judged what you pressed. Press nothing there that "
@@ -78,7 +78,7 @@ UNJUDGED = (
 
 
 class OpenStep:
-    """The step that is being taken: copies of the subjects that its actions change, and the update that they make."""
+    """The current step: copies of the subjects that its actions change, and the resulting state update."""
 
     def __init__(self, state: ExecutorState, context: RunContext) -> None:
         self.state = state
@@ -93,7 +93,7 @@ class OpenStep:
 
     @property
     def index(self) -> int:
-        """The place of the action that is worked on."""
+        """The index of the current action."""
         return self.taken["action_index"]
 
     @index.setter
@@ -102,32 +102,32 @@ class OpenStep:
 
     @property
     def current(self) -> ExecutorState:
-        """The state with what the actions of this step have changed: the next one is judged by it."""
+        """The state including the changes made by this step's actions, by which the next one is judged."""
         return {**self.state, "safety": self.safety, "conversation": self.conversation}
 
     @property
     def data(self) -> dict[str, Any]:
-        """The action that is worked on, as it was decided."""
+        """The current action as it was decided."""
         return self.taken["decision"]["actions"][self.index]
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The action that is worked on as the journal has it, with what the independent reader said of it."""
+        """The current action in the form of the journal, with what the independent reader said about it."""
         own = [each for each in self.taken["readings"] if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
     @property
     def is_last(self) -> bool:
-        """Whether no other action follows it."""
+        """Whether no other action follows the current one."""
         return self.index + 1 == len(self.taken["decision"]["actions"])
 
     @property
     def key(self) -> ActionKey:
-        """The place of the action that is worked on in the journal."""
+        """The key of the current action in the journal."""
         return ActionKey(self.context.run, self.order["subtask"], self.taken["number"], self.index)
 
     def perform(self, what: str) -> None:
-        """Add what is done, or about to be."""
+        """Add what is done, or about to be done."""
         self.taken["performed"] = [*self.taken["performed"], kept(what)]
 
     def notify(self, *notices: str) -> None:
@@ -135,11 +135,11 @@ class OpenStep:
         self.conversation["model_notices"] = [*self.conversation["model_notices"], *notices]
 
     def add_effects(self, *effects: Effect) -> None:
-        """Add what was changed."""
+        """Add effects."""
         self.taken["effects"] = [*self.taken["effects"], *effects_data(effects)]
 
     def foresee(self, it: Resolved) -> None:
-        """Add what counts also where it is not known in the end whether the action was done: new names, a cut text."""
+        """Add what counts even if it remains unknown whether the action was done: new paths, and a cut text."""
         self.safety["moved"] = [*self.safety["moved"], *new_names(it.action)]
         if isinstance(it, ResolvedInput) and isinstance(it.action, CutText):
             seen = it.sight.observation
@@ -153,7 +153,7 @@ class OpenStep:
                 self.record(Done(copied=cut["text"], read_in=cut["app"]))
 
     def record(self, done: Done) -> None:
-        """Add what came of an action, without secrets."""
+        """Add the result of an action, without secrets."""
         cover, conversation = self.context.mask.text, self.conversation
         self.add_effects(*done.effects)
         self.notify(*map(cover, done.told))
@@ -178,7 +178,7 @@ class OpenStep:
             conversation["addresses_found"] = [*found][-FOUND_KEPT:]
 
     def end(self, status: StepStatus, what: Words) -> None:
-        """Add what became of the action that this step ends with."""
+        """Add what became of the action with which this step ends."""
         self.taken["status"] = status.value
         self.perform(did_as(status, what))
 
@@ -192,11 +192,11 @@ class OpenStep:
         }
 
     def settle(self, fate: MatterFate, known: Mapping[str, Any] | None) -> None:
-        """Keep what has become of something that the gate held (see agent.graph.executor.matters.with_fate)."""
+        """Record what became of something that the gate held (see agent.graph.executor.matters.with_fate)."""
         self.safety["matters"] = with_fate(self.safety["matters"], fate, known, self.order["subtask"])
 
     def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
-        """Add what a skill can be made of: the action, what it touched and on what screen, without secrets."""
+        """Record the action, its target and screen, without secrets, as material for a skill."""
         data = self.context.mask.told(self.data if it.action.kind == self.data["kind"] else action_data(it.action))
         seen = None if it.sight is None else it.sight.told.observation
         if target is not None and it.sight is not None and it.sight.screen.covered:
@@ -214,12 +214,12 @@ class OpenStep:
         self.taken["recorded_actions"] = [*self.taken["recorded_actions"], made.model_dump(mode="json")]
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
-        """Add what the independent reader said of a press of this step."""
+        """Add what the independent reader said about a press of this step."""
         self.usage += usage
         self.taken["readings"] = [*self.taken["readings"], {"index": self.index, **reading.data}]
 
     def update(self, *more: ExecutorState) -> ExecutorState:
-        """The update of the graph's state, with `more` beside it."""
+        """Return the update of the graph's state, combined with `more`."""
         own: ExecutorState = {
             "step": self.taken,
             "question": self.question,
@@ -231,7 +231,7 @@ class OpenStep:
 
 
 def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
-    """Find what the action is about on the screen as it is now. Raises ActionError when it is gone."""
+    """Find the action's target on the current screen. Raises ActionError if it is gone."""
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
         what = step.context.actions.describe(action, sight)
@@ -243,7 +243,7 @@ def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Screen
 
 
 def with_copied(step: OpenStep, action: Action) -> Action:
-    """The action with the text that it pastes, where it pastes one. Raises ActionError when nothing was copied."""
+    """Fill in the text of a paste action; other actions are unchanged. Raises ActionError if nothing was copied."""
     if not isinstance(action, PasteText):
         return action
     copied = step.safety["copied"]
@@ -253,7 +253,7 @@ def with_copied(step: OpenStep, action: Action) -> Action:
 
 
 def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
-    """An input with where it goes on this screen. Raises ActionError when it has no place to go."""
+    """Return an input with its place on this screen. Raises ActionError if it has none."""
     what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
@@ -261,8 +261,8 @@ def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget,
 
 
 async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
-    """A press of a screen that has told no elements, with those that come when they are waited for. A list that is late
-    says nothing of what is pressed: no rule would hold it. Raises ActionError, Stopped and PhoneUnavailable.
+    """For a press on a screen without elements, wait for them. A missing list says nothing about what is pressed, so no
+    rule would hold it. Raises ActionError, Stopped and PhoneUnavailable.
     """
     if not isinstance(it, ResolvedInput):
         return it
@@ -277,7 +277,9 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
 
 
 async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
-    """The update with which a person is asked first, None when it may be done. Raises ActionError when refused."""
+    """Return the update that asks a person first; None if the action may be done. Raises ActionError if it
+    is refused.
+    """
     state, context, spec = step.current, step.context, it.spec
     try:
         if isinstance(spec, PersonAction):
@@ -300,7 +302,7 @@ async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
 
 
 def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
-    """The update with which an action that is for a person asks them; None for one that asks nothing."""
+    """Return the update with the question of an action for a person; None if it asks nothing."""
     state, context, sight, action = step.current, step.context, it.sight, it.action
     assert sight is not None
     if isinstance(action, EnterSecret):
@@ -318,7 +320,7 @@ def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
 
 
 async def journal(step: OpenStep, it: Resolved) -> None:
-    """Write down what is about to be done. Raises ActionError when it was begun before, LeaseLost."""
+    """Record what is about to be done. Raises ActionError if it was begun before, and LeaseLost."""
     if isinstance(it, ResolvedInput):
         step.perform(it.what)
         if it.looked is None:
@@ -333,7 +335,7 @@ async def journal(step: OpenStep, it: Resolved) -> None:
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
-    """Do it, once. Raises ActionError when nothing, or nothing certain, came of it."""
+    """Run the action, once. Raises ActionError if nothing, or nothing certain, was done."""
     match it.spec:
         case PersonAction():
             return Done(told=(FINISH_ALONE,))
@@ -351,13 +353,13 @@ async def run(step: OpenStep, it: Resolved) -> Done:
     else:
         done = await work
         step.perform(it.what)
-    # It chose its places by itself: what they were cannot be told, so a recording leaves the step to a model.
+    # It chose its own places, which are unknown here, so a recording leaves the step to a model.
     step.keep(it, touches="touches" in it.spec.traits)
     return done
 
 
 async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
-    """Call a tool that needs no phone: in the same record, and so with the same cache, as the members of the task."""
+    """Call a tool that needs no phone, using the same record and cache as the task's members."""
     have, subtask = step.context, step.order["subtask"]
     task, box = have.run.task, have.toolbox
     caller = box.caller(Worker(task, EXECUTOR, subtask), ())
@@ -373,19 +375,19 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
         step.taken["touch_point"] = [spot.x, spot.y]
     own = step.taken["reply"].get("finish_reason") == RECORDED
-    # A recording answers at once: where nothing has taken time since the look, it is itself the last word.
+    # A recording answers at once: if no time has passed since the look, no further check is needed.
     again = it.looked is None and not (own and step.index == 0 and step.context.screen.is_new)
     judged = _judged(step, it) if again else None
     clock = asyncio.get_running_loop().time
     began = clock()
-    # No call of a model goes on beside a look after a step of a recording: it is shown at rest.
+    # After a step of a recording, no model call runs in parallel, so the look waits for a still screen.
     last = step.is_last and not own
     sent = await send_input(step.context, step.key, it.physical, it.sight, last=last, looked=it.looked, judged=judged)
-    moves = isinstance(it.action, Swipe | Drag | Scroll)  # between points, which are others on another screen
+    moves = isinstance(it.action, Swipe | Drag | Scroll)  # between points, which differ on another screen
     step.keep(
         it,
         target=None if moves else it.where.element,
-        touches=isinstance(it.action, EditText | CutText)  # of whatever field has the focus
+        touches=isinstance(it.action, EditText | CutText)  # whichever field has the focus
         or (it.where.point is not None and not isinstance(it.action, Scroll)),
         seconds=clock() - began,
     )
@@ -393,7 +395,7 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
 
 
 def newest(texts: Iterable[str]) -> list[str]:
-    """The newest of these texts that the model is shown at once; the last one is always among them."""
+    """Return the newest of these texts that the model is shown at once, always including the last one."""
     shown: list[str] = []
     for text in reversed(tuple(texts)):
         if shown and sum(map(len, shown)) + len(text) > READ_LETTERS:
@@ -403,7 +405,7 @@ def newest(texts: Iterable[str]) -> list[str]:
 
 
 def _judged(step: OpenStep, it: ResolvedInput) -> Judged | None:
-    """What a press that nobody was asked about has to meet, and what a text is made of."""
+    """Return what a press without approval must still match, and what a text is derived from."""
     action, where, sight, context = it.action, it.where, it.sight, step.context
     if isinstance(action, EditText | CutText):
         field, text = read_field(sight.observation, covered=sight.screen.covered)

@@ -1,5 +1,5 @@
-"""Closes a step: the line for the history, the move for the guard against loops, the event for the card, and the
-number of the next; and tells the step to the outside once it is known for sure what it changed.
+"""Closes a step: records it in the history and for the loop guard, updates the card, and reports it once its effect is
+certain.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from agent.wording import kept, words
 from devices.phone import Observation
 
 GRID = 40
-"""Pixels of the sent picture: touches this close to each other are the same touch, tried again."""
+"""Pixels of the sent picture within which touches count as the same touch, tried again."""
 
 
 def _moves(state: ExecutorState, context: RunContext) -> list[list[str]]:
-    """The moves with that of this step: screen before, what was tried, screen after."""
+    """Return the moves including this step's: screen before, what was tried, screen after."""
     sight, known = context.screen.view, state["progress"]["moves"]
     actions = state["step"]["decision"]["actions"]
     kinds = {action["kind"] for action in actions}
@@ -65,7 +65,7 @@ def _moves(state: ExecutorState, context: RunContext) -> list[list[str]]:
 
 
 def _tried(action: Action, sight: ScreenView) -> str:
-    """What the action is and goes to, whatever number its element has this time."""
+    """Identify an action and its target, whatever number its element has this time."""
     data = action.model_dump(mode="json", exclude={"target", "sensitive"})
     where = resolve_target(action, sight)
     if where.element is not None:
@@ -77,11 +77,11 @@ def _tried(action: Action, sight: ScreenView) -> str:
 
 
 def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> ExecutorState:
-    """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`_report`).
+    """Return the update that ends this step and begins the next. The step is reported at once or soon (`_report`).
 
     `more` are keys of the step that the state does not have yet.
     """
-    # After a restart this may be the first node that runs, and must not forget what an earlier process knew.
+    # After a restart, this may be the first node to run; it must not lose what an earlier process knew.
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
     step: StepState = {**state["step"]}
@@ -147,14 +147,14 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
 
 
 def _told_action(step: StepState, context: RunContext) -> dict[str, Any]:
-    """The first action of the step as plain data, with what the independent reader said of the step's presses."""
+    """Return the step's first action as plain data, with what the independent reader said about its presses."""
     actions, readings = step["decision"]["actions"], step["readings"]
     told = context.mask.told(actions[0]) if actions else {}
     return {**told, "readings": readings} if readings else told
 
 
 def _caption(context: RunContext) -> ModelReply | None:
-    """What a background call has found by now; it is waited for no longer."""
+    """Return the caption if the background call has finished; it is not waited for any longer."""
     caption, context.memory.caption = context.memory.caption, None
     if caption is None:
         return None
@@ -165,7 +165,7 @@ def _caption(context: RunContext) -> ModelReply | None:
 
 
 def _report(context: RunContext, step: Step) -> dict[str, Any] | None:
-    """Tell a step to the outside, unless what it changed is not known for sure yet: then it is data for the state."""
+    """Report a step, or return it as data for the state if its effect is not certain yet."""
     early = context.screen.pending
     if early is None or early.key is None or (early.key.subtask, early.key.step) != (step.subtask, step.step):
         context.emit(step)
@@ -174,7 +174,7 @@ def _report(context: RunContext, step: Step) -> dict[str, Any] | None:
 
 
 def report_step(state: ExecutorState, context: RunContext, effects: tuple[Effect, ...] | None = None) -> None:
-    """Tell the step that was held, with these effects if they are others than was thought. The caller clears it."""
+    """Report the held step, with these effects if they differ from the first ones. The caller clears it."""
     held = state["step"]["unreported"]
     if held is not None:
         step = Step.model_validate(held)
@@ -186,7 +186,7 @@ REPORTED: Final[ExecutorState] = {"step": {"unreported": None}}
 
 
 async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLook) -> ExecutorState:
-    """The update that goes with an early look that was right; tells the step. What it changed is said again if its
+    """Report the step after an early look that was right, and return the update. Its effect is determined again if the
     elements came after the picture.
     """
     if early.key is None or early.seen.complete or early.confirmed is None:
@@ -196,7 +196,7 @@ async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLo
 
 
 async def correct_step(state: ExecutorState, context: RunContext, settled: Observation) -> ExecutorState:
-    """The update that makes the last step say what its action changed when all had come to rest; tells the step."""
+    """Report the last step with its effect on the settled screen, and return the update."""
     early = context.screen.take_pending()
     if early is None or early.key is None:
         report_step(state, context)

@@ -1,9 +1,9 @@
-"""Whether a press that nobody was asked about still meets what it was judged by, as the last thing before it is sent.
+"""Checks, just before a press without approval is sent, whether it still meets what it was judged by.
 
-The rules have let a press pass by what the model was shown, and a model thinks for seconds: an app may write other
-words on the same button meanwhile, in the same window. So the phone is asked again beside its last look at the window
-in front. Elements that come at once are compared for each press. Where they take a second, a picture of the place is
-compared first, and only where that has changed are they read; fields and rows of lists are left out there.
+The rules allowed a press by what the model was shown, and a model thinks for seconds: meanwhile, an app may put other
+words on the same button in the same window. So the phone is asked again along with its last check of the front window.
+Fast elements are compared for each press. If they take a second, a picture of the place is compared first, and they are
+only read if it changed; fields and list rows are skipped then.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ from devices.geometry import Bounds
 from devices.phone import Element, Observation
 
 _NUMBER: Final = re.compile(r"\d+")
-"""What goes on by itself: clocks, counts, countdowns. An amount where it matters is judged anew, with its digits."""
+"""Numbers that change on their own: clocks, counts, countdowns. Important amounts are judged again with
+their digits.
+"""
 
 
 @dataclass(frozen=True)
 class StillThere:
-    """Implements devices.phone.Judged for a press or a slide: what it met when the rules let it pass.
+    """Implements `devices.phone.Judged` for a press or slide: what it met when the rules allowed it.
 
-    `cover` takes the secrets out of a look, as they were out of `seen`. `read` says that a reader was asked as well:
-    its answer holds for the words of just that dialog or row.
+    `cover` removes secrets from a look, as they were removed from `seen`. `read` means that the independent reader was
+    asked too, whose answer only applies to the words of exactly that dialog or row.
     """
 
     action: Action
@@ -48,14 +50,14 @@ class StillThere:
 
     @property
     def pictured(self) -> bool:
-        """See `Judged.pictured`. What is typed into, and rows, are most of what is pressed; they are left out."""
+        """Implements `Judged.pictured`. False for fields and rows, which are most of what is pressed."""
         touched = pressed(self.spot)
         if self.where.point is None or self.seen.thumbnail is None:
             return False
         return touched is None or not (touched.editable or is_row(touched, self.spot.around))
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
-        """See `Judged.shows_same`."""
+        """Implements `Judged.shows_same`."""
         place = self._place()
         then, now = (
             picture_of(self.seen, place),
@@ -64,7 +66,7 @@ class StillThere:
         return then is not None and now is not None and same_picture(then, now)
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """See `Judged.tells_same`: the same words under the finger, and no rule that holds them now."""
+        """Implements `Judged.tells_same`: the same words under the finger, and no rule that holds them now."""
         now = self.cover(Observation(self.seen.size, None, elements, self.seen.package, activity=self.seen.activity))
         told = now.elements or ()
         target = None if self.spot.target is None else self._found(self.spot.target, told)
@@ -79,13 +81,13 @@ class StillThere:
         return not self.read or _near(self.seen, self.where) == _near(now, ResolvedTarget(target, self.where.point))
 
     def _found(self, wanted: Element, told: tuple[Element, ...]) -> Element | None:
-        """The element that looks the same, and is still where the finger comes down."""
+        """Return the element that looks the same and is still under the finger."""
         point = self.spot.point
         alike = [e for e in told if _looks(e) == _looks(wanted) and (point is None or e.bounds.holds(point))]
         return min(alike, key=lambda e: e.bounds.area, default=None)
 
     def _place(self) -> Bounds | None:
-        """The part of the picture that counts: the button, or in a dialog and without a button what is around it."""
+        """Return the relevant part of the picture: the button or, in a dialog or without a button, its surroundings."""
         target, point = self.where.element, self.where.point
         if target is not None and target.label and not is_dialog(self.spot):
             return target.bounds
@@ -102,9 +104,7 @@ def still_there(
     *,
     read: bool,
 ) -> StillThere | None:
-    """What this press or slide has to meet; None for what does nothing but scroll, and where no elements have told what
-    is there.
-    """
+    """Return what this press or slide must still match; None if it only scrolls, or if no elements were known."""
     if seen.elements is None or not (is_press(action, spot) or is_made_to_slide(spot) or words_around(spot)):
         return None
     return StillThere(action, where, seen, spot, policy, cover, read)

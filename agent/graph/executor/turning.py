@@ -1,4 +1,4 @@
-"""Wheels of values turned by code: far ways with long drags, the last steps one value at a time."""
+"""Turns wheels of values by code: long distances with long drags, the last steps one value at a time."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from agent.guards.pickers import Wheel, wheels_in
 from devices.geometry import Point
 
 _NEAR: Final = 3
-"""Steps that are taken one by one."""
+"""Steps that are made one by one."""
 _STUCK: Final = 3
-"""Inputs without any change after which a wheel does not turn."""
+"""Inputs without any change after which a wheel counts as stuck."""
 _TURN_MS: Final = 1500
-"""Slow enough that a wheel hardly runs on by itself."""
+"""Slow enough that a wheel hardly spins on."""
 _MARGIN: Final = 0.08
-"""The share of the screen's height at its ends where a finger means something else."""
+"""The share of the screen's height at both ends where a finger has another meaning."""
 
 
 def wheel_at(f: Fingers, wheel: Wheel) -> Wheel:
-    """The wheel as it is now. Raises Missed when it is gone."""
+    """Return the current state of the wheel. Raises Missed if it is gone."""
     at = wheel.bounds.centre
     found = next((each for each in wheels_in(f.elements) if each.bounds.holds(at)), None)
     if found is None:
@@ -29,10 +29,10 @@ def wheel_at(f: Fingers, wheel: Wheel) -> Wheel:
 
 
 async def turn(f: Fingers, wheel: Wheel, away: Callable[[Wheel], int | None]) -> Wheel:
-    """Turn it until it is `away` by no step, and return it. Steps are counted downwards; where nobody knows how many
-    there are, the wheel is turned to its end, then the other way.
+    """Turn the wheel until `away` returns 0, and return it. Steps count downwards; if their number is unknown, the
+    wheel is turned to one end, then to the other.
 
-    Raises Missed where the value does not come, and what fingers raise.
+    Raises Missed if the value is not found, and what fingers raise.
     """
     now, way, still, begun = wheel_at(f, wheel), 1, 0, set[str]()
     while (steps := away(now)) != 0:
@@ -62,7 +62,7 @@ async def turn(f: Fingers, wheel: Wheel, away: Callable[[Wheel], int | None]) ->
 
 
 async def far_swipe(f: Fingers, wheel: Wheel, steps: int) -> None:
-    """One finger over the wheel, as far as the screen goes; it may begin and end beyond the wheel's edge."""
+    """Swipe over the wheel as far as the screen allows; the finger may begin and end outside the wheel."""
     middle, height = wheel.bounds.centre, f.seen.size.height
     room = middle.y - height * _MARGIN if steps > 0 else height * (1 - _MARGIN) - middle.y
     rows = max(1, min(abs(steps), int(room) // wheel.row))

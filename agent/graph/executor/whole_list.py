@@ -1,4 +1,4 @@
-"""The rest of a list of elements that leaves some out: the model asks for it, and is shown all until it acts."""
+"""A tool with which the model asks for the complete element list, which it is shown until it acts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The main graph: from what a person asked to a summary, with or without a plan, with or without a phone."""
+"""The main graph: from a person's request to a summary, with or without a plan, with or without a phone."""

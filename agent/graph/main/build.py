@@ -1,4 +1,4 @@
-"""The main graph, wired."""
+"""Builds the main graph."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MainGraph = CompiledStateGraph[MainState, TaskContext, MainState, MainState]
 
 
 def build_main(checkpointer: BaseCheckpointSaver[str] | None) -> MainGraph:
-    """The compiled graph. Its routes are in the nodes' return types."""
+    """Return the compiled graph. The nodes' return types define its routes."""
     return _compiled().copy({"checkpointer": checkpointer})
 
 
 @cache
 def _compiled() -> MainGraph:
-    """Without a checkpointer. Nodes hold nothing of a task, so that every agent of the process has the same ones: to
-    read their types and their code takes 15 ms.
+    """Return the graph without a checkpointer. Nodes hold no data of a task, so all agents of the process share it:
+    reading their types and code takes 15 ms.
     """
     graph = StateGraph(MainState, context_schema=TaskContext)
     graph.add_node("intent_analyzer", intent_analyzer)

@@ -1,4 +1,4 @@
-"""What the main graph's nodes work with."""
+"""The services that the main graph's nodes work with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TaskContext:
-    """One task's voice, models and hands. Never stored."""
+    """What the nodes of one task work with: session, models, runner and events. It is never stored."""
 
     session: Session
     models: Models
@@ -40,38 +40,38 @@ class TaskContext:
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
     members: Members | None = None
-    """Who does what needs no phone; None where there is nobody."""
+    """The team members that work without a phone; None if there is no team."""
     guidance: Guidance = AS_SET
     local_times: LocalTimes | None = None
-    """The date and time that a request says beside the task; None where it says none."""
+    """The date and time added to requests; None if none is added."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Who can be given a part."""
+        """The names of all members that can be assigned a sub-task."""
         return (EXECUTOR, *(self.members.team.members if self.members is not None else ()))
 
     @property
     def described(self) -> str:
-        """Who can be given a part and what for, in lines for a model."""
+        """The members and what each can do, in lines for a model."""
         source = Team() if self.members is None else self.members
         return source.described(executor=True).strip()
 
     async def documents_read(self, by_planner: Sequence[str]) -> tuple[str, ...]:
-        """What was read in the operator's documents for the task: by the planner, and by members with a tool."""
+        """Return the operator's documents read for the task, by the planner and by members' tools."""
         calls = self.members.toolbox.calls if self.members is not None else None
         return (*by_planner, *(await calls.documents(self.session.task) if calls is not None else ()))
 
     async def reached(self, steps: int, usage: Usage) -> Fault | None:
-        """What is used up with so many steps and tokens: a limit of the task, else its person's allowance."""
+        """Return the limit reached with these steps and tokens: of the task, otherwise of the person's quota."""
         fault = self.limits.reached(usage, self.session.watch.seconds)
         if fault is None and self.allowance is not None:
             fault = await self.allowance.reached(self.session.task, steps, usage)
         return fault
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Await a call that may be repeated: a pause aborts it and a resume begins it anew.
+        """Await a repeatable call: a pause aborts it, and a resume starts it again.
 
-        Raises Stopped on cancel and on shutdown, and BudgetReached when the task's time is over.
+        Raises Stopped on cancel and on shutdown, and BudgetReached if the task's time is up.
         """
         control = self.session.control
         while True:

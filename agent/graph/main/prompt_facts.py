@@ -1,4 +1,4 @@
-"""What the main graph's model calls are told, in words. What was read somewhere stands in marked blocks, as data."""
+"""The facts given to the main graph's models in words. Text from other sources is in marked blocks, as data."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _TYPES: Final[Mapping[ValueType, str]] = {
 
 
 def user_messages(state: MainState, context: TaskContext) -> list[str]:
-    """What the person has written since the task began, what nobody has read yet included."""
+    """Return what the person has written since the task began, including unread notes."""
     return [*state["findings"]["user_messages"], *context.session.control.take_notes()]
 
 
 def written(said: Sequence[str]) -> str:
-    """The person's own words, for a prompt; "" when there are none."""
+    """Return the person's own words for a prompt; "" if there are none."""
     return "".join(("\n\nThe person has written since:\n", _lines(said))) if said else ""
 
 
 def given(state: MainState) -> str:
-    """The names of the files that came with the task; "" when there are none."""
+    """Return the names of the files that came with the task; "" if there are none."""
     names = [file.name for file in order_of(state).files]
     if not names:
         return ""
@@ -41,7 +41,7 @@ def given(state: MainState) -> str:
 
 
 def wanted(state: MainState) -> str:
-    """The form that the result is to have, in words for whoever ends the work; "" where it may have any."""
+    """Return the required form of the result, in words for the model that ends the work; "" if any form will do."""
     schema = order_of(state).result
     if schema is None:
         return ""
@@ -59,25 +59,25 @@ def wanted(state: MainState) -> str:
 
 
 def dated(context: TaskContext) -> str:
-    """The date and time on the phone that works or is wished, else where the service runs; it ends a request."""
+    """Return the date and time on the phone in use or requested, otherwise of the service, to end a request."""
     if context.local_times is None:
         return ""
     return f"\n\n{context.local_times.on(context.session.phone_in_use).sentence}"
 
 
 async def remembered(state: MainState, context: TaskContext) -> str:
-    """What the person has told the service to remember that fits the task; "" when nothing does."""
+    """Return the remembered facts about the person that fit the task; "" if none do."""
     order, phone = order_of(state), context.session.phone_in_use
     return memory_block(await recalled_for(context.memory, order.person, order.text, phone=phone))
 
 
 def goals(state: MainState) -> tuple[str, ...]:
-    """What was to be reached in the parts that have ended."""
+    """Return the goals of the sub-tasks that have ended."""
     return tuple(result["goal"] for result in state["findings"]["results"])
 
 
 def documents(passages: Sequence[Passage]) -> str:
-    """Passages with the names of their files; "" when there are none."""
+    """Return passages with their file names; "" if there are none."""
     if not passages:
         return ""
     found = "\n".join(
@@ -87,7 +87,7 @@ def documents(passages: Sequence[Passage]) -> str:
 
 
 def results(state: MainState) -> str:
-    """What came of each sub-task."""
+    """Return the result of each sub-task."""
     lines = (
         " ".join(f"{result['goal']}: {result['outcome']}. {result['summary']} {result['data'] or ''}".split())
         for result in state["findings"]["results"]
@@ -96,19 +96,19 @@ def results(state: MainState) -> str:
 
 
 def brought_from_phone(state: MainState) -> tuple[str, ...]:
-    """What the runs on the phone have said of its screens."""
+    """Return what the runs on the phone reported about its screens."""
     runs = (result for result in state["findings"]["results"] if "member" not in result)
     told = (f"{result['summary']} {result['data'] or ''}".strip() for result in runs)
     return tuple(text for text in told if text)
 
 
 def notes(state: MainState) -> str:
-    """What the executor has written down."""
+    """Return the executor's notes."""
     return f"<notes>\n{_lines(state['findings']['notes']) or '(none)'}\n</notes>"
 
 
 def noted(state: MainState) -> str:
-    """The notes for who decides how to begin; "" when there are none, which is so unless it follows up another task."""
+    """Return the notes for the first decision; "" if there are none, as usual unless this follows up another task."""
     return f"\n\nNoted (data):\n{notes(state)}" if state["findings"]["notes"] else ""
 
 

@@ -1,4 +1,4 @@
-"""The session of a task that is worked on: its control, its clock and its run."""
+"""The session of a task in progress: its control, its clock and its run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agent.run_id import RunId
 
 
 class Stopwatch:
-    """Seconds of work, against a limit. `before` is what earlier processes have worked.
+    """Counts seconds of work against a limit. `before` is the work done by earlier processes.
 
-    It runs unless something holds it (the wait for a phone or a person, a pause); several reasons may at once.
+    It runs unless it is held (while waiting for a phone or person, or paused), possibly for several reasons at once.
     """
 
     def __init__(
@@ -33,29 +33,29 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Worked so far."""
+        """The seconds worked so far."""
         return self._worked + (0.0 if self._since is None else self._clock() - self._since)
 
     @property
     def left(self) -> float | None:
-        """Seconds until the limit, at least 0; None without a limit."""
+        """The seconds until the limit, at least 0; None without a limit."""
         return None if self.limit is None else max(0.0, self.limit - self.seconds)
 
     def hold(self, reason: str) -> None:
-        """Stand still for this reason, until `go` with the same one."""
+        """Stop the clock for this reason, until `go` is called with the same one."""
         self._worked, self._since = self.seconds, None
         self._holds.add(reason)
         self._changed.set()
 
     def go(self, reason: str) -> None:
-        """The reason is gone."""
+        """Remove a reason, which starts the clock if it was the last one."""
         self._holds.discard(reason)
         if not self._holds and self._since is None:
             self._since = self._clock()
         self._changed.set()
 
     async def over(self) -> None:
-        """Returns when the limit is reached; never without one."""
+        """Wait until the limit is reached; forever if there is none."""
         while self.left is None or self.left > 0:
             self._changed.clear()
             try:
@@ -66,7 +66,7 @@ class Stopwatch:
 
     @asynccontextmanager
     async def watching(self, stop: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """Inside the block, `stop` is called when the limit is reached."""
+        """Call `stop` if the limit is reached inside the block."""
 
         async def watch() -> None:
             await self.over()
@@ -81,9 +81,9 @@ class Stopwatch:
 
 
 class Session:
-    """What this process knows of a task that it works on, from the first that is heard of it to its end.
+    """What this process knows about a task in progress, from its first mention to its end.
 
-    Whoever steps in reaches both graphs by it: the main graph, by `control`, and the task's run, by the runner alone.
+    Control calls reach both graphs through it: the main graph by `control`, and the task's run only through the runner.
     """
 
     def __init__(self, task: str, runner: Runner) -> None:
@@ -109,18 +109,18 @@ class Session:
         self._runner = runner
 
     def begin(self, limit: float | None, before: float, phone: str) -> None:
-        """The task is worked on from now on: so many seconds at most, of which these are over, and on this phone."""
+        """Start working on the task with a time limit, the seconds used before, and a phone."""
         self.phone_in_use = phone
         self.watch = Stopwatch(limit, before=before)
         if self.control.paused:
             self.watch.hold("pause")
 
     def spent_beside(self, number: int) -> Usage:
-        """What the other parts that are worked on at once have used so far."""
+        """Return what the other sub-tasks in progress have used so far."""
         return sum((usage for part, usage in self.spending.items() if part != number), Usage())
 
     async def signal(self, signal: Signal) -> None:
-        """Do what is asked, here and in the run. Raises TimeoutError when a pause does not come to rest in time."""
+        """Carry out a signal here and in the run. Raises TimeoutError if a pause does not take effect in time."""
         if isinstance(signal, Pause):
             self.watch.hold("pause")
         self.control.obey(signal)

@@ -1,6 +1,6 @@
-"""What the main graph keeps between its nodes: plain data only, a tree with one branch for each subject.
+"""The state of the main graph: plain data only, as a tree with one branch per subject.
 
-Nodes return the keys that are new, subject by subject (see agent.graph.subjects).
+Nodes return the changed keys, by subject (see agent.graph.subjects).
 """
 
 from __future__ import annotations
@@ -12,104 +12,104 @@ from agent.ports.agent import EarlierTask, ReceivedText, TaskOrder
 
 Kind = Literal["chat", "refuse", "member", "simple", "complex"]
 VERSION: Final = 1
-"""Of the shape of this state, kept with it."""
+"""The version of this state's format, stored with it."""
 
 
 class PlanState(TypedDict, total=False):
-    """How the task is gone about."""
+    """How the task is approached."""
 
     kind: Kind
-    """What kind of request it is."""
+    """The kind of request."""
     skill: str
-    """The skill that is followed: the ordered one, or that which was chosen for the request; "" for none."""
+    """The skill being followed, as ordered or chosen for the request; "" for none."""
     arguments: dict[str, str]
-    """What the skill is done with, by the names of its parameters."""
+    """The skill's arguments, by parameter name."""
     text: str
     """The plan as Markdown; "" for a task without one."""
     todos: list[dict[str, Any]]
-    """The parts of the plan (agent.events.Todo)."""
+    """The sub-tasks of the plan (agent.events.Todo)."""
     documents: list[str]
-    """The passages of the operator's documents that the planner was told."""
+    """The passages of the operator's documents given to the planner."""
     replans: int
-    """How often the way was changed."""
+    """How often the plan was changed."""
 
 
 class ProgressState(TypedDict, total=False):
-    """What is worked on, and what that has taken so far."""
+    """What is in progress, and what it has used so far."""
 
     current_todo: int | None
-    """The place of the todo that the executor works on; None for the whole task, or none."""
+    """The index of the sub-task that the executor works on; None for the whole task, or none."""
     goal: str
-    """What is to be reached now."""
+    """The current goal."""
     assignments: list[dict[str, Any]]
-    """All parts that are worked on at once, each with `number`, `member`, `todo` and `goal`."""
+    """All sub-tasks in progress at once, each with `number`, `member`, `todo` and `goal`."""
     subtask: int
-    """How many parts were handed out and have ended."""
+    """How many sub-tasks were assigned and have ended."""
     phone: str
-    """The stable id of the phone that the task works on; "" for any free one."""
+    """The stable id of the task's phone; "" for any free one."""
     steps: int
     """The steps taken on phones."""
     seconds: float
-    """How long the task was worked on."""
+    """The seconds worked on the task."""
     usage: dict[str, Any]
     """The tokens of the task (agent.models.base.Usage)."""
 
 
 class FindingsState(TypedDict, total=False):
-    """What the work has brought."""
+    """What the work has produced."""
 
     results: list[dict[str, Any]]
-    """What came of each part (plain forms of agent.events.RunEnded and MemberEnded)."""
+    """The result of each sub-task (plain forms of agent.events.RunEnded and MemberEnded)."""
     notes: list[str]
-    """What was written down on the way."""
+    """The notes made on the way."""
     sources: list[dict[str, str]]
     """The pages that were read (agent.events.Source)."""
     user_messages: list[str]
     """What the person has written since the task began."""
     frame: str | None
-    """The last picture of a phone, by reference."""
+    """A reference to the last screenshot."""
 
 
 class EndingState(TypedDict, total=False):
     """How the task ends."""
 
     fault: dict[str, str] | None
-    """What the whole task has run into, with `kind`, `outcome` and `summary`."""
+    """The fault of the whole task, with `kind`, `outcome` and `summary`."""
     run_outcome: str
-    """The outcome of a run that no other way can mend; "" while there is none."""
+    """The outcome of a run that no other approach can repair; "" if there is none."""
     outcome: str
     """The outcome of the task (agent.outcome.Outcome)."""
     summary: str
     """The end in words, for people."""
     data: str | None
-    """What was asked for."""
+    """The requested data."""
     value: dict[str, Any] | None
-    """The same in the form that the order asks for (agent.result_value.Value)."""
+    """The data in the form that the order asks for (agent.result_value.Value)."""
     needs_model: dict[str, Any] | None
-    """What it lacks, where it takes a model and none is set (agent.outcome.NeedsModel)."""
+    """What the task lacks if it requires a model and none is configured (agent.outcome.NeedsModel)."""
 
 
 class MainState(TypedDict, total=False):
     """The state of one task."""
 
     version: int
-    """The shape of the state (`VERSION`)."""
+    """The version of the format (`VERSION`)."""
     order: dict[str, Any]
-    """What a person asked, as plain data: read it with `order_of`."""
+    """The person's request as plain data; read it with `order_of`."""
     plan: Annotated[PlanState, merged]
-    """How the task is gone about."""
+    """How the task is approached."""
     progress: Annotated[ProgressState, merged]
-    """What is worked on."""
+    """What is in progress."""
     findings: Annotated[FindingsState, merged]
-    """What the work has brought."""
+    """What the work has produced."""
     ending: Annotated[EndingState, merged]
     """How the task ends."""
     reports: Annotated[dict[str, Any], merged]
-    """What members have brought back, by the numbers of their parts, that is not among the results yet."""
+    """Reports of members by sub-task number that are not among the results yet."""
 
 
 def begun(order: TaskOrder) -> MainState:
-    """The state that a task begins with. The guidance comes with each order anew and is kept in no state."""
+    """Return the initial state of a task. Guidance comes with each order again and is never stored."""
     return {
         "version": VERSION,
         "order": order.model_dump(mode="json", exclude={"guidance", "earlier", "received"}),
@@ -147,14 +147,14 @@ def begun(order: TaskOrder) -> MainState:
 
 
 _EARLIER_LETTERS: Final = 2_000
-"""Of the answer of an earlier task: it stands in the prompt of every step."""
+"""The maximum letters of an earlier task's answer, which is in every step's prompt."""
 _LONG_AGO_LETTERS: Final = 300
-"""Of one that is not among the last three."""
+"""The same for a task that is not among the last three."""
 
 
 def _of_earlier(task: EarlierTask, ago: int) -> str:
-    """An earlier task as a note, so that "the second one" is understood by whoever plans and works. The last one was
-    one task ago.
+    """Return an earlier task as a note, so that references such as "the second one" are understood. The previous task
+    is one task ago.
     """
     if not task.outcome:
         return f"Before this the person asked: {task.text}. That has not ended yet."
@@ -164,16 +164,16 @@ def _of_earlier(task: EarlierTask, ago: int) -> str:
 
 
 def _of_received(received: ReceivedText) -> str:
-    """A text of others as a note. The person has not written it, and it orders nothing."""
+    """Return a text by others as a note. The person did not write it, so it gives no orders."""
     words = " ".join(received.text.split())
     return f"The task began with {received.source}, which others have written: {words[:_EARLIER_LETTERS]}"
 
 
 def order_of(state: MainState) -> TaskOrder:
-    """What a person asked."""
+    """Return the person's request."""
     return TaskOrder.model_validate(state["order"])
 
 
 def joined(*updates: MainState) -> MainState:
-    """Several updates as one, or a state with an update; of what two of them have, the later counts."""
+    """Combine several updates, or a state with an update; for a key in two of them, the later one wins."""
     return cast("MainState", joined_subjects(updates))

@@ -1,7 +1,5 @@
-"""Updates of a task's state that several nodes make.
-
-What ends it: a failing model, a limit, a person. And what members have brought back, which becomes part of it in the
-order of their numbers, whoever was first.
+"""State updates that several nodes make: ending a task (by a failing model, a limit or a person), and merging members'
+reports, which are applied in the order of their numbers, whoever was first.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ from agent.outcome import Outcome
 
 
 def ended_by(error: ModelError | Stopped | BudgetReached, control: Control, progress: ProgressState) -> MainState:
-    """The update that ends the task; what the error has cost is added to the progress before it. A shutdown is no end:
-    Stopped is raised again, to be continued later.
+    """Return the update that ends the task, adding the error's cost to the progress. A shutdown is not an end: Stopped
+    is raised again, to be continued later.
     """
     if isinstance(error, Stopped):
         if not control.cancelled:
@@ -32,27 +30,27 @@ def ended_by(error: ModelError | Stopped | BudgetReached, control: Control, prog
 
 
 def fault_update(fault: Fault) -> MainState:
-    """The update that ends the task with this fault."""
+    """Return the update that ends the task with this fault."""
     known = {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence}
     return {"ending": {"fault": known}}
 
 
 async def check_budget(state: MainState, context: TaskContext) -> None:
-    """Raises BudgetReached when the task has used up what it may. Asked before anything that costs."""
+    """Raise BudgetReached if the task has used up its budget. Call this before anything that costs."""
     fault = await context.reached(state["progress"]["steps"], spent(state["progress"]))
     if fault is not None:
         raise BudgetReached(fault)
 
 
 def todo_state(outcome: Outcome) -> str:
-    """What has become of a part whose work ended like this."""
+    """Return the state of a sub-task whose work ended with this outcome."""
     if outcome is Outcome.DECLINED:
         return "declined"
     return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
 
 
 def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The pages that were read, each address once, in the order in which they were read first."""
+    """Return the pages that were read, each address once, in the order of first reading."""
     pages = {page["url"]: page for page in known}
     for page in more:
         pages.setdefault(page["url"], page)
@@ -60,7 +58,7 @@ def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> lis
 
 
 def folded(state: MainState) -> MainState:
-    """The changes that the reports of members make to the task; empty where there are none."""
+    """Return the changes from members' reports; empty if there are none."""
     reports = sorted(state.get("reports", {}).items(), key=lambda report: int(report[0]))
     if not reports:
         return {}
@@ -88,5 +86,5 @@ def folded(state: MainState) -> MainState:
         },
         "findings": {"results": results, "notes": notes, "sources": sources},
         "ending": {"fault": fault},
-        "reports": None,  # type: ignore[typeddict-item]  # what empties the channel
+        "reports": None,  # type: ignore[typeddict-item]  # None empties the channel
     }

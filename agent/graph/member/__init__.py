@@ -1,1 +1,1 @@
-"""A member at work: model and tools in turn, without a phone, on a thread of its own."""
+"""The graph of a team member: model and tools in turn, without a phone, on a thread of its own."""

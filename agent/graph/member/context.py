@@ -1,4 +1,4 @@
-"""What a member works with."""
+"""The services that a team member works with."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ T = TypeVar("T")
 
 
 class Desk(Protocol):
-    """What the task gives a member: its limits, its person and its models."""
+    """What the task provides to a member: its limits, its person and its models."""
 
     @property
     def control(self) -> Control:
-        """Stop signs."""
+        """The task's stop signals."""
         ...
 
     @property
     def models(self) -> Models:
-        """The task's models."""
+        """The models of the task."""
         ...
 
     @property
     def guidance(self) -> Guidance:
-        """How the person wants it to be thought about."""
+        """How the person wants the task to be worked on."""
         ...
 
     @property
     def phone(self) -> str:
-        """The id of the phone that the task is on, "" before it has one."""
+        """The id of the task's phone; "" before it has one."""
         ...
 
     def emit(self, event: TaskEvent) -> None:
-        """Tell the outside."""
+        """Emit an event of the task."""
         ...
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -52,30 +52,30 @@ class Desk(Protocol):
         ...
 
     def take_notes(self) -> list[str]:
-        """What the person has written that this member has not read; it is read now."""
+        """Return what the person wrote that this member has not read, and mark it as read."""
         ...
 
     @property
     def has_notes(self) -> bool:
-        """Whether there is something of it."""
+        """Whether there are unread notes."""
         ...
 
     async def reached(self, usage: Usage) -> Fault | None:
-        """What is used up when this member has used so much."""
+        """Return the limit that is reached if this member has used so much, or None."""
         ...
 
     async def ask(self, question: Question) -> Answer:
-        """Ask the person and wait, after whoever asks already. Raises Stopped on an end, not on a pause."""
+        """Ask the person and wait, after any question asked earlier. Raises Stopped on an end, not on a pause."""
         ...
 
 
 @dataclass(frozen=True)
 class MemberContext:
-    """One piece of work of one member. Never stored."""
+    """What one member works with during one assignment. It is never stored."""
 
     task: str
     text: str
-    """What the person asked."""
+    """The person's request."""
     person: str
     said: tuple[str, ...]
     """What the person has written since, before the work began."""
@@ -86,14 +86,14 @@ class MemberContext:
     frames: Frames
     mask: Mask
     asks_for_secret: Callable[[str], bool]
-    """Whether a question asks for what no model may be told."""
+    """Returns whether a question asks for something that models must not be told."""
     memory: tuple[str, ...] = ()
-    """What is remembered of the person; read when the work begins or goes on, and stored nowhere."""
+    """Remembered facts about the person, read when the work begins or continues, and never stored."""
     told_others: tuple[str, ...] = ()
-    """What is remembered that others of the task were told: private here too, and in no prompt."""
+    """Remembered facts that other workers of the task were told: private here too, but in no prompt."""
     plan_notes: tuple[str, ...] = ()
-    """What was noted, and what runs on the phone have brought back, before."""
+    """Earlier notes and results of runs on the phone."""
     documents: tuple[str, ...] = ()
-    """What the planner has read in the operator's documents."""
+    """What the planner read in the operator's documents."""
     is_whole: bool = False
-    """Whether it is the whole task."""
+    """Whether this is the whole task."""

@@ -1,4 +1,4 @@
-"""Members: who there is, and how one of them does a piece of work on a thread of its own."""
+"""The team members, and how one of them does an assignment on a thread of its own."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ logger = logging.getLogger(__name__)
 MemberGraph = CompiledStateGraph[MemberState, MemberContext, MemberState, MemberState]
 SEARCH: Final = "web_search"
 MOST_NAMED: Final = 40
-"""Tools of other programs that whoever plans is told of with a member."""
+"""The maximum tools of other programs named to the planner for a member."""
 QUERY_LETTERS: Final = 300
 NODES: Final = 4 * MAX_CALLS + 40
-"""Nodes of one piece of work: each call may be an answer, a question and two rounds of tools."""
+"""Graph steps of one assignment: each call may be an answer, a question and two rounds of tools."""
 
 
 class MemberOrder(BaseModel):
-    """One piece of work. The same task and number mean the same work: it is continued."""
+    """One assignment. An order with a known task and number continues that assignment."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,26 +54,26 @@ class MemberOrder(BaseModel):
     number: int
     member: str
     goal: str
-    """What is to be reached, with every fact that is needed for it."""
+    """The goal, with every fact needed to reach it."""
     text: str
-    """What the person asked, in full."""
+    """The person's request, in full."""
     person: str = ""
     facts: str = ""
-    """What is known besides, as marked blocks."""
+    """Further known facts, as marked blocks."""
     skill: str = ""
-    """The skill that is to be followed; "" for none."""
+    """The skill to follow; "" for none."""
     arguments: dict[str, str] = Field(default_factory=dict)
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What was noted, and what runs on the phone have brought back."""
+    """Earlier notes and results of runs on the phone."""
     documents: tuple[str, ...] = ()
-    """What the planner has read in the operator's documents, of which something may stand in the goal."""
+    """What the planner read in the operator's documents, parts of which may be in the goal."""
     is_whole: bool = False
-    """Whether it is the whole task, and not a part of a plan."""
+    """Whether it is the whole task instead of part of a plan."""
 
 
 class MemberEnded(BaseModel):
-    """What a member hands back. `fault` is what the whole task has run into, as the main graph keeps it."""
+    """The result of an assignment. `fault` is a fault of the whole task, in the main graph's form."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -87,17 +87,17 @@ class MemberEnded(BaseModel):
     usage: Usage = Usage()
     fault: dict[str, str] | None = None
     declined: tuple[str, ...] = ()
-    """What its tools were to do and a person did not allow."""
+    """What its tools were to do and a person denied."""
 
 
 def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
-    """The compiled graph. Its routes are in the nodes' return types."""
+    """Return the compiled graph. The nodes' return types define its routes."""
     return _compiled().copy({"checkpointer": checkpointer})
 
 
 @cache
 def _compiled() -> MemberGraph:
-    """Without a checkpointer; nodes hold nothing of a run."""
+    """Return the graph without a checkpointer; nodes hold no data of a run."""
     graph = StateGraph(MemberState, context_schema=MemberContext)
     graph.add_node("member_model", member_model)
     graph.add_node("member_tools", member_tools)
@@ -107,7 +107,7 @@ def _compiled() -> MemberGraph:
 
 
 class Members:
-    """The team at work. `team` reads the folders of the members, when they are needed first."""
+    """The working team. `team` reads the members' folders when they are first needed."""
 
     def __init__(
         self,
@@ -129,13 +129,13 @@ class Members:
 
     @property
     def team(self) -> Team:
-        """Who there is."""
+        """The members of the team."""
         if self._team is None:
             self._team = self._read()
         return self._team
 
     def described(self, *, executor: bool = False) -> str:
-        """One line a member, for whoever plans, with the tools of other programs that each has at this moment."""
+        """Return one line per member for the planner, with the tools of other programs it has now."""
         more: dict[str, str] = {}
         for member in self.team.members.values():
             names = [tool.kind for tool in self.toolbox.named(member.tools) if tool.kind.startswith(COMES_AND_GOES)]
@@ -145,12 +145,12 @@ class Members:
         return self.team.described(executor=executor, more=more)
 
     def read_again(self) -> None:
-        """Read the folders now: one has come or gone. Blocks on the disk."""
+        """Read the folders again, because one was added or removed. Blocks on the disk."""
         self._team = self._read()
 
     async def look_up(self, order: MemberOrder, desk: Desk) -> str | None:
-        """What a search of the web says to the order's goal, as marked blocks; "" where none is set up, None when it
-        did not work. A search that somebody would have to allow is not made.
+        """Return what a web search finds for the order's goal, as marked blocks; "" if no search is configured, None if
+        it failed. A search that a person would have to approve is not made.
         """
         caller = self.toolbox.caller(Worker(order.task, order.member, order.number), {SEARCH})
         if not caller.specs():
@@ -180,11 +180,11 @@ class Members:
     async def work(
         self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = (), told_others: tuple[str, ...] = ()
     ) -> MemberEnded:
-        """Do a piece of work, or go on with it where it stopped. Raises Stopped on a shutdown, to be continued later.
+        """Do an assignment, or continue it where it stopped. Raises Stopped on a shutdown, to be continued later.
 
-        `memory` are facts that are remembered of the person: told to the member, and kept nowhere. `told_others` are
-        those that others of the task were told: they do not leave unasked either.
-        Raises KeyError for a member that there is not.
+        `memory` are remembered facts about the person: shown to the member and never stored. `told_others` are those
+        that other workers were told, which may not leave without approval either. Raises KeyError for an unknown
+        member.
         """
         member = self.team.members[order.member]
         context = MemberContext(
@@ -211,7 +211,7 @@ class Members:
         }
         state = await self._graph.aget_state(config)
         payload: MemberState | Command[Any] | None = None if state.values else self._begun(order)
-        # `next` is empty between a node's end and the next checkpoint, `tasks` only at the end of all.
+        # `next` is also empty between a node's end and the next checkpoint; `tasks` only at the very end.
         while not state.values or state.tasks:
             if state.interrupts:
                 asked = state.interrupts[0]

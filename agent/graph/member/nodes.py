@@ -1,4 +1,4 @@
-"""The nodes of a member: its model, its tools, and its questions to the person."""
+"""The nodes of a member's graph: its model, its tools, and its questions to the person."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from agent.wording import has_words, sentence
 from devices.wording import said
 
 MOST_STRIKES: Final = 2
-"""Answers in a row that nothing can be done with; the next one ends the work."""
+"""Unusable answers in a row that are tolerated; the next one ends the work."""
 MOST_ASKED: Final = 1000
-"""Characters of a question that a model asks."""
+"""The maximum characters of a model's question."""
 REFUSED: Final = "refused"
 SUMMED_UP: Final = "summed up"
 NO_ROOM: Final = "Not done: you have no calls left. Write your last message now, and say what is missing."
@@ -87,7 +87,7 @@ FromQuestion = Command[Literal["member_model", "member_tools", "__end__"]]
 
 
 async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> FromModel:
-    """One answer of the model: calls of tools, or its last message. Nobody ends before they have read what is new."""
+    """Get one answer of the model: tool calls, or its last message. It cannot end before reading new notes."""
     context, desk = runtime.context, runtime.context.desk
     notes, conversation = desk.take_notes(), state["conversation"]
     written = [{"role": "user", "text": f"The person writes: {note}"} for note in notes]
@@ -121,7 +121,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
             )
         )
         if shorter is not None:
-            # Kept before anything is asked: after a crash nothing is summed up again.
+            # Stored before anything is asked, so that nothing is summarised again after a crash.
             return Command(goto="member_model", update=joined(update, _with_summary(state, history, shorter)))
         reply = await desk.patiently(lambda: model.complete(request, on_delta=ProseOnly(stream)))
     except InputTooLong as error:
@@ -166,7 +166,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
 
 
 def _with_summary(state: MemberState, history: list[dict[str, Any]], shorter: SummedUp) -> MemberState:
-    """The history with a summary in the place of its old turns; the instructions are no part of it."""
+    """Replace old turns of the history with a summary, keeping the instructions."""
     summary = {"role": "user", "text": shorter.summary}
     return {
         "conversation": {
@@ -178,7 +178,7 @@ def _with_summary(state: MemberState, history: list[dict[str, Any]], shorter: Su
 
 
 async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> FromTools:
-    """The calls of the last answer. After a crash or a question the same answer comes again: what was done is known."""
+    """Make the calls of the last answer. If it is repeated after a crash or question, finished calls are known."""
     context, desk = runtime.context, runtime.context.desk
     calls = [ToolCall(**call) for call in state["calls"]["wanted"]]
     if state["calls"]["made"] >= context.member.max_calls:
@@ -223,7 +223,7 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
 
 
 async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -> FromQuestion:
-    """Waits for the person. Nothing happens before the interrupt: this runs again when the answer is there."""
+    """Wait for the person. Nothing happens before the interrupt, because this runs again when the answer arrives."""
     answer = Answer.model_validate(interrupt(state["question"]["pending"]))
     question, conversation, safety = state["question"], state["conversation"], state["safety"]
     update: MemberState = {"question": {"pending": None, "answered_count": question["answered_count"] + 1}}
@@ -249,7 +249,7 @@ async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -
 
 
 def _with_memory(history: list[dict[str, Any]], facts: Sequence[str]) -> list[dict[str, Any]]:
-    """The history with what is remembered of the person in its first message. It stands in no state."""
+    """Return the history with remembered facts in its first message. They are in no state."""
     first, *rest = history
     return [{**first, "text": f"{first['text']}{memory_block(facts)}"}, *rest]
 
@@ -265,7 +265,7 @@ async def _check_budget(state: MemberState, desk: Desk) -> None:
 
 
 def _printed(text: str, tools: Sequence[ToolSpec]) -> tuple[ToolCall, ...]:
-    """A call that a model without native calls has printed as JSON, alone: {"name": …, "arguments": {…}}."""
+    """Parse a call that a model without native calls printed alone as JSON: {"name": …, "arguments": {…}}."""
     if not text.strip().startswith(("{", "```", "<tool_call>")):
         return ()
     names = {tool.name for tool in tools}
@@ -283,7 +283,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
 def _after(
     state: MemberState, calls: Sequence[ToolCall], called: Sequence[Called], asking: ToolCall | None
 ) -> MemberState:
-    """The history with what came of the calls, and what they brought; the result of `asking` is the answer."""
+    """Return the history with the calls' results and findings; the result of `asking` is the answer."""
     told = {each.call.id: each.told for each in called}
     not_asked = NO_SECRETS if asking is None else ONE_QUESTION
     results = []
@@ -319,7 +319,7 @@ def _with_sources(known: list[dict[str, str]], new: Sequence[dict[str, str]]) ->
 
 
 def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> FromTools:
-    """The model calls on though it has no calls left: it is told so, and once more ends the work."""
+    """Handle a model that calls although no calls are left: it is told so, and the next time the work ends."""
     if state["calls"]["strikes"] >= MOST_STRIKES:
         words = sentence("member.too_many_calls", member=context.member.name, calls=context.member.max_calls)
         return Command(goto="__end__", update=_result(Outcome.FAILED, words))
@@ -352,7 +352,7 @@ def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
 
 
 def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
-    """What a tool tells, told by the task."""
+    """Return a function through which the task reports a tool's events."""
 
     def tell(event: RunEvent) -> None:
         assert not isinstance(event, RunEnded), "a tool has no run that could end"
@@ -362,7 +362,7 @@ def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
 
 
 def _question(state: MemberState, context: MemberContext, call: ToolCall) -> dict[str, Any]:
-    """The question of a member. Where an answer could be a secret, only the choices are answers."""
+    """Return a member's question. If an answer could be a secret, only the choices are accepted."""
     text, offered = _asked(call), _choices(call)
     return Question(
         id=_question_id(state, context),
@@ -398,14 +398,12 @@ def _approval(state: MemberState, context: MemberContext, called: Called) -> dic
 
 
 def _question_id(state: MemberState, context: MemberContext) -> str:
-    """The same when the question comes again after a restart; each asking is a question of its own."""
+    """Return an id that is the same if the question comes again after a restart; each asking has its own."""
     return f"{context.task}.member{context.number}.{state['calls']['turn']}.{state['question']['answered_count'] + 1}"
 
 
 def _done(state: MemberState, context: MemberContext, text: str) -> MemberState:
-    """The end of work with a last message: what a person did not allow, or may not have been done, is told by code
-    and first.
-    """
+    """End the work with a last message; code first adds what a person denied and what may not have been done."""
     lines = [sentence("matter.denied", what=what) for what in state["safety"]["declined"]]
     lines += [sentence("matter.uncertain", what=what) for what in state["safety"]["unsure"]]
     if not lines:
@@ -421,9 +419,9 @@ def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> Membe
 
 
 def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> MemberState:
-    """The end of work that was cut off. A shutdown is no end: Stopped is raised again, to be continued later.
+    """End the work that was cut off. A shutdown is not an end: Stopped is raised again, to be continued later.
 
-    Only what the whole task has run into is a fault of the task: another member may do without this model.
+    Only a fault of the whole task ends the task: another member may manage without this model.
     """
     if isinstance(error, Stopped):
         if not desk.control.cancelled:

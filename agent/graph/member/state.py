@@ -1,4 +1,4 @@
-"""What a member keeps between its nodes: plain data only, a tree with one branch for each subject."""
+"""The state of a member's graph: plain data only, as a tree with one branch per subject."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.models.base import Message, ToolCall
 ASK: Final = "ask_user"
 GIVE_UP: Final = "give_up"
 VERSION: Final = 1
-"""Of the shape of this state, kept with it."""
+"""The version of this state's format, stored with it."""
 
 
 class ConversationState(TypedDict, total=False):
@@ -21,11 +21,11 @@ class ConversationState(TypedDict, total=False):
     user_messages: list[str]
     """What the person has answered or written since the work began."""
     overflow: str
-    """What became of messages that were too long for the model: "refused", then "summed up" until it has answered."""
+    """The state of messages that were too long: "refused", then "summed up" until the model has answered."""
 
 
 class CallsState(TypedDict, total=False):
-    """The calls of tools."""
+    """The tool calls."""
 
     turn: int
     """How often the model has answered."""
@@ -34,46 +34,46 @@ class CallsState(TypedDict, total=False):
     wanted: list[dict[str, str]]
     """The calls of the last answer, each with `id`, `name` and `arguments`."""
     left_out: int
-    """How many more the last answer had, which are not made."""
+    """How many further calls of the last answer are not made."""
     strikes: int
-    """Answers that nothing could be done with."""
+    """Unusable answers."""
 
 
 class QuestionState(TypedDict, total=False):
-    """What the person is asked."""
+    """The question to the person."""
 
     pending: dict[str, Any] | None
     """The open question (agent.questions.Question)."""
     call: str
-    """The id of the call that asks it; "" where a tool has to be allowed."""
+    """The id of the call that asks it; "" if a tool needs approval."""
     approval: str
-    """What has to be allowed, as the tools know it."""
+    """What needs approval, as the tools identify it."""
     what: str
-    """The same in words."""
+    """What needs approval, in words."""
     answered_count: int
     """How many questions were answered."""
 
 
 class SafetyState(TypedDict, total=False):
-    """What people have said to tools that have to be allowed."""
+    """What people decided about tools that need approval."""
 
     allowed: list[str]
-    """What they have allowed, as the tools know it."""
+    """What they approved, as the tools identify it."""
     denied: list[str]
-    """What they have denied, as the tools know it."""
+    """What they denied, as the tools identify it."""
     declined: list[str]
-    """What they have denied, in words."""
+    """What they denied, in words."""
     unsure: list[str]
     """What a tool may or may not have done, in words."""
 
 
 class FindingsState(TypedDict, total=False):
-    """What the work has brought."""
+    """What the work has produced."""
 
     notes: list[str]
-    """What was noted."""
+    """The notes made."""
     data: list[str]
-    """What tools have made of it: the data of the result."""
+    """What tools made of it: the data of the result."""
     sources: list[dict[str, str]]
     """The pages that were read (agent.events.Source)."""
 
@@ -88,26 +88,26 @@ class ProgressState(TypedDict, total=False):
 
 
 class MemberState(TypedDict, total=False):
-    """The state of one piece of work."""
+    """The state of one assignment."""
 
     version: int
-    """The shape of the state (`VERSION`)."""
+    """The version of the format (`VERSION`)."""
     conversation: Annotated[ConversationState, merged]
     """What the model is told."""
     calls: Annotated[CallsState, merged]
-    """The calls of tools."""
+    """The tool calls."""
     question: Annotated[QuestionState, merged]
-    """What the person is asked."""
+    """The question to the person."""
     safety: Annotated[SafetyState, merged]
-    """What people have said to tools that have to be allowed."""
+    """What people decided about tools that need approval."""
     findings: Annotated[FindingsState, merged]
-    """What the work has brought."""
+    """What the work has produced."""
     progress: Annotated[ProgressState, merged]
     """What it has cost and how it ended."""
 
 
 def begun(words: str) -> MemberState:
-    """The state that a piece of work begins with; `words` are the first message."""
+    """Return the initial state of an assignment; `words` are the first message."""
     return {
         "version": VERSION,
         "conversation": {"history": [{"role": "user", "text": words}], "user_messages": [], "overflow": ""},
@@ -120,16 +120,16 @@ def begun(words: str) -> MemberState:
 
 
 def joined(*updates: MemberState) -> MemberState:
-    """Several updates as one; of what two of them have, the later counts."""
+    """Combine several updates; for a key in two of them, the later one wins."""
     return cast("MemberState", joined_subjects(updates))
 
 
 def message_of(data: dict[str, Any]) -> Message:
-    """A message of the history."""
+    """Return a message of the history."""
     calls = tuple(ToolCall(**call) for call in data.get("calls", []))
     return Message(data["role"], (data["text"],), calls, data.get("call", ""))
 
 
 def call_data(call: ToolCall) -> dict[str, str]:
-    """A call as plain data."""
+    """Convert a call to plain data."""
     return {"id": call.id, "name": call.name, "arguments": call.arguments}

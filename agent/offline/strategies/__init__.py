@@ -1,1 +1,1 @@
-"""One module for each kind of clause: the clause and what is seen in, the next move out."""
+"""The pilot's strategies, one module for each kind of clause: from clause and screen to the next move."""

@@ -1,4 +1,4 @@
-"""The strategy of each kind of clause, and the words for a clause that is done."""
+"""Selects the strategy for each kind of clause, and the words for a finished clause."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from agent.offline.vocabulary import wording
 
 
 def next_move(clause: Clause, view: View) -> Move:
-    """What this clause needs now."""
+    """Return what this clause needs now."""
     match clause:
         case Open():
             return open_next(clause, view)
@@ -72,7 +72,7 @@ def next_move(clause: Clause, view: View) -> Move:
 
 
 def done_words(clause: Clause, *, chinese: bool) -> str:
-    """What was done, in a few words."""
+    """Return what was done, in a few words."""
     key, name = _done(clause)
     if isinstance(clause, Scroll):
         name = wording(clause.direction, chinese=chinese)

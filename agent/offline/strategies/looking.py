@@ -7,11 +7,11 @@ from agent.offline.view import Act, View
 from devices.inputs import Key
 
 MAX_LOOKS = 8
-"""Screens in one direction; longer lists are for the search of the app."""
+"""The maximum screens in one direction; longer lists are for the app's own search."""
 
 
 def look_further(view: View, name: str) -> Act | None:
-    """The next step of looking for something, None when all was looked at."""
+    """Return the next step of looking for something; None if everything was looked at."""
     steps = view.since("open", "back", "tap")
     if view.page.keyboard and not any(step.stage == "keyboard" for step in steps):
         return view.act(PressKey(key=Key.BACK), "keyboard", "hiding_keyboard")

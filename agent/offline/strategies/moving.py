@@ -1,4 +1,4 @@
-"""Scroll, keys, waiting and addresses."""
+"""The strategies for scrolling, pressing keys, waiting and opening addresses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APPEARS_S = 20.0
 
 
 def scroll_next(clause: Scroll, view: View) -> Move:
-    """So many screens, to the end, or until a text shows."""
+    """Scroll some screens, to the end, or until a text appears."""
     way = view.words(clause.direction)
     if clause.until:
         found = view.page.find(clause.until)
@@ -34,7 +34,7 @@ def scroll_next(clause: Scroll, view: View) -> Move:
 
 
 def press_next(clause: Press, view: View) -> Move:
-    """One press."""
+    """Press a key once."""
     steps = view.staged("press")
     if any(step.worked for step in steps):
         return Done()
@@ -44,7 +44,7 @@ def press_next(clause: Press, view: View) -> Move:
 
 
 def url_next(clause: OpenUrl, view: View) -> Move:
-    """The address, once."""
+    """Open the address once."""
     steps = view.staged("url")
     if any(step.worked for step in steps):
         return Done() if not view.page.at_launcher else view.stuck("not_open", name=clause.url)
@@ -54,7 +54,7 @@ def url_next(clause: OpenUrl, view: View) -> Move:
 
 
 def wait_next(clause: Wait, view: View) -> Move:
-    """So many seconds, in pieces, or until a text shows."""
+    """Wait some seconds, in pieces, or until a text appears."""
     if clause.text:
         if view.page.find(clause.text) is not None or view.page.says(clause.text):
             return Done()

@@ -1,4 +1,4 @@
-"""Read the screen, a row, or the value beside a label; or ask the person."""
+"""The strategies for reading the screen, a row, or the value next to a label, and for asking the person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS = (
 
 
 def read_next(clause: Read, view: View) -> Move:
-    """What was asked for, word by word from the screen; nothing is guessed."""
+    """Read what was asked for, word by word from the screen; nothing is guessed."""
     page = view.page
     if clause.nth:
         position = clause.nth - 1 if clause.nth > 0 else clause.nth
@@ -51,7 +51,7 @@ def read_next(clause: Read, view: View) -> Move:
 
 
 def _go_there(what: str, view: View) -> Move | None:
-    """The way to where it can be read, None when that is here or not known."""
+    """Return the way to where it can be read; None if that is here or unknown."""
     place = place_of(what)
     if place is None or _read_here(what, view):
         return None
@@ -73,7 +73,7 @@ def _read_here(what: str, view: View) -> bool:
 
 
 def _of_kind(what: str, view: View) -> str | None:
-    """The one amount or time of day on the screen, None when there is none or there are several."""
+    """Return the only amount or time of day on the screen; None if there is none, or several."""
     pattern = next((pattern for words, pattern in _KINDS if folded(what).replace(" ", "") in _packed(words)), None)
     if pattern is None:
         return None
@@ -90,7 +90,7 @@ _WORD = re.compile(r"[\w']+")
 
 
 def ask_next(clause: Ask, view: View) -> Move:
-    """One question."""
+    """Ask one question."""
     steps = view.staged("ask")
     if any(isinstance(fact, Answered) for step in steps for fact in step.effects):
         return Done()
@@ -100,7 +100,7 @@ def ask_next(clause: Ask, view: View) -> Move:
 
 
 def _question(words: str, view: View) -> str:
-    """The question as it was given, or what is to be found out, said to the person."""
+    """Return the question as given, or what is to be found out, addressed to the person."""
     if words.endswith(("?", "？")):
         return words
     if view.chinese:

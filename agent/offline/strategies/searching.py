@@ -1,4 +1,4 @@
-"""Search: the query into the search field, Enter, and results to be seen."""
+"""The strategy for searching: type the query into the search field, press Enter, and read the results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from agent.scene import ScreenElement
 MAX_RESULTS = 10
 _LONGEST_BUTTON = 30
 _TOP = 0.2
-"""Share of the height in which a page's only field is its search."""
+"""The share of the height in which a page's only field is its search."""
 
 
 def search_next(clause: Search, view: View) -> Move:
-    """Type and submit once; the titles of what was found are the data."""
+    """Type and submit once; the titles of the results are the data."""
     steps = view.staged("search")
     if steps and steps[-1].worked:
         if view.page.keyboard or not _shown(view.page, clause.query):
@@ -40,7 +40,7 @@ def search_next(clause: Search, view: View) -> Move:
 
 
 def results(page: Page) -> str:
-    """The titles of the rows, else all words of the page."""
+    """Return the titles of the rows, otherwise all words of the page."""
     lines = [row.line for row in page.rows][:MAX_RESULTS]
     return "\n".join(lines) or page.text(2 * MAX_RESULTS)
 
@@ -51,7 +51,7 @@ def _shown(page: Page, query: str) -> bool:
 
 
 def _search_field(page: Page) -> ScreenElement | None:
-    """The field that says so; in a browser the address bar, and elsewhere the only field at the top."""
+    """Return the field labelled as search, in a browser the address bar, elsewhere the only field at the top."""
     if (field := field_of(page, "search")) is not None:
         return field
     if page.in_browser and page.fields:
@@ -63,7 +63,7 @@ def _search_field(page: Page) -> ScreenElement | None:
 
 
 def _search_button(page: Page) -> ScreenElement | None:
-    """What is called Search, or begins with it in a few words, as "Search settings" does."""
+    """Return what is called Search, or begins with it in a few words, like "Search settings"."""
     words = tuple(folded(word) for word in labels().buttons["search"])
     fitting = [each for each in page.named if folded(each.text).startswith(words) and page.tappable(each)]
     shortest = min(fitting, key=lambda each: len(each.text), default=None)

@@ -1,1 +1,1 @@
-"""The instructions of each dialect."""
+"""The instructions of each dialect, as prompt files."""

@@ -1,1 +1,1 @@
-"""One module for each node of the main graph."""
+"""The nodes of the main graph, one module each."""

@@ -1,4 +1,4 @@
-"""executor: hands a sub-task to the runner and passes on what it tells."""
+"""executor: passes a sub-task to the runner and forwards its events."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from agent.ports.runner import RunOrder
 from agent.wording import sentence
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
-"""Endings that no other way can mend: nobody asks the supervisor then."""
+"""Outcomes that no other approach can repair, so the supervisor is not asked."""
 
 
 async def executor(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """One sub-task on a phone. After a restart the same number continues the same work."""
+    """Run one sub-task on a phone. After a restart, the same number continues the same work."""
     context, wish = runtime.context, order_of(state)
     plan, progress, findings = state["plan"], state["progress"], state["findings"]
     number, before = progress["subtask"] + 1, spent(progress)
@@ -50,7 +50,7 @@ async def executor(
     outcome, steps, usage = ended.outcome, progress["steps"] + ended.steps, before + ended.usage
     result = ended.model_dump(mode="json", exclude={"usage", "notes", "sources"}) | {"goal": progress["goal"]}
     if outcome is Outcome.CANCELLED and not context.session.control.cancelled:
-        # Stopped by a limit and not by a person, perhaps before a restart.
+        # Stopped by a limit, not by a person, perhaps before a restart.
         fault = fault or await context.reached(steps, usage)
     else:
         fault = None
@@ -82,13 +82,13 @@ async def executor(
     if current is None or outcome in ENDINGS_WITHOUT_PLAN:
         return Command(goto=onward, update=joined(update, {"ending": {"run_outcome": outcome.value}}))
     if beside:
-        # The others still work, and the phone has nothing to do meanwhile.
+        # The others still work, and the phone is idle meanwhile.
         await context.runner.rest(context.session.run)
     return Command(goto="plan_supervisor", update=update)
 
 
 async def run_order(state: MainState, context: TaskContext) -> RunOrder:
-    """What is handed to the runner next."""
+    """Return the next order for the runner."""
     wish, plan, progress, findings = order_of(state), state["plan"], state["progress"], state["findings"]
     return RunOrder(
         run=context.session.run,
@@ -112,9 +112,9 @@ async def run_order(state: MainState, context: TaskContext) -> RunOrder:
 
 
 async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tuple[RunEnded, Fault | None]:
-    """The end of the sub-task, and the limit that it has run into.
+    """Return the end of the sub-task, and the limit that it ran into.
 
-    The limits are watched while it works: tokens and money with the phone and after each step, time always.
+    Limits are checked while it works: tokens and money when it gets the phone and after each step, time always.
     """
     ended: RunEnded | None = None
     fault: Fault | None = None
@@ -140,7 +140,7 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
             if isinstance(told, Step):
                 context.session.spending[order.subtask] = event.usage if isinstance(event, Step) else told.usage
             if fault is None and isinstance(told, Started | Step):
-                # The phone may have been waited for long enough for others to use up what there was.
+                # While this waited for the phone, others may have used up the quota.
                 fault = await _reached(told, state, context)
                 if fault is not None:
                     await context.runner.signal(order.run, Cancel())
@@ -150,7 +150,7 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
 
 
 def _tell_first_app(task: str, context: TaskContext) -> None:
-    """A person sees what comes first while the model still thinks, where the task plainly names the app."""
+    """If the task plainly names an app, show that as the first thing while the model still thinks."""
     app = next((each.app for each in plain_tasks(task) if each.app), "")
     if app:
         context.emit(Told(text=sentence("told.opening", app=app)))
@@ -164,7 +164,7 @@ async def _reached(event: Started | Step, state: MainState, context: TaskContext
 
 
 def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
-    """Waiting for a phone or a person is no work."""
+    """Stop the clock while waiting for a phone or a person."""
     match event:
         case Waiting():
             context.session.watch.hold("queue")
@@ -179,7 +179,7 @@ def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
 
 
 def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
-    """Steps tell what the whole task has taken so far, not only this sub-task."""
+    """Make steps report the usage of the whole task instead of only this sub-task."""
     if isinstance(event, Step):
         progress = state["progress"]
         whole = {
@@ -193,7 +193,7 @@ def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
 
 
 class _Turn:
-    """The run's turn to ask: a member that has a question open is waited for."""
+    """The run's turn to ask a question: it waits for a member that has one open."""
 
     def __init__(self, lock: asyncio.Lock) -> None:
         self._lock = lock
@@ -206,14 +206,14 @@ class _Turn:
         self.end()
 
     async def begin(self, control: Control) -> None:
-        """Wait for it, unless the work ends first."""
+        """Wait for the turn, unless the work ends first."""
         if not self._mine:
             with suppress(Stopped):
                 await control.guard(self._lock.acquire(), pausing=False)
                 self._mine = True
 
     def end(self) -> None:
-        """The others may ask."""
+        """End the turn, so that others may ask."""
         if self._mine:
             self._mine = False
             self._lock.release()

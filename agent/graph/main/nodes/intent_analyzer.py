@@ -1,4 +1,4 @@
-"""intent_analyzer: finds out what kind of request this is."""
+"""intent_analyzer: determines what kind of request this is."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from agent.wording import has_words, sentence, shortened
 logger = logging.getLogger(__name__)
 
 TITLE_LETTERS = 200
-"""Of a task that is one part; the card cuts it shorter."""
+"""The maximum letters of the title of an unplanned task; the card shortens it further."""
 MOST_SIMPLE_LETTERS: Final = 240
-"""What is longer is mostly planned: nothing is begun on a phone before that is known."""
+"""A longer request is usually planned, so nothing is begun on a phone before that is decided."""
 _PHONE: Final = re.compile(r"\bphone\b|手机", re.IGNORECASE)
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
@@ -61,13 +61,13 @@ class Intent(BaseModel):
     skill: str = ""
     arguments: dict[str, str] = Field(default_factory=dict)
     needs_model: SkipJsonSchema[NeedsModel | None] = None
-    """Said by the offline pilot of what it cannot do."""
+    """What the offline pilot reports that it cannot do."""
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """Answer, refuse, work at once, or plan first. A quick task goes straight to the phone.
+    """Answer, refuse, start at once, or plan first. A quick task goes directly to the phone.
 
-    What was begun on a phone meanwhile is dropped again where the task does not go straight there.
+    What was begun on a phone meanwhile is dropped if the task does not go directly there.
     """
     route, context = await _route(state, runtime.context), runtime.context
     if route.goto != "executor":
@@ -85,7 +85,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
     if (skill := state["plan"]["skill"]) and skill not in context.skills.found:
         return Command(goto="__end__", update=_failed(sentence("ended.no_skill", skill=skill)))
     model = context.models.for_purpose(Purpose.INTENT)
-    # The offline pilot costs nothing, and no phone is taken for what it only answers or refuses.
+    # The offline pilot costs nothing, and needs no phone for what it only answers or refuses.
     quick = order.quick and model.name != PILOT
     if quick or context.skills.recording(skill, state["plan"]["arguments"]) is not None:
         return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
@@ -104,7 +104,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         instructions += f"\n\n{prompt('intent_members', members=context.members.described())}"
     instructions += context.skills.listed() + context.guidance.block
     known = await remembered(state, context) + noted(state)
-    if model.name != PILOT:  # which reads a task to the last word
+    if model.name != PILOT:  # the pilot parses a task to the last word
         known += dated(context)
     request = ModelRequest(
         Purpose.INTENT,
@@ -115,7 +115,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         schema=Intent,
         conversation=f"{order.task}-intent",
         task=order.task,
-        # Its length is not limited: a reply that is cut off could not be read.
+        # Its length is not limited, because a reply that was cut off could not be parsed.
         temperature=context.guidance.temperature,
     )
     acts = bool(skill or await asyncio.to_thread(asks_for_act, order.text))
@@ -130,7 +130,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
             lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts), on_delta=words)
         )
     except ModelAnswerUnusable as error:
-        # How to go about a task is not worth the task: the work itself shows what it takes.
+        # Failing to classify a task must not fail the task: the work itself shows what it needs.
         logger.info("task %s is taken as a simple one: %s", order.task, error)
         intent, usage = Intent(kind="simple"), error.usage
     except (ModelError, Stopped, BudgetReached) as error:
@@ -138,7 +138,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
     finally:
         stream.flush()
     if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
-        # What a person asks to be done is not done by a reply.
+        # A requested action is not done by a reply.
         logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)
         intent = Intent(kind="simple", skill=intent.skill, arguments=intent.arguments)
     update: MainState = {
@@ -169,16 +169,16 @@ async def _route(state: MainState, context: TaskContext) -> Route:
 
 
 def _may_be_simple(order: TaskOrder, context: TaskContext) -> bool:
-    """Whether the work may well go straight to the phone with the task as it is."""
+    """Whether the task may well go directly to the phone as it is."""
     if context.deep_thinking or order.deep or order.search or order.skill:
         return False
     return len(order.text) <= MOST_SIMPLE_LETTERS and "\n" not in order.text.strip()
 
 
 def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
-    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch, writes a note, fills a
-    cart or sets a clock, and there is no skill for it, nor a member with a tool of another server, which may reach the
-    same thing without the phone. Whether a message may be sent at all is for a model to say.
+    """Whether no model has to classify the task: it opens an app, turns a switch, writes a note, fills a cart or sets a
+    clock, and there is no skill for it, nor a member with another server's tool that might do the same without the
+    phone. Whether a message may be sent at all is for a model to decide.
     """
     if context.members is not None:
         outside = {tool.kind for tool in context.members.toolbox.offered_now()}
@@ -189,7 +189,7 @@ def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
     plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
     if plain is None:
         return False
-    # The phone, and the app in which something is done, say nothing of what is done.
+    # The phone, and the app in which something is done, say nothing about what is done.
     about = _PHONE.sub("", order.text if plain.kind == "opened" else order.text.replace(plain.app, ""))
     return not ranked(about, [f"{each.name} {each.description}" for each in context.skills.found.values()])
 
@@ -199,7 +199,7 @@ def _failed(summary: str) -> MainState:
 
 
 def _to_member(state: MainState, context: TaskContext, name: str, update: MainState) -> Route:
-    """The whole task is one part, of somebody who needs no phone; it is told as every part of a plan is."""
+    """Assign the whole task as one sub-task to a member without a phone; it is shown like a part of a plan."""
     number, text = state["progress"]["subtask"] + 1, order_of(state).text
     todo = Todo(title=shortened(text, TITLE_LETTERS), member=name, state="in progress")
     assignment = {"number": number, "member": name, "todo": 0, "goal": text}
@@ -220,7 +220,7 @@ def _can_act(name: str, context: TaskContext) -> bool:
 
 
 def _tools(name: str, context: TaskContext) -> dict[str, Tool[Any]]:
-    """The tools that a member has here, by name."""
+    """Return the tools that a member has, by name."""
     assert context.members is not None
     return {tool.kind: tool for tool in context.members.toolbox.named(context.members.team.members[name].tools)}
 

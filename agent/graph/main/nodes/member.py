@@ -1,4 +1,4 @@
-"""member: hands a part that needs no phone to somebody of the team; several run at once, each on its own."""
+"""member: passes a sub-task without a phone to a team member; several run at once, each independently."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ T = TypeVar("T")
 
 
 class PartState(TypedDict):
-    """What is sent to the node: one assignment, and of the task what the member is told."""
+    """The input of this node: one assignment, and what its member is told about the task."""
 
     order: dict[str, Any]
-    """What the member is to do (agent.graph.member.members.MemberOrder)."""
+    """The member's assignment (agent.graph.member.members.MemberOrder)."""
     todo: int | None
-    """The place of the part in the plan."""
+    """The index of the sub-task in the plan."""
     todos: list[dict[str, Any]]
-    """All parts of the plan, as they were when this one was handed out."""
+    """All sub-tasks of the plan, as they were when this one was assigned."""
     plan: str
     """The plan as Markdown."""
     planned: bool
-    """Whether the supervisor reads the report, as that of a part of a plan."""
+    """Whether the supervisor reads the report, because this is part of a plan."""
     steps: int
     """The steps that the task had taken on phones by then."""
     usage: dict[str, Any]
     """The tokens that the task had used by then."""
     goals: list[str]
-    """What was to be reached in the parts that have ended."""
+    """The goals of the sub-tasks that have ended."""
 
 
 def sent(state: MainState, member: str, goal: str, number: int, todo: int | None, *, planned: bool) -> Send:
-    """The assignment, ready for the node."""
+    """Return the assignment in the form of this node's input."""
     wish, plan, findings = order_of(state), state["plan"], state["findings"]
     order = MemberOrder(
         task=wish.task,
@@ -91,7 +91,7 @@ def _facts(state: MainState) -> str:
 
 
 async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """One piece of work without a phone. After a restart the same number goes on with the same work."""
+    """Do one assignment without a phone. After a restart, the same number continues the same work."""
     context = runtime.context
     session = context.session
     order = MemberOrder.model_validate(state["order"])
@@ -111,7 +111,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
             memory, told_others = await recall((order.goal,)), await recall(state["goals"])
             ended = await context.members.work(order, desk, memory=memory, told_others=told_others)
     except Stopped:
-        # This would cut off a run of the same task, which stops at a safe point of its own.
+        # This would cut off a run of the same task, which stops at its own safe point.
         async with session.phone:
             raise
     finally:
@@ -124,7 +124,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
 
 
 def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> None:
-    """The card shows each part as it is, whatever the others do."""
+    """Update the sub-task on the card, independent of the others."""
     if state["todo"] is not None:
         tell_todo(context, state["plan"], state["todos"], state["todo"], what, note)
 
@@ -132,7 +132,7 @@ def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> 
 def tell_todo(
     context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str = ""
 ) -> None:
-    """Tell that one part has changed; `todos` are all of them as they were when the parts were handed out."""
+    """Report that one sub-task has changed; `todos` are all of them as they were when assigned."""
     session = context.session
     known = list(session.todos or map(Todo.model_validate, todos))
     known[place] = known[place].model_copy(update={"state": what, "note": note})
@@ -142,44 +142,44 @@ def tell_todo(
 
 @dataclass(frozen=True)
 class TaskDesk:
-    """Implements agent.graph.member.context.Desk for one part of the task."""
+    """Implements `agent.graph.member.context.Desk` for one sub-task."""
 
     context: TaskContext
     number: int
     steps: int
     before: Usage
-    """What the task had used when the parts were handed out."""
+    """What the task had used when the sub-tasks were assigned."""
 
     @property
     def control(self) -> Control:
-        """See Desk."""
+        """Implements `Desk.control`."""
         return self.context.session.control
 
     @property
     def guidance(self) -> Guidance:
-        """See Desk."""
+        """Implements `Desk.guidance`."""
         return self.context.guidance
 
     @property
     def models(self) -> Models:
-        """See Desk."""
+        """Implements `Desk.models`."""
         return self.context.models
 
     @property
     def phone(self) -> str:
-        """See Desk."""
+        """Implements `Desk.phone`."""
         return self.context.session.phone_in_use
 
     def emit(self, event: TaskEvent) -> None:
-        """See Desk."""
+        """Implements `Desk.emit`."""
         self.context.emit(event)
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """See Desk."""
+        """Implements `Desk.patiently`."""
         return await self.context.patiently(call)
 
     def take_notes(self) -> list[str]:
-        """See Desk."""
+        """Implements `Desk.take_notes`."""
         inbox = self.context.session.inboxes[self.number]
         notes = [*inbox]
         inbox.clear()
@@ -187,17 +187,17 @@ class TaskDesk:
 
     @property
     def has_notes(self) -> bool:
-        """See Desk."""
+        """Implements `Desk.has_notes`."""
         return bool(self.context.session.inboxes[self.number])
 
     async def reached(self, usage: Usage) -> Fault | None:
-        """See Desk."""
+        """Implements `Desk.reached`."""
         session = self.context.session
         session.spending[self.number] = usage
         return await self.context.reached(self.steps, self.before + usage + session.spent_beside(self.number))
 
     async def ask(self, question: Question) -> Answer:
-        """See Desk."""
+        """Implements `Desk.ask`."""
         session = self.context.session
         return await session.control.guard(self._asked(question), pausing=False)
 

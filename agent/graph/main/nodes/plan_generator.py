@@ -1,4 +1,4 @@
-"""plan_generator: makes the plan, with the model's reasoning streamed where it gives one."""
+"""plan_generator: makes the plan, streaming the model's reasoning if it provides any."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from agent.wording import sentence
 logger = logging.getLogger(__name__)
 
 PASSAGES = 5
-"""Found passages that the planner reads: a few thousand tokens at most."""
+"""How many passages the planner reads, a few thousand tokens at most."""
 MOST_STEPS = 20
 
 
@@ -54,7 +54,7 @@ class Plan(BaseModel):
     steps: list[PlanStep] = Field(min_length=1, max_length=MOST_STEPS)
 
     def written(self) -> str:
-        """The plan as Markdown, for people and for the supervisor."""
+        """Return the plan as Markdown, for people and for the supervisor."""
         lines = [
             f"{number}. **{step.title}** ({step.member})"
             + (f": {step.description}" if step.description else "")
@@ -69,7 +69,7 @@ class Plan(BaseModel):
 async def plan_generator(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """One call of the reasoning model, after a search in the operator's documents, and in the web on demand."""
+    """Make one call to the reasoning model, after searching the operator's documents and, on request, the web."""
     context, order = runtime.context, order_of(state)
     messages = user_messages(state, context)
     deep = context.deep_thinking if order.deep is None else order.deep
@@ -115,7 +115,7 @@ async def plan_generator(
 
 
 async def _plan(request: ModelRequest, context: TaskContext, stream: Thoughts) -> tuple[str, tuple[Todo, ...], Usage]:
-    """The plan and its parts. A model that answers in prose all the same has written its plan: without parts yet."""
+    """Return the plan and its sub-tasks. If a model answers in prose, that is its plan, without sub-tasks yet."""
     model = context.models.for_purpose(Purpose.PLAN)
     words = ProseOnly(stream)
     try:
@@ -135,7 +135,7 @@ def _unknown(plan: Plan, names: Sequence[str]) -> str:
 
 
 async def _pages(state: MainState, context: TaskContext) -> str:
-    """What a search of the web says to this task, where the person wants one and it is set up."""
+    """Return what a web search found for the task, if the person wants one and it is configured."""
     order, progress = order_of(state), state["progress"]
     if not order.search or context.members is None:
         return ""
@@ -156,7 +156,7 @@ async def _pages(state: MainState, context: TaskContext) -> str:
 
 
 async def _search(text: str, context: TaskContext) -> tuple[Passage, ...]:
-    """What the documents say to this task. A search that fails costs only its findings, and the person is told."""
+    """Return document passages for the task. A failed search only costs its findings, and the person is told."""
     if context.knowledge is None:
         return ()
     try:

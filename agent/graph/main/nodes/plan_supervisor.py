@@ -1,4 +1,4 @@
-"""plan_supervisor: turns plan and results into what is next. What is done is decided by results, never by prose."""
+"""plan_supervisor: decides from plan and results what is next. Results decide what is done, never prose."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Supervision(BaseModel):
 
 
 async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """One structured call; the caps and the list of done parts are kept by code."""
+    """Make one structured call; code enforces the limits and keeps the list of completed sub-tasks."""
     context = runtime.context
     back = folded(state)
     context.session.spending.clear()
@@ -91,7 +91,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
 
 
 def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
-    """What cannot be done of a decision, in words for the model. `left`: some part of the task is still to be done."""
+    """Return what is impossible about a decision, in words for the model. `left` means that sub-tasks remain."""
     for each in found.assignments:
         if each.member not in names:
             return f"there is no member {each.member!r}; there are: {', '.join(names)}."
@@ -110,7 +110,7 @@ def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
 
 
 async def _decided(state: MainState, context: TaskContext, found: Supervision, update: MainState) -> Route:
-    """The todo list and the next nodes."""
+    """Return the updated list of sub-tasks and the next nodes."""
     known, replans = state["plan"]["todos"], state["plan"]["replans"]
     assigned = [each for each in found.assignments if each.todo not in found.refused]
     first = [each.todo for each in assigned]
@@ -122,7 +122,7 @@ async def _decided(state: MainState, context: TaskContext, found: Supervision, u
     pending = [Todo(title=title, member=members.get(title, EXECUTOR)).model_dump() for title in titles]
     if found.decision == "complete" or not pending:
         if context.session.control.has_notes:
-            # The person has written while the end was being decided: that is read first.
+            # The person wrote something while the end was being decided: read that first.
             return Command(goto="plan_supervisor", update=update)
         unfinished = [todo for todo in known if todo["state"] in {"pending", "in progress"}]
         unfinished = [todo for todo in unfinished if todo["title"] not in found.refused]
@@ -151,7 +151,7 @@ async def _decided(state: MainState, context: TaskContext, found: Supervision, u
 async def _hand_out(
     state: MainState, context: TaskContext, now: Sequence[Assignment], todos: list[dict[str, Any]], update: MainState
 ) -> Route:
-    """Each part goes to its node. The executor's has the next number: a run counts on from the last one."""
+    """Send each sub-task to its node. The executor's gets the next number, because a run counts on."""
     places = {todo["title"]: place for place, todo in enumerate(todos) if todo["state"] == "pending"}
     ordered = sorted(now, key=lambda each: each.member != EXECUTOR)
     assignments: list[dict[str, Any]] = [
@@ -177,7 +177,7 @@ async def _hand_out(
         if each["member"] != EXECUTOR
     ]
     if on_phone is None:
-        # Nothing to do on the phone for now: others may have it meanwhile.
+        # The phone is not needed for now, so others may use it.
         await context.runner.rest(context.session.run)
     else:
         goto.append("executor")

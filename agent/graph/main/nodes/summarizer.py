@@ -1,6 +1,7 @@
-"""summarizer: the outcome by code from todos and results, the words by a model where there is something to sum up.
+"""summarizer: determines the outcome by code from sub-tasks and results; a model words the summary if there is
+something to summarise.
 
-A result is brought into the form that the order asks for: read by code where it can be, else filled in by a model.
+A result is brought into the form that the order asks for: read by code if possible, otherwise filled in by a model.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 _DONE: Final = frozenset({Outcome.SUCCEEDED, Outcome.ANSWERED, Outcome.UNVERIFIED})
-"""Endings that a result may come with."""
+"""Outcomes that can have a result."""
 
 
 class Filled(BaseModel):
@@ -45,9 +46,9 @@ class Filled(BaseModel):
 
 
 async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> tuple[Value | JsonValue | None, Usage]:
-    """The value that was asked for (None: it was not found, or the task was not done), and what reading it cost.
+    """Return the requested value (None if it was not found or the task was not done), and the cost of reading it.
 
-    No call is made for a number that stands alone in the data, nor for what the last screen showed word for word.
+    No call is made for a number that is alone in the data, nor for text that the last screen showed word for word.
     """
     order = order_of(state)
     schema = order.result
@@ -85,13 +86,13 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
 
 
 def _read(text: str, schema: ResultSchema | JsonSchema) -> Value | JsonValue:
-    """What a text is in the form that was asked for. Raises Unreadable."""
+    """Parse a text in the requested form. Raises Unreadable."""
     return read_document(text, schema) if isinstance(schema, JsonSchema) else read_value(text, schema)
 
 
 def _read_by_code(state: MainState, schema: ResultSchema | JsonSchema) -> Value | JsonValue | None:
-    """The value in the data of the last result. Words are only taken from there as the screen showed them: a model
-    writes the same thing otherwise each time.
+    """Return the value in the data of the last result. Text is only used as the screen showed it, because models word
+    the same thing differently each time.
     """
     results = state["findings"]["results"]
     last = results[-1] if results else {}
@@ -115,8 +116,8 @@ def _wrong(filled: Filled, schema: ResultSchema | JsonSchema) -> str:
 
 
 def outcome_of(state: MainState) -> Outcome:
-    """A fault decides first, then the last result, then every todo that is not completed. What a person did not allow
-    counts until they have allowed it.
+    """Return the outcome: a fault decides first, then the last result, then every sub-task that is not completed. A
+    denial counts until the person approves it.
     """
     fault = state["ending"]["fault"]
     if fault is not None:
@@ -140,15 +141,15 @@ def outcome_of(state: MainState) -> Outcome:
 
 
 def declined(state: MainState) -> list[str]:
-    """What people did not allow: in the run, whose latest result has all of it, and to members."""
+    """Return what people denied: in the run, whose latest result lists everything, and to members."""
     runs = [result for result in state["findings"]["results"] if "run" in result]
     members = [result for result in state["findings"]["results"] if "member" in result]
     return [what for result in [*runs[-1:], *members] for what in result.get("declined", [])]
 
 
 def told_plainly(state: MainState) -> str:
-    """The summary without a model: what each part said, what was not done and why. That somebody cancelled the task,
-    and who, is said by whoever knows it: "" where there is nothing else to tell, and of work that has told nothing.
+    """Return the summary without a model: what each sub-task reported, and what was not done and why. That a person
+    cancelled the task is reported elsewhere, so the summary may be "".
     """
     lines = [result["summary"] for result in state["findings"]["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
@@ -172,7 +173,7 @@ def _all_refused(state: MainState) -> bool:
 
 
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
-    """One result speaks for itself; several are summed up. A failing model costs only its words."""
+    """Return a single result as it is, or summarise several. A failing model only costs its wording."""
     context, order = runtime.context, order_of(state)
     back = folded(state)
     state = joined(state, back)
@@ -183,7 +184,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     if isinstance(order.result, JsonSchema):
         data = value.text if isinstance(value, JsonValue) else None
         if data is None and outcome in _DONE:
-            # Whoever reads it by a program must not take it for done.
+            # A program that reads it must not treat it as done.
             outcome, summary = Outcome.FAILED, f"{sentence('ended.no_document')}\n{summary}".strip()
     ending: EndingState = {
         "outcome": outcome.value,
@@ -193,9 +194,9 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         "needs_model": results[-1].get("needs_model") if results else None,
     }
     update = joined(back, {"ending": ending, "progress": {"usage": usage.data()}})
-    # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
+    # A person who stopped it wants nothing more, and a used-up budget pays for no more words.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
-    # Of what a person did not allow a model would have to be believed.
+    # A model's words about a denied action would have to be trusted.
     if len(results) < 2 or outcome in {Outcome.CANCELLED, Outcome.DECLINED} or over:
         return update
     how = f"\nHow it ended: {fault['summary']}" if fault else ""
@@ -228,7 +229,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     update = joined(update, {"progress": {"usage": (usage + reply.usage).data()}})
     if not has_words(reply.text):
         return update
-    # Why it ended stands in the program's own words, whatever the model makes of it.
+    # The reason for the end is in the program's own words, whatever the model says.
     reasons = [fault["summary"]] if fault else []
     if outcome is Outcome.FAILED and outcome_of(state) is not outcome:
         reasons = [sentence("ended.no_document")]
