@@ -196,6 +196,7 @@ async def test_a_link_ends_with_the_engine_and_everything_then_is_away(between: 
             pass
 
 
+@pytest.mark.slow
 async def test_what_is_kept_stays_when_the_engine_is_started_anew(between: Between) -> None:
     """What a host publishes is stored a moment after a flush; what has been delivered from the queue is in it."""
     heard, begun = Heard(), asyncio.Event()
