@@ -52,6 +52,7 @@ async def test_a_picture_that_finds_no_memory_is_waited_for(place: Place) -> Non
         async with place.service(**here.settings) as service:
             services.append(service)
             await here.fake.connected()
+            await place.opengui("doctor")  # the API is loaded by its first request, for which there is memory now
             await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
             await here.bot_says("has no memory for the next picture", here.group)
             await service.waits_for("memory")
