@@ -25,7 +25,7 @@ from bot.domain.chat import Intake
 from bot.domain.finding import Finding
 from bot.people.access import Policy
 from bot.people.rights import Rights
-from bot.store.errors import StoreError
+from bot.store.errors import StoreError, StoreUnsure
 from bot.texts import say, speaking
 from bot.views.tasks import Json
 from bot.web import handover
@@ -35,7 +35,7 @@ from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
-from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, get, post, refuse_at
+from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, away_words, get, post, refuse_at
 from bot.web.log import TaskLogs
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
 from bot.web.pictures import Pictures
@@ -242,6 +242,8 @@ class Guarded:
 async def _not_stored(request: Request, error: Exception) -> Response:
     """The response when nothing can be stored because the disk is full or the database is locked."""
     logger.warning("A request to the console was not carried out: %s", error)
+    if isinstance(error, StoreUnsure):
+        return refuse_at(request, 503, away_words(error))
     return refuse_at(request, 503, say("refusal.store", why=said(sentence_of(error)).rstrip(".。")))
 
 

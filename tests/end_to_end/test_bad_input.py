@@ -281,6 +281,7 @@ async def test_a_taken_port_and_platforms_without_lists(bare: Place) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.sqlite
 async def test_a_damaged_database_stops_the_start_and_is_left_alone(bare: Place) -> None:
     bare.data.mkdir(mode=0o700)
     await (await Store.open(bare.data)).close()

@@ -6,6 +6,8 @@ import asyncio
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 from bot.cli.remote import running_service
 from devices.virtual_phone.happenings import happen
 from devices.virtual_phone.scenario import Dismiss, Notify, Reboot
@@ -38,6 +40,7 @@ async def given(place: Place, service: Service, number: int) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.sqlite
 async def test_a_thousand_begin_what_the_limit_allows_and_none_twice_after_a_kill(place: Place) -> None:
     async with place.service() as service:
         async with running_service(place.data) as remote:

@@ -61,6 +61,7 @@ async def test_its_tasks_are_its_owners(store: Store) -> None:
     await store.close()
 
 
+@pytest.mark.sqlite
 async def test_the_secret_is_nowhere_on_the_disk_and_holds_after_a_restart(tmp_path: Path) -> None:
     """Seen failing with the secret itself as its digest."""
     store = await open_store(tmp_path)
