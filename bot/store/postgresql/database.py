@@ -213,7 +213,7 @@ class PostgresDatabase:
                 self._unsettled.settle(connection, loop)
                 self._unsettled = None
             if fate.is_committed is None:
-                away = StoreError(words("store.away", reason="the connection was lost at a COMMIT"))
+                away = StoreError(words("store.unsure", reason="the connection was lost at a COMMIT"))
                 raise away  # noqa: TRY301 - who has gone is told in the log
             if not fate.is_committed:
                 self._commit(connection, work, fate)
