@@ -16,7 +16,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from agent.months import bare_date, date_in
+from agent.months import ToldDate, bare_date, date_in
 from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider, is_wheel
 
@@ -52,6 +52,8 @@ _UNEVEN: Final = 1.3
 _HEAD: Final = 6
 """How many day heights above the days a calendar's header begins at most."""
 _YEAR: Final = re.compile(r"[12]\d{3}")
+_TYPING: Final = re.compile(r"(?:^|_)(?:toggle_mode|timepicker_mode)")
+"""Ids in AOSP and Material Components of the button that turns a clock into text fields."""
 _HOUR: Final = re.compile(r"(?:^|_)hours?(?:_|$)")
 _MINUTE: Final = re.compile(r"(?:^|_)minutes?(?:_|$)")
 _PERIODS: Final = {
@@ -347,6 +349,11 @@ def years_in(elements: Sequence[Element]) -> list[tuple[int, Element]]:
     return found if len(found) > 2 else []
 
 
+def typing_button_in(elements: Sequence[Element]) -> Element | None:
+    """Return the button without words that turns a clock face into text fields, or None."""
+    return next((e for e in elements if not e.text and _TYPING.search(_id(e))), None)
+
+
 def clock_in(elements: Sequence[Element]) -> Clock | None:
     """Return the clock face of a screen, or None."""
     named = {name: _named(elements, pattern) for name, pattern in (("hour", _HOUR), ("minute", _MINUTE))}
@@ -467,6 +474,39 @@ def is_part_of_picker(touched: Element, around: Sequence[Element]) -> bool:
     return face is not None and any(
         touched is each for each in (face.hour, face.minute, *face.periods.values(), *(e for _, e in face.numbers))
     )
+
+
+def only_sets_value(
+    touched: Element | None, around: Sequence[Element], path: tuple[Point, Point] | None = None
+) -> bool:
+    """Whether an input only changes or shows the value of a picker or slider: a touch of a part of a picker, a slider,
+    a year in a list of years or the button that turns a clock face into text fields; or a finger that moves along
+    `path`, from its start to its end, on a slider with no button there.
+    """
+    sliders = sliders_in(around)
+    if touched is None:
+        return path is not None and any(all(map(each.track.bounds.holds, path)) for each in sliders)
+    if is_part_of_picker(touched, around):
+        return True
+    if any(touched is each for slider in sliders for each in (slider.track, *slider.thumbs)):
+        return True
+    if clock_in(around) is not None:
+        return touched is typing_button_in(around)
+    if time_fields(around) is not None:
+        return any(touched is each for each in periods_in(around).values())
+    return _chooses_year(touched, around)
+
+
+def _chooses_year(touched: Element, around: Sequence[Element]) -> bool:
+    """Whether it is a row of a list of years, or the header of a calendar that opens one; all words on it are dates."""
+    on_it = [e for e in around if e.label and _inside(e.bounds, touched.bounds)]
+    said = [touched.label] if touched.label else [each.label for each in on_it]
+    if years_in(around):
+        return len(said) == 1 and _YEAR.fullmatch(said[0]) is not None
+    shown = calendar_in(around)
+    if shown is None or not any(each is shown.years for each in on_it):
+        return False
+    return all(bare_date(each) != ToldDate() for each in said)
 
 
 def _id(element: Element) -> str:

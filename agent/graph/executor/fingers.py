@@ -14,7 +14,7 @@ from agent.graph.executor.anchors import looks, nearest
 from agent.graph.executor.still_there import StillThere
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import SLID
-from agent.guards.pickers import is_part_of_picker
+from agent.guards.pickers import only_sets_value
 from agent.guards.reading import is_press
 from agent.guards.reasons import UNREAD
 from agent.guards.touch_target import TouchTarget, pressed
@@ -126,7 +126,7 @@ class Fingers:
         if gate.verdict != "allow":
             raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason, uncertain=self.sent > 0)
         touched = pressed(spot)
-        proven = touched is not None and is_part_of_picker(touched, self.elements)
+        proven = only_sets_value(touched, self.elements, None if end is None else (at, end))
         unread = gate is SLID or (gate.standing == "unknown" and is_press(action, spot) and not proven)
         if unread and context.unknown_is_judged:
             raise ActionError(HELD.format(reason=UNREAD), reason=UNREAD, uncertain=self.sent > 0)

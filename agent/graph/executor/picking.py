@@ -17,6 +17,7 @@ from agent.guards.pickers import (
     clock_in,
     periods_in,
     time_fields,
+    typing_button_in,
     wheels_in,
     years_in,
 )
@@ -28,8 +29,6 @@ _FAR: Final = 11
 """Months beyond which the list of years is faster."""
 _MAX_PAGES: Final = 48
 _PAGE_MS: Final = 300
-_TYPING: Final = re.compile(r"toggle_mode|timepicker_mode")
-"""Ids in AOSP and Material Components of the button that turns a clock into text fields."""
 _FORMAT: Final = re.compile(r"[dmyjat]{1,4}([-/. ]+)[dmyjat]{1,4}\1[dmyjat]{1,4}", re.IGNORECASE)
 """How a field names the date format that it accepts: "mm/dd/yyyy", "TT.MM.JJJJ"."""
 
@@ -255,7 +254,7 @@ async def _on_clock(f: Fingers, wanted: time) -> Shown:
         raise Missed("The clock does not show its minutes.")
     await f.tap(face.place(wanted.minute))
     face = clock_in(f.elements)
-    typing = next((e for e in f.elements if _TYPING.search(e.resource_id)), None)
+    typing = typing_button_in(f.elements)
     if face is not None and face.minute is not None and _number(face.minute) != wanted.minute and typing is not None:
         await f.tap(typing)  # a finger near a number on the face selects that number
         if (fields := time_fields(f.elements)) is not None:

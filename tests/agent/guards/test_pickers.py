@@ -11,12 +11,20 @@ import math
 import pytest
 
 from agent.actions import PointTarget, Tap
-from agent.guards.pickers import calendar_in, clock_in, is_part_of_picker, sliders_in, time_fields, wheels_in
+from agent.guards.pickers import (
+    calendar_in,
+    clock_in,
+    is_part_of_picker,
+    only_sets_value,
+    sliders_in,
+    time_fields,
+    wheels_in,
+)
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
 from agent.months import ToldDate, bare_date, date_in
 from devices.adb.ui_tree import parse
-from devices.geometry import Bounds, Size
+from devices.geometry import Bounds, Point, Size
 from devices.phone import Element
 
 SIZE = Size(1080, 2400)
@@ -337,3 +345,89 @@ def test_a_sentence_in_a_language_without_a_table_counts_with_a_date_in_it(said:
         button((600, 1200, 900, 1300), "OK", name="android:id/button1"),
     )
     assert verdict_of(around, around[-1]) == "approve"
+
+
+def _year_rows(*labels: str) -> tuple[Element, ...]:
+    """A list of years as AOSP shows it: each text inside a row that is touched."""
+    rows = []
+    for n, label in enumerate(labels):
+        top = 400 + 120 * n
+        inner = node("android.widget.TextView", (0, top + 20, 1080, top + 100), text=label, name="android:id/text1")
+        row = node("android.widget.LinearLayout", (0, top, 1080, top + 120), clickable="true")
+        rows.append(row[:-2] + f">{inner}</node>")
+    return tree(*rows)
+
+
+def test_rows_of_a_list_of_years_set_a_value_only_with_a_year_alone() -> None:
+    around = _year_rows("2025", "2026", "2027", "Delete 2028", "2029 €")
+    rows = [each for each in around if each.clickable]
+    assert [only_sets_value(each, around) for each in rows] == [True, True, True, False, False]
+    assert not only_sets_value(rows[0], _year_rows("2025", "2026")[:2])
+
+
+@pytest.mark.parametrize(("words", "opens"), [("Thu, Jan 1", True), ("Jan 1 · delete all", False), ("Pay", False)])
+def test_the_header_of_a_calendar_sets_a_value_only_with_dates_alone(words: str, opens: bool) -> None:
+    head = (
+        node("android.widget.LinearLayout", (40, 140, 1040, 240), clickable="true")[:-2]
+        + ">"
+        + node("android.widget.TextView", (40, 145, 1040, 185), text="2026", name="android:id/date_picker_header_year")
+        + node("android.widget.TextView", (40, 190, 1040, 235), text=words, name="android:id/date_picker_header_date")
+        + "</node>"
+    )
+    days = [
+        node(
+            "android.view.View",
+            (
+                20 + 148 * ((n + 3) % 7),
+                600 + 120 * ((n + 3) // 7),
+                168 + 148 * ((n + 3) % 7),
+                716 + 120 * ((n + 3) // 7),
+            ),
+            text=str(n),
+            say=f"{n:02} January 2026",
+            clickable="true",
+        )
+        for n in range(1, 32)
+    ]
+    around = tree(head, *days)
+    shown = calendar_in(around)
+    assert shown is not None
+    assert shown.years is not None
+    assert only_sets_value(around[0], around) is opens
+
+
+def test_a_finger_on_a_slider_sets_a_value_and_one_on_a_button_there_does_not() -> None:
+    bar = node("android.widget.SeekBar", (100, 800, 900, 880))
+    on, off = (Point(300, 840), Point(310, 840)), (Point(300, 840), Point(310, 900))
+    assert only_sets_value(None, tree(bar), on)
+    assert not only_sets_value(None, tree(bar), off)
+    assert not only_sets_value(None, tree(bar))
+    around = tree(bar, button((280, 810, 340, 870), "Confirm"))
+    assert not only_sets_value(around[1], around, on)
+    assert only_sets_value(around[0], around)
+
+
+def test_a_button_that_is_named_like_a_switch_to_typing_needs_a_clock() -> None:
+    toggle = node("android.widget.ImageButton", (40, 1150, 160, 1280), name="android:id/toggle_mode", clickable="true")
+    places = [
+        (n, round(500 + 300 * math.sin(n * math.pi / 6)), round(700 - 300 * math.cos(n * math.pi / 6)))
+        for n in range(1, 13)
+    ]
+    face = [button((x - 40, y - 40, x + 40, y + 40), str(n), kind="TextView") for n, x, y in places]
+    around = tree(*face, toggle)
+    assert only_sets_value(around[-1], around)
+    alone = tree(toggle)
+    assert not only_sets_value(alone[0], alone)
+    worded = tree(*face, toggle.replace('text=""', 'text="Pay"'))
+    assert not only_sets_value(worded[-1], worded)
+
+
+def test_halves_of_the_day_set_a_value_only_beside_fields_of_a_time() -> None:
+    fields = [
+        node("android.widget.EditText", (40, 210, 270, 350), name=f"a.b:id/input_{part}") for part in ("hour", "minute")
+    ]
+    half = node("android.widget.RadioButton", (800, 210, 1040, 350), text="PM", clickable="true", checkable="true")
+    around = tree(*fields, half, button((800, 400, 1040, 500), "OK"))
+    assert [only_sets_value(each, around) for each in around[-2:]] == [True, False]
+    alone = tree(half)
+    assert not only_sets_value(alone[0], alone)

@@ -22,7 +22,7 @@ MOST_SCROLLS = 8
 
 
 def reader() -> Callable[[Recorded], Answer]:
-    """Takes the tasks one after the other, each as a simple one, and believes every proof."""
+    """Takes the tasks one after the other, each as a simple one; every proof is true for it, every press harmless."""
     at_work: dict[str, Generator[Answer, Recorded, None]] = {}
     last: dict[str, tuple[int, Answer]] = {}
 
@@ -30,6 +30,8 @@ def reader() -> Callable[[Recorded], Answer]:
         assert not request.images
         if "Decide how to handle" in request.text:
             return Answer(text=json.dumps({"kind": "simple", "need_plan": False, "answer": ""}))
+        if "You judge one press" in request.text:
+            return Answer(text=json.dumps({"consequence": "none"}))
         if "You check whether a task" in request.text:
             return Answer(text=json.dumps({"proven": True}))
         found = _TASK.search(request.text)

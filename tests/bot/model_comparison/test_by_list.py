@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 async def test_each_kind_is_done_by_the_list_alone(kind: str) -> None:
     task = next(each for each in suite(5) if each.kind == kind)
     async with ModelServer(reader()) as server:
-        settings = Settings(vlm_base_url=server.base_url, vlm_model="reader", vlm_pictures="never", guard="rules")
+        settings = Settings(vlm_base_url=server.base_url, vlm_model="reader", vlm_pictures="never")
         (candidate,) = candidates_of(settings)
         result = await do_task(candidate, task)
         await candidate.close()
