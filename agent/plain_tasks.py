@@ -26,7 +26,7 @@ _ZH_MORE: Final = "和与并再及或它这那我你什么怎吗呢啥谁哪为�
 _ZH_NAME: Final = rf"(?:(?![{_ZH_MORE}]|然后|所有|全部)[^\s，。：“”]){{1,12}}?"
 _IN_APP: Final = rf"(?:(?:open|go to|in|with|using) (?:the )?(?P<app>{_NAME})(?: app)?(?:,? and|,? then|,) )?"
 _WITH_APP: Final = rf"(?: (?:in|with|using|via|of) (?:the )?(?P<app2>{_NAME})(?: app)?)?"
-_ZH_APP: Final = rf"(?:(?:打开|在|用)(?P<app>{_ZH_NAME})(?:应用)?(?:(?:里|中|并|然后|，)+|(?=[给向])))?"
+_ZH_APP: Final = rf"(?:(?:打开|在|用)(?P<app>{_ZH_NAME})(?:应用)?(?:(?:里|中|并|然后|，)+|(?=[给向发])))?"
 _QUOTE: Final = r"['\"‘“「](?P<{}>[^'\"‘’“”「」]{{1,300}})['\"’”」]"
 _TEXT, _SECOND = _QUOTE.format("text"), _QUOTE.format("second")
 
@@ -57,11 +57,17 @@ _OFF: Final = _whole(
 _SENT: Final = _whole(
     rf"{_IN_APP}send (?:the (?:message|text) )?{_TEXT} to (?P<person>{_NAME}){_WITH_APP}",
     rf"{_IN_APP}send (?P<person>{_NAME}) the (?:message|text) {_TEXT}{_WITH_APP}",
+    rf"{_IN_APP}send an? (?:message|text) to (?P<person>{_NAME}),? (?:saying|that says|with the text) {_TEXT}"
+    rf"{_WITH_APP}",
     rf"{_ZH_APP}(?:给|向)(?P<person>{_ZH_NAME})发送?(?:消息|信息)?[：:]?{_TEXT}",
+    rf"{_ZH_APP}发送?(?:消息|信息)给(?P<person>{_ZH_NAME})[：:]{_TEXT}",
+    rf"{_ZH_APP}发送?(?:消息|信息)给(?P<person>{_ZH_NAME})[：:](?P<text>[^'\"‘’“”「」：:，。]{{1,100}})",
 )
 _NOTED: Final = _whole(
     rf"{_IN_APP}(?:make|create|write|add) a (?:new )?note (?:titled|called|named|with the title) {_TEXT}"
     rf",? (?:with the text|and the text|saying|that says) {_SECOND}(?:,? and save it)?{_WITH_APP}",
+    rf"{_IN_APP}(?:make|create|write|add) a (?:new )?note (?:with the text|saying|that says) {_TEXT}"
+    rf"(?:,? and save it)?{_WITH_APP}",
     rf"{_ZH_APP}(?:新建|创建|写)一?[条个篇]?(?:笔记|备忘录)，?标题[为是]?{_TEXT}，?(?:内容|正文)[为是]?{_SECOND}(?:，?并?保存)?",
 )
 _CHOSEN: Final = _whole(
@@ -95,7 +101,7 @@ class PlainTask:
     person: str = ""
     text: str = ""
     second: str = ""
-    """The text below `text`, such as the body of a note."""
+    """The text below `text`, such as the body of a note; "" if there is none."""
 
 
 def plain_tasks(task: str) -> Iterator[PlainTask]:

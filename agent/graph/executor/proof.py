@@ -36,6 +36,8 @@ _OPEN_END: Final = re.compile(
     re.IGNORECASE,
 )
 """Words next to which something shown may not be final."""
+_FOR_NOTES: Final = re.compile(r"(?:\w+ )?notes?|keep(?: notes)?|.{0,4}(?:笔记|备忘录|便签)")
+"""Names of apps whose items are notes."""
 _RECEIPT: Final = re.compile(
     r"[\d:./ -]+(?:[ap]\.?m\.?)?|(?:just )?now|sent|delivered|刚刚|现在|已发送|已送达", re.IGNORECASE
 )
@@ -143,16 +145,17 @@ def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData],
 
 
 def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
-    """Whether title and text follow each other directly, outside fields."""
-    if not asked.app or plain(asked.app) != plain(app):
+    """Whether title and text follow each other directly, outside fields, in the app that is named, or one for notes."""
+    if plain(asked.app) != plain(app) if asked.app else not _FOR_NOTES.fullmatch(plain(app)):
         return False
-    for text in (asked.text, asked.second):
+    texts = [text for text in (asked.text, asked.second) if text]
+    for text in texts:
         typed = _typed_at(text, past, seen.package)
         if typed is None or not _is_new(text, looks, typed, seen):
             return False
     labels = [plain(label) for label in _labels(seen)]
-    at = labels.index(plain(asked.text))
-    return labels[at + 1 : at + 2] == [plain(asked.second)]
+    at = labels.index(plain(texts[0]))
+    return labels[at : at + len(texts)] == [plain(text) for text in texts]
 
 
 _PROOFS: Final[Mapping[Kind, Callable[[PlainTask, Sequence[_Look], Sequence[PastData], Observation, str], bool]]] = {

@@ -74,8 +74,22 @@ async def test_a_note_that_was_saved_is_seen(rig: Rig) -> None:
     assert await proven(rig, NOTE, *NOTED, tap("Save"))
 
 
-async def test_a_message_that_was_sent_is_seen(rig: Rig) -> None:
-    assert await proven(rig, MESSAGE, *WRITTEN, tap("Send"), answers=("allow",))
+@pytest.mark.parametrize("app", ["", " in the Notes app", " with Messages"])
+async def test_a_note_without_a_title_is_seen_in_an_app_for_notes(rig: Rig, app: str) -> None:
+    acts = (call("open_app", name="Notes"), tap("New note"), into("Note", "Room 12 at 3 pm"), tap("Save"))
+    assert await proven(rig, f"Write a note that says 'Room 12 at 3 pm'{app}", *acts) is ("Messages" not in app)
+
+
+async def test_a_note_that_is_not_saved_is_not_seen(rig: Rig) -> None:
+    acts = (call("open_app", name="Notes"), tap("New note"), into("Note", "Room 12 at 3 pm"))
+    assert not await proven(rig, "Write a note that says 'Room 12 at 3 pm'", *acts)
+
+
+@pytest.mark.parametrize(
+    "text", [MESSAGE, "Send a message to Bob saying 'On my way'", "打开Messages发消息给Bob：On my way"]
+)
+async def test_a_message_that_was_sent_is_seen(rig: Rig, text: str) -> None:
+    assert await proven(rig, text, *WRITTEN, tap("Send"), answers=("allow",))
 
 
 @pytest.mark.parametrize(
