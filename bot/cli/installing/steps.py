@@ -104,7 +104,7 @@ class File:
         except FileNotFoundError:
             return State.MISSING
         except (OSError, UnicodeDecodeError):
-            return State.CHANGED
+            same = False
         return State.RIGHT if same or self.theirs else State.CHANGED
 
     def do(self) -> None:

@@ -148,6 +148,16 @@ def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
     assert File(binary, "").look() is State.CHANGED
 
 
+@pytest.mark.parametrize("content", [b"VLM_MODEL=mine", b"VLM_MODEL=m\xffine"])
+def test_the_operators_file_is_never_written_over(tmp_path: Path, content: bytes) -> None:
+    """Whatever is in it. Seen failing for bytes that are not UTF-8."""
+    path = tmp_path / "opengui.env"
+    path.write_bytes(content)
+    step = File(path, "VLM_MODEL=\n", theirs=True, overwrite=True)
+    assert step.look() is State.RIGHT
+    assert File(path, "VLM_MODEL=\n").look() is State.CHANGED
+
+
 def test_a_step_that_fails_ends_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "etc").write_text("no folder")
     assert main(["service", "install", "--root", str(root), "--apply"]) == UNAVAILABLE
