@@ -1,5 +1,5 @@
-"""Decides what a text means where it is written: an answer, a note, a new task or something else; the same on every
-surface.
+"""Decides what a text written by a person means: an answer to a question, a note for a running task, a new task or
+something else. Every chat platform and API uses the same rules.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import OpenQuestion, Task, TaskState
 
 FOLLOWED_SECONDS = 1800.0
-"""Seconds after a task's end in which a text in a private chat still refers to it; our choice. In its own thread it
-always does.
+"""Seconds after a task's end in which a text in a private chat is still a follow-up of that task. The value is our
+choice. In the task's own thread there is no limit.
 """
 STILL_CODES = 3600.0
-"""Seconds after a question for a secret ran out in which a text like a code counts as a late answer; our choice."""
+"""Seconds after a question for a secret has expired in which a text that looks like a code counts as a late answer. The
+value is our choice.
+"""
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
 """States in which a task can be given a note."""
@@ -32,7 +34,7 @@ _CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The text answers one of these open questions."""
+    """The text answers an open question: one of `questions`."""
 
     questions: tuple[OpenQuestion, ...]
 
@@ -54,8 +56,8 @@ class NewTask:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """The text may ask for a new task, but looks like a code, or is written to a task that cannot take notes now.
-    Surfaces with buttons ask the person; on others it becomes a new task.
+    """It is unclear whether the text asks for a new task: it looks like a code, or the task at this place cannot take
+    notes now. Surfaces with buttons ask the person; the others start a new task.
     """
 
     follows: str = ""
@@ -64,7 +66,9 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class FactsAsked:
-    """The text asks only what is remembered about the writer. Where a model answers, it becomes a new task instead."""
+    """The text only asks what the service remembers about the writer. If a model is set, it becomes a new
+    task instead.
+    """
 
     follows: str = ""
     """The id of the task that it would follow up as a new task; "" for none."""
@@ -72,7 +76,7 @@ class FactsAsked:
 
 @dataclass(frozen=True, slots=True)
 class MaybeSecret:
-    """The text may be a code or password for a question asked elsewhere, or for one already closed. It is passed to
+    """The text may be a code or password for a question that was asked elsewhere or is already closed. It is given to
     no task and stored nowhere.
     """
 
@@ -102,10 +106,12 @@ async def interpret(
     begins: bool = False,
     written: float = 0.0,
 ) -> Meaning:
-    """What a text means where the caller writes it, judged by the tasks and open questions there.
+    """Return what a text means at the place where the caller wrote it, given the tasks and open questions there.
 
-    `task` is a task that the text may refer to; `pointed` says that the text replies to it. `begins` says that the text
-    begins a new conversation, even if an earlier one had the same name. `written` is in Unix seconds, 0 for now.
+    - `task` is a task that the text may refer to, such as the one whose thread it is written in.
+    - `pointed` says that the text is a direct reply to that task's message.
+    - `begins` says that the text begins a new conversation, even if an earlier one had the same name.
+    - `written` is when the text was written, in Unix seconds; 0 means now.
     """
     if task is not None and not pointed and only_talks(caller, services, task):
         return Chatter()
@@ -133,7 +139,7 @@ async def interpret(
 
 
 def only_talks(caller: Caller, services: Services, task: Task) -> bool:
-    """Whether the writer is talking in a task's thread without the right to steer that task."""
+    """Return whether the writer may not steer the task, so that their text in its thread is only conversation."""
     return not verdict(caller, services.policy, Right.USE, owner=task.person).allowed
 
 
@@ -146,8 +152,8 @@ async def _is_followed(caller: Caller, services: Services, before: Task) -> bool
 
 
 async def task_steered_in(caller: Caller, services: Services) -> Task | None:
-    """The running task that a text at the caller's place may be a note for; None while that task has an open
-    question.
+    """Return the running or paused task at the caller's place that a text may be a note for. None if there is none, or
+    if a question is open at that place.
     """
     task = await services.task_service.in_place(caller.address)
     if task is None or task.state not in _STEERED or await services.task_service.open_questions(place=caller.address):
@@ -156,7 +162,7 @@ async def task_steered_in(caller: Caller, services: Services) -> Task | None:
 
 
 def looks_like_a_code(text: str) -> bool:
-    """Whether a text is one word with a digit, or digits in groups, as codes and most passwords are."""
+    """Return whether the text is a single word with a digit, or digits in groups, like codes and most passwords."""
     return _CODE.fullmatch(text.strip()) is not None
 
 
@@ -185,7 +191,9 @@ async def _secret(
 
 
 async def secrets_asked(caller: Caller, services: Services, *, anybody: bool) -> list[OpenQuestion]:
-    """The open questions for a secret about the caller's tasks; with `anybody`, all that the caller may answer."""
+    """Return the open questions for a secret (a code or password) about the caller's own tasks. With `anybody`, also
+    those about other people's tasks that the caller may answer.
+    """
     found = []
     for one in await services.task_service.open_questions():
         if one.question.kind is not QuestionKind.SECRET or (task := await services.task_service.get(one.task)) is None:

@@ -1,4 +1,4 @@
-"""Questions that the service answers without a model (battery, time, phones, schedules), and requests for a later
+"""Answers simple questions without a model (battery, time, phones, schedules). Also recognises requests for a later
 time, for which people should make a schedule.
 """
 
@@ -26,7 +26,7 @@ from bot.texts import say, speaking, spoken
 from devices.phone import PhoneInfo
 
 LONGEST: Final = 80
-"""Maximum characters of such a question."""
+"""Maximum characters of a question that is answered without a model."""
 _ABOUT_ME: Final = re.compile(
     r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
     r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
@@ -54,7 +54,7 @@ _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)
 
 
 class Subject(StrEnum):
-    """What a question is about."""
+    """What a question that needs no model is about."""
 
     BATTERY = "battery"
     TIME = "time"
@@ -74,12 +74,16 @@ def _asked() -> tuple[tuple[Subject, str, re.Pattern[str]], ...]:
 
 
 def asks_for_all(text: str) -> bool:
-    """Whether the text asks only what is remembered about the writer."""
+    """Return whether the text only asks what the service remembers about the writer, such as "what do you know about
+    me?".
+    """
     return _ABOUT_ME.fullmatch(text.strip(" \n\t.,!?。，！？")) is not None
 
 
 def subject_of(text: str) -> tuple[Subject, str] | None:
-    """The subject and language of a text that is one of these questions and nothing else."""
+    """Return the subject and the language code ("en", "zh") of a question that the service can answer without a model.
+    None if the text is not exactly such a question.
+    """
     plain = _AROUND.sub("", _AROUND.sub("", " ".join(text.split())))
     if len(plain) > LONGEST:
         return None
@@ -87,8 +91,9 @@ def subject_of(text: str) -> tuple[Subject, str] | None:
 
 
 def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None:
-    """Splits "every morning at 8 open Clock" into the time and the request; None for texts that do not begin with a
-    time, for alarms and for questions.
+    """Split a request such as "every morning at 8 open Clock" into the words for the time and the rest. None if the
+    text does not begin with a time, or is about an alarm or a question. `now` is in Unix seconds; `zone` is the zone of
+    the time.
     """
     plain = " ".join(text.split())
     if _ALARM.search(plain):
@@ -104,8 +109,10 @@ def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None
 
 
 async def answer_to(text: str, device: str, caller: Caller, services: Services) -> str:
-    """The answer in the language of the text, limited to what the caller may know; "" if the text is no such
-    question. `device` names the phones that are meant, "" for all. Raises Refused for an unknown phone.
+    """Answer a question about battery, time, phones or schedules, in the text's language and limited to what the caller
+    may know. A request for a later time gets the advice to make a schedule. Returns "" for any other text.
+
+    `device` names the phones that the question is about, "" for all. Raises Refused for an unknown phone.
     """
     asked = subject_of(text)
     if asked is None:

@@ -1,4 +1,4 @@
-"""A look at what the bot may do, without staying connected: for `opengui doctor`."""
+"""Checks what the bot may do on Discord, without staying connected; used by `opengui doctor`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _TEXT: Final = (discord.TextChannel, discord.ForumChannel, discord.VoiceChannel,
 
 @dataclass(frozen=True, slots=True)
 class PlaceReport:
-    """A server or a channel, and what the bot lacks there, a sentence each. `found`: whether the bot sees it."""
+    """What the bot lacks on a server or in a channel. `place` is its name; `lacks` has one sentence for each missing
+    permission; `found` says whether the bot sees it.
+    """
 
     place: str
     lacks: tuple[str, ...] = ()
@@ -34,9 +36,9 @@ class PlaceReport:
 async def survey(
     token: str, guilds: Sequence[str], channels: Sequence[str], api_base: str | None
 ) -> tuple[PlaceReport, ...]:
-    """Each of the listed channels, else each of the listed servers as a whole.
+    """Check the permissions in each of the listed channels or, if there are none, on each of the listed servers.
 
-    Raises OSError, with a sentence without the token, when Discord cannot be asked.
+    Raises OSError if Discord cannot be asked; its text contains no token.
     """
     try:
         async with asyncio.timeout(SURVEY_SECONDS):

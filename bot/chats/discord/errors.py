@@ -50,9 +50,10 @@ BAN_SECONDS: Final = 60.0
 
 @asynccontextmanager
 async def translated(doing: str, *, needs: str = "") -> AsyncIterator[None]:
-    """Turn what discord.py raises into FloodWait, ChatGone or ChatError; `doing` completes "Discord refused …".
+    """Turn the exceptions of discord.py raised in the block into FloodWait, ChatGone or ChatError.
 
-    `needs` is the permission that it takes, as Discord's settings name it.
+    `doing` completes the sentence "Discord refused …". `needs` is the permission that the action requires, as Discord's
+    settings name it.
     """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):

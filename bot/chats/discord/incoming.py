@@ -1,4 +1,4 @@
-"""Messages from people: which of them are commands, with which files, and the answer in place."""
+"""Handles messages from people: recognises commands, downloads files, and answers below the message."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _TYPES = (discord.MessageType.default, discord.MessageType.reply)
 
 
 def command_in(text: str, prefix: str, bot: int, roles: Iterable[int] = ()) -> str | None:
-    """The text behind the prefix or behind a mention of the bot at the start; None when the text is no command.
+    """Return the text after the prefix, or after a mention of the bot at the start; None if the text is not a command.
 
-    `roles` are those that Discord has made for the bot: they have its name, and people pick one for the other.
+    `bot` is the bot's user id. `roles` are the ids of the roles that Discord made for the bot: they have its name, so
+    people sometimes mention one instead of the bot.
     """
     names = "|".join([f"<@!?{bot}>", *(f"<@&{role}>" for role in roles)])
     lead = re.match(rf"\s*(?:{re.escape(prefix)}(?=\s|$)|{names})", text, re.IGNORECASE)
@@ -72,7 +73,7 @@ def _passed_on(message: discord.Message) -> str | None:
 
 
 class Messages:
-    """Turns messages into Incoming, each once, and sends the reply below the message."""
+    """Turns each Discord message into an Incoming, once, and sends the reply below the message."""
 
     def __init__(self, intake: Intake, prefix: str, fetcher: Fetcher, sender: Sender) -> None:
         self._intake = intake
@@ -84,7 +85,9 @@ class Messages:
         self._lateness = Lateness()
 
     async def handle(self, message: discord.Message, channel: Channel, locale: discord.Locale | None, bot: int) -> None:
-        """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
+        """Pass a person's message to the intake. Messages of bots, our own messages, notices and repeated deliveries
+        are ignored. `locale` is the language of the author's client; `bot` is the bot's user id.
+        """
         ours = message.author.bot or message.webhook_id is not None
         if ours or message.type not in _TYPES or not self._first_time(message.id):
             return

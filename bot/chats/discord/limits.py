@@ -1,4 +1,4 @@
-"""Discord's limits, each with its unit and source. Nothing outside this package knows them."""
+"""Discord's limits, each with its unit and source. No other package uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discord as a platform: its settings, how it is set up and looked at, and how it is started."""
+"""Registers Discord as a platform: its settings, setup, checks and start."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Ids = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(listed)]
 
 
 class DiscordSettings(Settings):
-    """What can be set of Discord."""
+    """The settings for Discord."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "discord_client_id": "id",

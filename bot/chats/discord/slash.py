@@ -1,4 +1,4 @@
-"""Slash commands: one command with groups, made from the command list, registered only when they changed."""
+"""Slash commands: one command with groups, made from the command list and registered again only if they changed."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ _TYPES: Final = {
 def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str, Any]:
     """Return the group of slash commands in the form of Discord's API. Raises ValueError for too many commands.
 
-    Names are the same in every language, so that everybody can tell everybody what to type; what explains them is in
-    `language`, or with "auto" in each person's own.
+    Command names are the same in every language, so that people can tell each other what to type. The descriptions are
+    in `language` or, with "auto", in each person's own.
     """
     paths = {(form.group, form.name) for form in _forms(commands)}
     sizes = [len({group or name for group, name in paths}), *Counter(group for group, _ in paths if group).values()]
@@ -136,7 +136,7 @@ def _made(name: str, text: str, kind: AppCommandOptionType, *, required: bool = 
 
 
 class SlashCommands:
-    """Receives slash commands and autocompletions."""
+    """Handles slash commands and their autocompletions."""
 
     def __init__(self, intake: Intake, commands: Sequence[CommandSpec], fetcher: Fetcher) -> None:
         self._intake = intake
@@ -144,7 +144,9 @@ class SlashCommands:
         self._fetcher = fetcher
 
     async def handle(self, interaction: discord.Interaction[Any]) -> None:
-        """Defer at once, so that Discord's three seconds never matter, then run the command and whisper its reply."""
+        """Run a slash command and show its reply only to the person. The command is deferred immediately, so that it
+        may take longer than Discord's three seconds.
+        """
         await interaction.response.defer(ephemeral=True, thinking=True)
         path, given = _chosen(interaction)
         form = self._forms.get(path)
@@ -173,7 +175,7 @@ class SlashCommands:
             await interaction.delete_original_response()
 
     async def complete(self, interaction: discord.Interaction[Any]) -> None:
-        """Answer an autocompletion from memory."""
+        """Answer an autocompletion from data in memory."""
         _, given = _chosen(interaction)
         focused = _focused(interaction)
         choices: tuple[tuple[str, str], ...] = ()
@@ -246,7 +248,7 @@ FILE: Final = "discord_commands.json"
 
 
 class CommandSync:
-    """Registers the slash commands with each listed server, once per change."""
+    """Registers the slash commands with each listed server, again only after they changed."""
 
     def __init__(self, directory: Path, guilds: Sequence[str], client_id: str) -> None:
         self._told = Remembered(directory / FILE)
@@ -254,7 +256,9 @@ class CommandSync:
         self._client_id = client_id
 
     async def run(self, client: discord.Client, group: Mapping[str, Any]) -> None:
-        """Register `group` where it is not registered yet. A server that refuses is logged and skipped."""
+        """Register `group`, the commands as returned by `payload`, on each server where they are not registered yet. A
+        server that refuses is logged and skipped.
+        """
         application = client.application_id
         if self._client_id and str(application) != self._client_id:
             logger.error(

@@ -74,8 +74,9 @@ class FeishuChat(Connection[Api]):
         return self._connected()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread on `anchor`, or on a new message with the title; it begins with the first reply. In a private
-        chat the first message replies to `anchor` instead.
+        """Open a thread for a task on message `anchor` or, without one, on a new message with the title, and return it.
+        Feishu creates the thread with its first reply. In a private chat, the first message is a reply to `anchor`
+        instead.
         """
         if origin.thread:
             return origin
@@ -89,7 +90,7 @@ class FeishuChat(Connection[Api]):
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The private chat with a person, for messages that can no longer be sent to `origin`."""
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:

@@ -1,5 +1,5 @@
-"""A message as the pieces that Telegram takes: text or caption, one picture, the inline keyboard, and files behind
-them.
+"""Converts a message to Telegram messages: text or caption, one picture, an inline keyboard, and files sent
+after them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _STYLES = frozenset(KeyboardButtonStyle)
 
 
 def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
-    """The message's menu as rows of one choice each, a page of them, and its buttons below."""
+    """Return the message's buttons as rows: each menu choice of the current page in a row of its own, then
+    the buttons.
+    """
     menu = message.menu
     if menu is None:
         return message.buttons
@@ -46,8 +48,8 @@ def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
 
 
 def keyboard_of(rows: tuple[tuple[Button, ...], ...]) -> InlineKeyboardMarkup | None:
-    """The rows as a keyboard, None without buttons. A button that Telegram would refuse the whole
-    message for is left out and logged.
+    """Convert the rows to an inline keyboard; None if there are no buttons. A button that would make Telegram refuse
+    the whole message is left out and logged.
     """
     keyboard = []
     left = limits.BUTTONS
@@ -103,12 +105,14 @@ class Draft:
 
 
 def digest_of(picture: Picture) -> str:
-    """A digest that identifies the picture's bytes."""
+    """Return a digest that identifies the picture's bytes."""
     return blake2s(picture.data).hexdigest()
 
 
 def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:
-    """The message in one or more pieces, and the files that follow. Picture and buttons stay with the first piece."""
+    """Convert the message to one or more Telegram messages, and the files that are sent after them. Picture and buttons
+    stay with the first. `mention` is the only person to mention.
+    """
     message, files = _within_limits(message)
     limit = limits.CAPTION if message.picture else limits.TEXT
     parts = render(message, first_limit=limit, mention=mention)
@@ -125,7 +129,9 @@ def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[
 
 
 def card_of(message: Message, *, caption: bool) -> Draft:
-    """The message in exactly one piece, for an edit: what does not fit is cut, because an edit cannot become two."""
+    """Convert the message to exactly one Telegram message, for an edit. Excess text is cut, because an edit cannot
+    become two messages. `caption` says that the text is the caption of a picture, which may be shorter.
+    """
     message, _ = _within_limits(message)
     limit = limits.CAPTION if caption else limits.TEXT
     parts = render(message, first_limit=limit)

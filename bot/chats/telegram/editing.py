@@ -1,4 +1,4 @@
-"""Changing messages in place: text, caption, picture, buttons."""
+"""Edits Telegram messages: text, caption, picture, buttons."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Editor:
         """What messages read since their last change, each with the digest of its picture."""
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace text, picture and buttons. A picture that is there stays when the message has none, because Telegram
-        cannot take it away.
+        """Replace text, picture and buttons of a message. If the new message has no picture, the old one stays, because
+        Telegram cannot remove it.
         """
         bot = await self._online()
         chat, number = int(ref.address.chat), int(ref.message)
@@ -52,7 +52,7 @@ class Editor:
         self._reads[chat, number] = reads
 
     async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
-        """Remove the buttons and leave the rest as it is."""
+        """Remove the buttons of a message and leave the rest unchanged."""
         bot = await self._online()
         async with self._silence.calling(ref.address.chat, "the change of the message"):
             await _Change(bot, int(ref.address.chat), int(ref.message), turn).keyboard()

@@ -1,5 +1,5 @@
-"""Translates Telegram's refusals into the errors that the outbox knows, each with a sentence for people and no
-token.
+"""Translates Telegram's refusals into the errors that the outbox handles, each with a sentence for people that contains
+no token.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _TOKEN: Final = re.compile(r"\d+:[\w-]{20,}")
 
 
 class ChatMoved(ChatError):
-    """The group became a supergroup and has the id `chat` now. What goes there next arrives."""
+    """The group became a supergroup, and now has the id `chat`. Messages sent to that id arrive."""
 
     def __init__(self, doing: str, chat: str) -> None:
         super().__init__(f"Telegram refused {doing}: the group became a supergroup with the id {chat}.")
@@ -72,21 +72,22 @@ class ChatMoved(ChatError):
 
 
 def says(error: BaseException, *phrases: str) -> bool:
-    """Whether Telegram's description holds one of the phrases."""
+    """Return whether Telegram's description of the error contains one of the phrases."""
     text = str(error).lower()
     return isinstance(error, BadRequest) and any(phrase in text for phrase in phrases)
 
 
 def reason(error: BaseException) -> str:
-    """The error as a text for the log, without whatever looks like a token."""
+    """Return the error as a text for the log, with everything removed that looks like a token."""
     return _TOKEN.sub("[token]", str(error) or type(error).__name__)
 
 
 @asynccontextmanager
 async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn what the library raises into FloodWait, ChatGone or ChatError; `doing` completes "Telegram refused …".
+    """Turn the exceptions of python-telegram-bot raised in the block into FloodWait, ChatGone or ChatError; `doing`
+    completes the sentence "Telegram refused …".
 
-    The library's own errors are cut off: addresses in them hold the token.
+    The library's exceptions are not chained, because addresses in them contain the token.
     """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):

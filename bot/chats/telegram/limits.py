@@ -1,6 +1,4 @@
-"""Telegram's limits, each with its unit and source, and how long polls and pauses last. Nothing outside this package
-knows them.
-"""
+"""Telegram's limits, each with its unit and source, and the length of polls and pauses. No other package uses them."""
 
 from __future__ import annotations
 

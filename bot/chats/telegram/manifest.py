@@ -1,4 +1,4 @@
-"""Telegram as a platform: its settings, how it is set up and looked at, and how it is started."""
+"""Registers Telegram as a platform: its settings, setup, checks and start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ids = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(listed)]
 
 
 class TelegramSettings(Settings):
-    """What can be set of Telegram."""
+    """The settings for Telegram."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "telegram_allowed_chat_ids": "signed_ids",

@@ -1,4 +1,6 @@
-"""The menus of commands that Telegram shows while typing: each person sees what that person may use."""
+"""Maintains the menus of commands that Telegram shows while people type: each person sees the commands that they may
+use.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ _NAME = re.compile(rf"[a-z0-9_]{{1,{limits.COMMAND_NAME}}}")
 
 
 class Menus:
-    """Keeps the menus as the rights are. A menu that cannot be set is no loss: commands work all the same."""
+    """Keeps Telegram's menus of commands up to date with people's rights. Commands also work without a menu, so a
+    failure is only logged.
+    """
 
     def __init__(
         self, commands: Sequence[CommandSpec], audiences: Audiences, directory: Path | None, look: float
@@ -51,7 +55,7 @@ class Menus:
         self._told: dict[str, str] = {}
 
     async def keep(self, bot: telegram.Bot) -> None:
-        """Tell Telegram what changed, now and whenever the rights change, until cancelled."""
+        """Send Telegram the menus that changed, now and whenever rights change, until cancelled."""
         account = str(bot.id)
         self._told = _told_in(await self._remembered.get(account))
         known: Sequence[Audience] | None = None

@@ -1,4 +1,4 @@
-"""Long polling: one poll after the other, and a new connection when no poll comes back."""
+"""Long polling: one request for updates after another, over a new connection if one does not return."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _CONFLICT: Final = (
 
 
 async def without_webhook(bot: telegram.Bot) -> None:
-    """Take away a webhook that was set before: with one nothing can be polled. What waits is polled then. A failure is
-    told by the polls.
+    """Remove a webhook that is still set, because Telegram refuses polls while there is one. Waiting updates are kept
+    for the polls. Failures are only logged: the polls will report them.
     """
     try:
         async with errors.translated("the question about a webhook"):
@@ -48,7 +48,9 @@ async def without_webhook(bot: telegram.Bot) -> None:
 
 
 class Take(Protocol):
-    """What handles a batch; `backlog` says that it may have waited for the service."""
+    """The function that handles a batch of updates. `backlog` says that the updates may have waited while the service
+    was away.
+    """
 
     async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> int | None:
         """Begin with each update of the batch. Returns the number of the first one that must come again."""
@@ -56,10 +58,10 @@ class Take(Protocol):
 
 
 class Polling:
-    """Asks Telegram for updates, one request at a time.
+    """Polls Telegram for updates, one request at a time.
 
-    `address` is the Bot API's address with the token. `take` gets each batch; its updates are confirmed by the next
-    poll, so that a batch which the process did not survive is delivered again.
+    `address` is the Bot API's address with the token. `take` is called with each batch. The next poll confirms the
+    batch to Telegram, so that a batch is delivered again if the process dies meanwhile.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class Polling:
         return self._failed > 0
 
     async def run(self) -> None:
-        """Poll until cancelled. Raises InvalidToken when the token is not accepted any more."""
+        """Poll until cancelled. Raises InvalidToken if Telegram no longer accepts the token."""
         self._completed = self._clock()
         backlog = True  # what waited is asked for without holding the poll, so that news are not taken for old
         while True:

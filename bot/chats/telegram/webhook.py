@@ -1,4 +1,6 @@
-"""The other way in: Telegram posts updates to an address of ours, which a reverse proxy leads to this listener."""
+"""Receives updates through a webhook: Telegram posts them to a public address that a reverse proxy forwards to this
+listener.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ _STOP_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Where Telegram posts (`url`), and where the reverse proxy finds us."""
+    """The public address to which Telegram posts (`url`), and the local address at which the reverse proxy finds this
+    service.
+    """
 
     url: str
     host: str
@@ -47,7 +51,7 @@ class Hook:
 
 class Webhook:
     """Receives updates through a webhook and keeps it registered with Telegram. Its secret is new at each start and
-    only in memory.
+    kept only in memory.
     """
 
     def __init__(self, bot: telegram.Bot, hook: Hook, take: Take, kinds: Sequence[str], times: Times) -> None:
@@ -64,9 +68,10 @@ class Webhook:
         """Whether Telegram did not answer when it was last asked."""
 
     async def run(self) -> None:
-        """Take updates until cancelled. Raises InvalidToken, and ChatError when the listener or the address is no good.
+        """Receive updates until cancelled. Raises InvalidToken, and ChatError if the listener cannot start or Telegram
+        refuses the address.
 
-        The address stays set at the end: what comes meanwhile waits at Telegram for the next start.
+        The webhook stays registered at the end, so that Telegram keeps updates for the next start.
         """
         async with self._listening():
             pause = self._times.first_retry
