@@ -1,4 +1,4 @@
-"""Limits, names and storage of the files that come with a task."""
+"""Limits, names and storage of the files that people attach to a task."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ _MEGABYTE = 1024 * 1024
 
 
 class BadFiles(TaskError):
-    """There are too many files, or they are too large."""
+    """The task has too many files, or they are too large."""
 
 
 def check(files: Sequence[tuple[str, int]]) -> None:
-    """Check the number and sizes (in bytes) of the files of one task. Raises BadFiles."""
+    """Check the names and sizes (in bytes) of one task's files. Raises BadFiles if there are too many or they are too
+    large.
+    """
     if len(files) > MAX_FILES:
         raise BadFiles(say("do.files_too_many", count=len(files), limit=MAX_FILES))
     for name, size in files:
@@ -38,7 +40,9 @@ def check(files: Sequence[tuple[str, int]]) -> None:
 
 
 async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFile, ...]:
-    """Store the files under unique names that a phone accepts. Raises BadFiles or OSError."""
+    """Store the attached files under unique names that a phone accepts, and return their stored form. Raises BadFiles
+    or OSError.
+    """
     check([(file.name, len(file.data)) for file in attached])
     taken: set[str] = set()
     kept = []

@@ -213,8 +213,7 @@ def drafts_of(
     - `files` says whether the bot may attach files. If not, pictures are left out, and a long text is split into more
       messages before it is cut.
     - `embeds` says whether a message with a tone may show it as a coloured bar, with the picture and, for a card or a
-      final
-      message, the footer.
+      final message, the footer.
     - `edit` says that this replaces a message. An edit cannot set Discord's flag against link previews, so the links
       themselves are marked instead.
     """
