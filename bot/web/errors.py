@@ -1,4 +1,4 @@
-"""The reasons why the console could not be opened; each text is for the person who runs the service."""
+"""The errors for a console that cannot be opened. Their texts are for the person who runs the service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ConsoleHostRefused(ConsoleError):
 
 
 class ConsoleAddressMissing(ConsoleError):
-    """The address under which the console is opened is not known."""
+    """The console listens for other machines, but no setting says under which address people open it."""
 
     def __init__(self, why: str) -> None:
         super().__init__(

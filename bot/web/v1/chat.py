@@ -1,4 +1,4 @@
-"""The API as a chat: conversations record on their own what happens to their tasks, so nothing has to be sent."""
+"""The API as a chat. Conversations record by themselves what happens to their tasks, so no messages have to be sent."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ CAPABILITIES = Capabilities(
 
 
 class ApiChat:
-    """The API as a chat (`bot.domain.chat.Chat`). Programs read cards, questions and ends from the tasks themselves."""
+    """The API as a chat; implements `bot.domain.chat.Chat`. Programs read cards, questions and results from
+    the tasks.
+    """
 
     @property
     def platform(self) -> str:
-        """The platform's name."""
+        """The name of this chat platform."""
         return API_PLATFORM
 
     @property
@@ -37,7 +39,7 @@ class ApiChat:
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
-        """Return the conversation itself, because tasks have no places of their own."""
+        """Return the conversation itself, because tasks have no threads of their own."""
         return origin
 
     async def private_place(self, origin: Address, person: Person) -> Address:
@@ -48,7 +50,9 @@ class ApiChat:
         """Do nothing: a conversation stays readable."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:  # noqa: ARG002 - it is told otherwise
-        """Do nothing: programs read cards, questions and ends from the task itself."""
+        """Send nothing, because programs read cards, questions and results from the task. Returns a reference
+        nevertheless.
+        """
         await turn()
         return MessageRef(place, nonce)
 

@@ -55,7 +55,9 @@ router = APIRouter(tags=["tasks"])
 
 
 async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str = "") -> TaskInfo:
-    """Return a task for programs; a new one cannot have questions yet. `told` is for people."""
+    """Convert a task to the API's model. `is_new` says that it was just created and has no questions yet; `told` is a
+    sentence about it for people.
+    """
     service = calls.services.task_service
     waiting = task.state is not TaskState.ENDED
     questions = await service.open_questions(task=task.id) if waiting and not is_new else ()
@@ -250,7 +252,7 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
 
 
 async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
-    """Return the tool calls of a visible task, on all its phones, in order."""
+    """Return the tool calls of a task that the caller may see, on all its phones, in order."""
     parts = await calls.services.task_service.parts(task)
     store = calls.services.store.tool_calls
     found = [call for one in (task, *(part.id for part in parts)) for call in await store.of_task(one)]

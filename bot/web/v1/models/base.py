@@ -1,4 +1,4 @@
-"""Building blocks of the API's models: limits, kinds of text, paginated lists, and the form of a refusal."""
+"""The building blocks of the API's models: limits, kinds of text, paginated lists, and the form of a refusal."""
 
 from __future__ import annotations
 

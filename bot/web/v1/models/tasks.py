@@ -37,7 +37,7 @@ class HowTo(TaskOptions, Sent):
     result_schema: Schema | None = Field(default=None, description=RESULT_SCHEMA)
 
     def draft(self, text: str) -> TaskDraft:
-        """Return the draft of a task with this text."""
+        """Return the draft of a task with this text and these options."""
         options = TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
         schema = None if self.result_schema is None else JsonSchema(document=self.result_schema)
         return TaskDraft(text, self.phone, options, max_steps=self.max_steps, result_schema=schema)
