@@ -20,7 +20,7 @@ STATE_CELLS = 13
 
 
 async def devices(options: argparse.Namespace, settings: Settings) -> int:
-    """List the phones as the running service sees them, or look for them from this process."""
+    """List the phones as the running service sees them, or look for them from this process. Returns the exit code."""
     rows = await device_rows(settings)
     for row in rows:
         if options.json:

@@ -14,7 +14,9 @@ from bot.texts import say, words
 
 
 async def migrate_store(options: argparse.Namespace, settings: Settings) -> int:
-    """Copy the record and print the number of rows per table. The SQLite files are not changed."""
+    """Copy the record and print the number of rows per table. The SQLite files are not changed. Returns the
+    exit code.
+    """
     del options
     url = record_url(settings)
     if not url:

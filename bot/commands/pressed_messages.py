@@ -1,4 +1,4 @@
-"""What a message shows after one of its buttons was pressed: no button stays that no longer does anything."""
+"""Decides what a message shows after one of its buttons was pressed: buttons that no longer do anything are removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_OFFERS = frozenset({ButtonAction.RUN, ButtonAction.STEER, ButtonAction.TRY})
 
 
 async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
-    """The reply to a successful press, including the new contents of the pressed message."""
+    """Add the new contents of the pressed message to the reply to a successful press, and return it."""
     if data.action is ButtonAction.TRY:
         return replace(reply, dead=True)  # its answer is a message of its own
     if data.action in _OF_OFFERS:
@@ -39,7 +39,9 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
 
 
 async def when_refused(press: Press, data: ButtonData, services: Services) -> Reply:
-    """The pressed message after a refusal: it loses its buttons if what they are for is over."""
+    """Return what becomes of the pressed message after a refusal: it loses its buttons if they can no longer do
+    anything.
+    """
     if (question := await services.store.questions.by_message(press.message)) is not None:
         shown = await _closed(question, services)
         return Reply(shown=shown, dead=shown is not None)

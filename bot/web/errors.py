@@ -20,7 +20,7 @@ class ConsoleHostRefused(ConsoleError):
 
 
 class ConsoleAddressMissing(ConsoleError):
-    """The console listens for other machines, but no setting says under which address people open it."""
+    """The settings name no usable address at which people open the console."""
 
     def __init__(self, why: str) -> None:
         super().__init__(

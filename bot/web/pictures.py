@@ -93,8 +93,8 @@ class Pictures:
         return _drawn(await last_screens(task, await self._services.task_service.parts(task.id), self._frames))
 
     async def asked(self, request: Request) -> Response:
-        """Return the screenshot that a question is about, beside that of the standing approval it resembles, if there
-        is one.
+        """Return the screenshot that a question is about. If the question is asked a second time, it is shown beside
+        the screenshot that was allowed before.
         """
         found = await self._services.task_service.question(request.path_params["question"])
         if found is None or await self._task(request, found.task) is None:

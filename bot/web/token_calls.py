@@ -32,8 +32,8 @@ async def question_of(calls: Calls, task: Task) -> OpenQuestion | None:
 
 
 async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, approves: bool = False) -> None:
-    """Answer a question on behalf of a program. Questions for an approval need `approves`; codes and passwords are
-    never accepted. Raises Refused, and what answering raises.
+    """Answer a question on behalf of a program. Ordinary questions (of kind ASK) can always be answered here; the
+    others need `approves`, and codes and passwords are never accepted. Raises Refused, and what answering raises.
     """
     if not _answered_here(question, approves=approves):
         raise Refused(say("programs.elsewhere"))

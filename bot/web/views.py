@@ -96,7 +96,7 @@ def is_at(place: Address, home: Address) -> bool:
 
 def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = True) -> Json:
     """Convert an open question of a task, or of one phone's part, to JSON. `allowed` says whether the reader may answer
-    it. The field `told` is the text above the buttons.
+    it. The field `told` contains the question as a message, with its buttons.
     """
     question = open_question.question
     shown = question_text(

@@ -1,4 +1,4 @@
-"""The kinds of installation steps. `look` reports the current state, `do` makes the change; neither touches what is
+"""The kinds of installation steps. `look` reports the current state, `do` makes the change; neither changes what is
 already right.
 """
 
@@ -52,7 +52,7 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A step that creates a folder with a mode."""
+    """A step that creates a folder with these permissions."""
 
     path: Path
     mode: int
@@ -156,7 +156,9 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A step that runs a repeatable system command; `skipped` where it would change this machine, not the root."""
+    """A step that runs a system command which can be repeated safely. `skipped` says that it is not run, because it
+    would change this machine although another root directory is installed into.
+    """
 
     words: Sequence[str]
     skipped: bool = False
