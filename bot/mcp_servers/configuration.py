@@ -63,14 +63,16 @@ class ServerEntry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class McpFile:
-    """The contents of `mcp.json`: usable servers by name, and why others (or as "" the whole file) are refused."""
+    """The contents of `mcp.json`: the usable servers by name, and the reason why each of the others is refused. The key
+    "" stands for the whole file.
+    """
 
     servers: Mapping[str, ServerEntry]
     refused: Mapping[str, str]
 
 
 def read_mcp_file(path: Path) -> McpFile | None:
-    """Read the servers from this file, None if there is no file. Errors in it are part of the result."""
+    """Read the servers from this file; None if there is no file. Errors in it are part of the result."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(path.stat().st_mode)

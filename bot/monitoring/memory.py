@@ -1,4 +1,6 @@
-"""How much memory the service may still take: of the machine, of its control group, of the process itself."""
+"""Measures how much more memory the service can use before a limit of the machine, its control group or the process is
+reached.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ GROUPS: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
-    """Bytes until the nearest limit; None where no limit can be read. Blocks for less than a millisecond."""
+    """Return the bytes until the nearest limit; None if no limit can be read. Blocks for less than a millisecond."""
     return min((*_machine(proc), *_group(proc, groups), *_process(proc)), default=None)
 
 

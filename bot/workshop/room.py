@@ -36,7 +36,9 @@ _RUN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How rooms are made on this machine. `proc` gives each its own /proc, which is not possible in a container."""
+    """How rooms are made on this machine. `proc` says whether each room gets its own /proc, which is not possible in a
+    container.
+    """
 
     bwrap: str
     proc: bool
