@@ -48,7 +48,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """The text asks for a new task."""
+    """The text asks for a new task, which may follow up an earlier one."""
 
     follows: str = ""
     """The id of the earlier task that it follows up; "" for none."""
@@ -90,7 +90,7 @@ class MaybeSecret:
 
 @dataclass(frozen=True, slots=True)
 class Chatter:
-    """The writer is talking in the thread of somebody else's task; nothing is done."""
+    """The writer only talks in the thread of somebody else's task: nothing is to be done."""
 
 
 Meaning = Answer | Note | NewTask | Unclear | FactsAsked | MaybeSecret | Chatter

@@ -52,7 +52,7 @@ class HeldPhone:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The result of starting a task."""
+    """The result of `TaskCommands.start`: the task, and what people should know about it."""
 
     task: Task
     duplicate: bool = False
@@ -263,7 +263,7 @@ class TaskCommands:
 
     async def hurry(self, task: Task) -> Task:
         """Move a task to the head of its queue, and return it; running tasks are not interrupted. Requires the right to
-        approve, and for other people's tasks an admin.
+        approve; for other people's tasks, the caller must be an admin.
         """
         await self._require_to_go_on(task, Right.APPROVE)
         return await self._services.task_service.hurry(task.id, self._caller.person)

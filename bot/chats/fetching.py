@@ -35,7 +35,7 @@ Welcome = Callable[[Person, Place], bool]
 
 
 class Attached(Protocol):
-    """An attachment as the platform describes it."""
+    """An attachment of a message, with the platform's data about it."""
 
     @property
     def filename(self) -> str:

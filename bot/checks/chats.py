@@ -31,7 +31,7 @@ async def of_one(settings: Settings, platform: Platform[Any]) -> list[Finding]:
 
 
 def set_up(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Finding]:
-    """Report on the platforms' settings without sending a request."""
+    """Check the platforms' settings without sending a request, and return a finding for each platform."""
     return [
         _unused(settings, platform) or Finding("chat", "good", say("check.chat.set", name=platform.title))
         for platform in platforms

@@ -67,8 +67,8 @@ def health(row: Json) -> Finding:
 
 
 def lane(row: Json) -> list[Finding]:
-    """Return a finding if a phone's fast lane (its quicker connection for pictures and input) was given up, with the
-    reason; else nothing. `row` has the form of `phone_json`.
+    """Return a finding if a phone's fast lane (the quick way to transfer screen elements and text) was given up, with
+    the reason; else nothing. `row` has the form of `phone_json`.
     """
     if not row["lane_reason"]:
         return []

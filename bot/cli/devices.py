@@ -48,7 +48,7 @@ def _lane(row: dict[str, Any]) -> str:
 
 
 async def device_rows(settings: Settings) -> list[dict[str, Any]]:
-    """List the phones as plain objects. Raises like `attached_phones`."""
+    """Return the phones as plain objects. Raises what `attached_phones` raises."""
     async with attached_phones(settings) as rows:
         return rows
 

@@ -136,7 +136,9 @@ class Remote:
             return asked
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return a task and its steps. Raises Refused if no task has this number."""
+        """Return a task, and the list of its steps. `name` is the task's number. Raises Refused if there is no such
+        task.
+        """
         path = task_path(name)
         async with self._session.get(path) as response:
             if response.status != 200:
@@ -200,7 +202,8 @@ class Remote:
 
 @asynccontextmanager
 async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
-    """Yield the service that owns the data directory, or None if none answers; wait for one that is starting.
+    """Yield the service that owns the data directory, or None if none answers. A service that is just starting is
+    waited for.
 
     Raises ServiceGone if it goes away while in use.
     """

@@ -1,5 +1,5 @@
-"""Commands for admins: settings that change while the service runs, the audit, and the independent reader's
-verdicts.
+"""Commands for admins: settings that change while the service runs, the audit log, and the stored verdicts of the
+independent reader (the model that judges what a press will do).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ SHOWN_DETAIL = 120
 
 
 async def audit(request: Request, services: Services) -> Reply:
-    """Show one page of the audit, latest first; `--before N` shows entries older than N."""
+    """Show one page of the audit log, latest first; `--before N` shows entries older than N."""
     before = request.option("before").removeprefix("#")
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise Refused(say("audit.bad_number", name=before[:40]))

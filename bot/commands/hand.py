@@ -60,7 +60,9 @@ async def hand(request: Request, services: Services) -> Reply:
 
 
 async def touch_for_task(request: Request, services: Services, number: str) -> Reply:
-    """Show the screen with numbered places for a task that waits for a person at its phone."""
+    """Show the screen with numbered places for a task that waits until a person has done something on its phone.
+    `number` is the task's.
+    """
     task = await task_named(number, request, services)
     info = phone_named(task.phone, open_phones(request, services))
     await show(info, request, services)

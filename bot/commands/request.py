@@ -11,9 +11,8 @@ from bot.domain.outgoing import Message, Reply
 
 @dataclass(frozen=True, slots=True)
 class Request(Caller):
-    """One command from one person at one place.
-
-    `prefix` is the typed prefix ("" if the command was not typed), `files` are the attachments.
+    """One command from one person at one place. `prefix` is the typed prefix ("" if the command was not typed); `files`
+    are the attachments.
     """
 
     call: CommandCall

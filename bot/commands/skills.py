@@ -131,7 +131,7 @@ def always_typed(made: RecordedSkill) -> list[str]:
 
 
 def left_to_model(made: RecordedSkill) -> int:
-    """Return the number of a recorded skill's steps that a model does."""
+    """Return how many steps of a recorded skill are left to a model, instead of being repeated as recorded."""
     return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
 
 

@@ -19,7 +19,7 @@ from bot.texts import listed, say
 
 
 async def do(request: Request, services: Services) -> Reply:
-    """Queue a task."""
+    """Queue the task that the request's text and options describe."""
     text = request.call.rest.strip()
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))
@@ -29,7 +29,7 @@ async def do(request: Request, services: Services) -> Reply:
 
 
 async def start(request: Request, services: Services, draft: TaskDraft) -> Reply:
-    """Queue a task, and say whether it has to wait and which phones were left out."""
+    """Queue a task. The reply says whether it has to wait and which phones were left out."""
     return await started_reply(await TaskCommands(request, services).start(draft, request.files), services)
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def model_settings(settings: Settings) -> ModelSettings:
-    """Return the model endpoints. VLM_* is used for all roles, BASIC_* and REASONING_* override it for one, and
-    VLM_FALLBACK_* takes over when it fails.
+    """Return the endpoint of each model role. VLM_* is used for all roles; BASIC_* and REASONING_* override it for one
+    role, and VLM_FALLBACK_* is the model that takes over when another fails.
     """
     vision = EndpointSettings(
         model=settings.vlm_model,

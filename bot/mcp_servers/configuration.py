@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,19}")
 
 
 class ToolEntry(BaseModel):
-    """The operator's settings for one tool of a server."""
+    """The operator's settings in `mcp.json` for one tool of a server."""
 
     model_config = ConfigDict(frozen=True)
 

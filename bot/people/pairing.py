@@ -1,4 +1,4 @@
-"""Codes that let an account in: for pairing (an admin approves a stranger) and for linking one person's accounts."""
+"""Codes for accounts: for pairing (an admin lets an unknown person in) and for linking one person's accounts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PendingPairing:
 
 
 class Pairing:
-    """Issues and approves pairing codes. `clock` returns seconds."""
+    """Issues pairing codes, and approves the people who got them. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -33,8 +33,8 @@ class _Made:
 
 class RunConfigs:
     """Holds the configuration for tasks, and replaces it when settings change. Implements
-    agent.run_config.RunConfigSource. `tell` is called when a model's endpoint is unavailable, with the work that waits
-    for it.
+    agent.run_config.RunConfigSource. `tell` is called for each model call in an outage, with the time until which the
+    model is waited for, and again when that ends.
     """
 
     def __init__(self, settings: Settings, tell: Listener) -> None:

@@ -57,7 +57,7 @@ class _Held:
 
 
 class Admission:
-    """Decides which phones the running tasks may have."""
+    """Decides which phones the running tasks may be given, by the current rights of their persons."""
 
     def __init__(self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic) -> None:
         """`policy` returns the current access policy, `clock` seconds."""

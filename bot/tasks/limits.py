@@ -12,7 +12,7 @@ from bot.store.connection import Transaction
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """Time limits and counts of the task service. The defaults are the product's."""
+    """Time limits and counts of the task service. The service uses the defaults."""
 
     max_live: int = 200
     """Maximum unfinished tasks; further ones are refused."""

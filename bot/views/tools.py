@@ -15,8 +15,8 @@ from devices.wording import said
 
 
 class ToolLack(StrEnum):
-    """The setting whose absence keeps a tool from being offered. Tools of the workshop lack a `Lack` instead, and
-    missing libraries are an `Extra`.
+    """The setting that is missing for a tool. For tools of the workshop, a `Lack` says what is missing, and for
+    libraries an `Extra`.
     """
 
     KNOWLEDGE_DIR = "knowledge_dir"

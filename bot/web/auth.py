@@ -1,9 +1,9 @@
 """Decides who may use the console. Other pages in the same browser and other users of this machine may not.
 
-Loopback does not protect: any page can send requests to 127.0.0.1, an attacker's name can be made to point there (DNS
-rebinding), and every local user can connect. So every request must name one of our hosts, come from our own page if it
-comes from a page, and carry the start token, which only the starter of the service saw, or a session that began with
-that token, a password or a person's token.
+That the console listens on loopback does not protect it: any page can send requests to 127.0.0.1, an attacker's host
+name can be made to point there (DNS rebinding), and every local user can connect. So every request must name one of our
+hosts, and come from our own page if it comes from a page. It must also carry the start token, which only the person who
+started the service saw, or a session that began with that token, a password or a person's token.
 """
 
 from __future__ import annotations

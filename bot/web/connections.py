@@ -58,7 +58,7 @@ class Connections:
         self._told = False
 
     def join(self, connection: Connection) -> bool:
-        """Add a connection; False if there is no room for it."""
+        """Add a connection. Returns False if there is no room for it, so that it must be closed."""
         if len(self._open) >= self._most:
             if not self._told:
                 logger.warning(
@@ -134,7 +134,7 @@ class Connection(H11Protocol):
         self._stage: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Admit a new connection, or close it at once."""
+        """Accept a new connection, or close it at once if there is no room for it."""
         self._admitted = self._connections.join(self)
         if self._admitted:
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
@@ -149,7 +149,9 @@ class Connection(H11Protocol):
         self._watch()
 
     def handle_events(self) -> None:
-        """Handle what has arrived, unless a proxy in front may have understood its head differently."""
+        """Handle the received data, unless the head of the request is ambiguous, so that a proxy in front may have
+        understood it differently.
+        """
         if self.conn.their_state is h11.IDLE and (why := ambiguity_of(self.conn.trailing_data[0])):
             self.send_400_response(why)
             return

@@ -95,7 +95,7 @@ class Dashboard:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Keep `shown` up to date within this block."""
+        """Keep `shown` up to date until the block ends, because a page is open."""
         self._watchers += 1
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep(), name="what the console shows")

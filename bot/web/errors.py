@@ -30,7 +30,7 @@ class ConsoleAddressMissing(ConsoleError):
 
 
 class ConsolePasswordUnfit(ConsoleError):
-    """CONSOLE_PASSWORD cannot be used."""
+    """CONSOLE_PASSWORD is neither a usable password nor a valid hash of one."""
 
     def __init__(self, why: str) -> None:
         super().__init__(

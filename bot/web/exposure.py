@@ -30,7 +30,9 @@ class Exposure:
 
     @classmethod
     def of(cls, host: str, url: str = "", password: str = "") -> Exposure:
-        """Build it from the settings. Raises ConsoleHostRefused, ConsoleAddressMissing or ConsolePasswordUnfit."""
+        """Create it from the settings for host, URL and password. Raises ConsoleHostRefused, ConsoleAddressMissing or
+        ConsolePasswordUnfit.
+        """
         name = host.strip().strip("[]")
         local = is_loopback(name)
         if not password and (not name or not local or url):

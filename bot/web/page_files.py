@@ -149,7 +149,7 @@ class PageTexts:
         return JSONResponse({"language": language, "words": words}, headers=headers)
 
     def language(self, request: Request) -> str:
-        """Return the language for this browser."""
+        """Return the language for the browser that sent this request."""
         return language_of(self._setting, locale_of(request))
 
 

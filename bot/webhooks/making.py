@@ -23,7 +23,7 @@ MOST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class WebhookWish:
-    """A webhook to be created: its address, and what it gets messages about."""
+    """A webhook to create: its address, and the events about which it gets messages."""
 
     url: str
     everybody: bool = False

@@ -60,7 +60,7 @@ class WebhookSender:
         self._at_once = asyncio.Semaphore(AT_ONCE)
 
     async def run(self) -> None:
-        """Send what is due repeatedly until cancelled. Errors are logged."""
+        """Send the messages that are due, again and again until cancelled. Errors are logged."""
         forget = self._services.task_service.subscribe(lambda _task: self._wake.set())
         try:
             while True:

@@ -75,8 +75,8 @@ class ConnectedChats:
         return next((chat.online for chat in self.of(platform)), None)
 
     async def change(self, settings: Settings) -> None:
-        """Connect, disconnect and reconnect chats as these settings require; does nothing after `close`. An error of
-        `changed` is raised, and the next call reports the same platforms again.
+        """Connect, disconnect and reconnect chats as these settings require; does nothing after `close`. If `changed`
+        raises an error, that is raised, and the next call reports the same platforms again.
         """
         async with self._turn:
             if self._closed.is_set():
@@ -210,7 +210,9 @@ async def keep(
 
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
-    """End a connection and its asyncio task within CLOSE_WITHIN, whatever goes wrong."""
+    """Cancel the asyncio task of a chat's connection and close the chat, within CLOSE_WITHIN seconds and whatever goes
+    wrong.
+    """
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
             await chat.close()

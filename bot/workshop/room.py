@@ -44,7 +44,9 @@ class Room:
     proc: bool
 
     def command(self, job: Job, files: ExitStack) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return the command that starts the job in a room, and the descriptors to pass on, which `files` closes."""
+        """Return the command that starts the job in a room, and the file descriptors that the process has to inherit;
+        `files` closes these later.
+        """
         passed: list[int] = []
 
         def given(content: bytes) -> str:

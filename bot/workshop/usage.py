@@ -60,7 +60,7 @@ def _read(pid: int, name: str) -> bytes:
 
 
 def entries_of(pid: int) -> int:
-    """Return the number of files and folders in the room's folder, given a process in the room."""
+    """Return the number of files and folders in the job's folder. `pid` is a process in the room."""
     root = Path(f"/proc/{pid}/root")
     try:
         if root.samefile("/"):

@@ -78,8 +78,10 @@ class Api:
     async def call(
         self, method: str, path: str, body: object = None, *, form: Mapping[str, str | bytes] | None = None
     ) -> JsonObject:
-        """Call a method below /open-apis/ and return its answer. The bytes values of a `form` are sent as files. Raises
-        Refused; for the token also Unusable and FloodWait; ChatError if Feishu is unreachable.
+        """Call an API method at a path below /open-apis/, and return its answer. `body` is sent as JSON; alternatively,
+        `form` is sent as a form, whose bytes values are files.
+
+        Raises Refused; for problems with the token also Unusable and FloodWait; ChatError if Feishu is unreachable.
         """
         for known in (True, False):
             headers = {"Authorization": f"Bearer {await self._tenant_token()}"}

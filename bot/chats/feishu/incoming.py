@@ -127,7 +127,7 @@ class Events:
         return None
 
     async def close(self) -> None:
-        """Cancel the work in progress."""
+        """Cancel the handling of events that is in progress."""
         working = set(self._working)
         for task in working:
             task.cancel()

@@ -1,4 +1,6 @@
-"""Handles messages and slash commands from people: recognises commands, downloads files, and answers in place."""
+"""Handles messages and slash commands from people: recognises commands, downloads files, and answers where they were
+written.
+"""
 
 from __future__ import annotations
 

@@ -77,8 +77,10 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A step that writes a file. An existing file with other content is overwritten only with `overwrite`, and a copy
-    of it is kept as `.old`. With `theirs`, the file belongs to the operator once it exists.
+    """A step that writes a file.
+
+    An existing file with other content is overwritten only with `overwrite`, and a copy of it is kept as `.old`. With
+    `theirs`, an existing file belongs to the operator, so that its content always counts as right.
     """
 
     path: Path
@@ -169,7 +171,9 @@ class Call:
         return say("install.step.call", words=" ".join(self.words))
 
     def look(self) -> State:
-        """Return the current state; a command that is not skipped is always run."""
+        """Return the current state. A command that is not skipped always counts as missing, because it is run each
+        time.
+        """
         return State.SKIPPED if self.skipped else State.MISSING
 
     def do(self) -> None:

@@ -79,7 +79,7 @@ class HowToDo(TaskOptions):
 
     @property
     def options(self) -> TaskOptions:
-        """The options that all surfaces offer."""
+        """The options that can also be given in chats, on the command line and through the API."""
         return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 

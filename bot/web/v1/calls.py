@@ -105,7 +105,7 @@ class Calls:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """The caller's accounts in the form in which conversations store owners."""
+        """The caller's accounts as `platform:id`, the form in which conversations store their owners."""
         return tuple(owner_text(account) for account in self.services.policy.accounts(self.person))
 
     async def conversation(self, number: str) -> Conversation:
@@ -158,7 +158,7 @@ class Calls:
 
     @property
     def said_as(self) -> str:
-        """The key of the message that this request posts in a conversation."""
+        """The key under which the message that this request posts is stored in its conversation."""
         return f"user:{self.event}"
 
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
@@ -177,5 +177,5 @@ class Calls:
 
 
 def owner_text(person: Person) -> str:
-    """Return an account in the form in which conversations store owners."""
+    """Return an account as `platform:id`, the form in which conversations store their owners."""
     return f"{person.platform}:{person.id}"

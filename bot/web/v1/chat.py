@@ -35,7 +35,9 @@ class ApiChat:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the API can do as a chat."""
+        """The capabilities of this chat, in the form that the outbox reads; almost no limits apply, because nothing is
+        sent.
+        """
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
@@ -43,7 +45,7 @@ class ApiChat:
         return origin
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """Raise ChatError, because a conversation has no private chat in addition."""
+        """Raise ChatError, because a conversation has no separate private chat."""
         raise ChatError(f"{origin} is private already, and {person.id} has no other place there.")
 
     async def close_place(self, place: Address) -> None:

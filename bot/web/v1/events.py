@@ -1,4 +1,4 @@
-"""The logs of tasks and conversations as server-sent events."""
+"""Streams the logs of tasks and conversations as server-sent events."""
 
 from __future__ import annotations
 
