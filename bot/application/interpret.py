@@ -27,7 +27,7 @@ value is our choice.
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
 """States in which a task can be given a note."""
 _APART = frozenset({TaskState.QUEUED, TaskState.ENDED})
-"""States in which a text written next to a task is not meant for it."""
+"""States in which a text written at a task's place is not meant for the task."""
 _CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
 """One word with a digit, or digits in groups: codes, PINs and most passwords. A task is more than one word."""
 
@@ -131,7 +131,7 @@ async def interpret(
         return FactsAsked(follows)
     if current is not None and current.state in _STEERED:
         return Note(current)
-    # A sentence of a language without blanks is no code.
+    # In a language without blanks, a whole sentence looks like one word.
     is_code = text.isascii() and looks_like_a_code(text)
     if is_code or (current is not None and current.state not in _APART):
         return Unclear(follows)
@@ -169,11 +169,11 @@ def looks_like_a_code(text: str) -> bool:
 async def _secret(
     text: str, caller: Caller, services: Services, task: Task | None, written: float
 ) -> Answer | MaybeSecret | None:
-    """Whether a text may be a code or password for another question, open or closed; None if not.
+    """Return what a text is if it may be a code or password for another question, open or closed; None if it is none.
 
-    People asked for a code in a group rather send it in private. There it is an answer if nothing else can be meant,
-    and may be any words. A text to a task, or in a program's conversation (which has one subject), counts only if it
-    looks like a code.
+    People who are asked for a code in a group often send it in private. There, the text is taken as the answer if
+    nothing else can be meant, and need not look like a code. A text to a task, or in a program's conversation (which
+    has one subject), counts only if it looks like a code.
     """
     is_code = looks_like_a_code(text)
     apart = task is not None or caller.address.platform == API_PLATFORM
@@ -205,8 +205,8 @@ async def secrets_asked(caller: Caller, services: Services, *, anybody: bool) ->
 
 
 async def _closed_secret(caller: Caller, services: Services, written: float) -> OpenQuestion | None:
-    """The latest recently closed question for a secret that was asked here or, in a private chat, about one of the
-    caller's tasks.
+    """Return the latest recently closed question for a secret that was asked here or, in a private chat, about one of
+    the caller's tasks.
     """
     for found in await services.store.questions.closed(
         QuestionKind.SECRET, asked_by=written, ends_from=written - STILL_CODES

@@ -37,11 +37,11 @@ LONGEST_TIME: Final = 40
 _BORDER: Final = re.compile(
     r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])|(?<=[0-9])(?=[^\W\dA-Za-z_点时分月日号年])"
 )
-"""Where the words for a time may end: Chinese has no blank there, and goes on with a number or what is counted."""
+"""Where the words for a time may end. In Chinese there is no blank at this place, only a change from or to a number."""
 _LEADS_ON: Final = re.compile(r"(?:\b(?:at|on|in|the|of|and)|[在和的]|[点时分半刻整0-9][早晚])$", re.IGNORECASE)
-"""How words end that take something along of what is to be done, and would be read as the time without it."""
+"""Words at the end that belong to the request rather than to the time. A time that ends with them would be misread."""
 _GIVEN: Final = re.compile(r"\b(?:every|each|in)\b|[每点]|后(?!天)|\D[0-9]|[0-9]\D", re.IGNORECASE)
-"""What says that a time is meant: "tonight" and 早上 begin other sentences as well."""
+"""A text contains a time only if this matches: "tonight" and 早上 also begin other sentences."""
 _ASKS: Final = re.compile(
     r"[?？吗谁哪几]|什么|怎么|如何|多少|是否"
     r"|^(?:who|what|where|when|why|how|which|is|are|was|am|will|do|does)\b|^(?:can|could|should|would)\b(?! you\b)"
@@ -49,7 +49,7 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _ALARM: Final = re.compile(r"叫醒我|叫我起床|闹钟|\b(?:alarm|wake me)\b", re.IGNORECASE)
-"""An alarm is set now, for the time that it is said with."""
+"""A request for an alarm is carried out at once; the time in it is that of the alarm."""
 _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
 
 

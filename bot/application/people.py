@@ -61,7 +61,7 @@ class PeopleCommands:
         await self._require_admin()
         rights, by = self._services.rights, self._caller.person
         subject = subject_meant(self._caller, self._services, who)
-        # A phone that is not there any more is still named by its id.
+        # Rights for a phone that no longer exists are found by its id.
         known = any(grant.phone == device for grant in rights.policy.grants)
         phone = device if known else self._phone(device)
         grants = await rights.deny(subject, by, phone)

@@ -88,7 +88,7 @@ ALL = "all"
 """Used as a phone name: every phone that the person may use here and that is usable now."""
 SEPARATORS = re.compile(r"[,，、]")
 _NO_PHONE = "?"
-"""No phone has this id: who may use it may use every phone, those included that are not connected yet."""
+"""An id that no phone has: whoever may use it may use every phone, including those that are not connected yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool
             return Meant(known)
         if quick or (not known and services.phones.list()):
             require_any(known)
-        # What is only talked about needs no phone; what needs one is blocked where there is none.
+        # A question that is only talked about needs no phone. A task that needs one is blocked later if there is none.
         return Meant()
     named = phones_named(device, known)
     if named is None:

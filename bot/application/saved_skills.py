@@ -104,7 +104,7 @@ class SkillCommands:
         return name
 
     async def _require_to_change(self, name: str) -> None:
-        """Raise NotAllowed unless it is new, one's own, or an admin asks."""
+        """Raise NotAllowed unless the skill is new, belongs to the caller, or the caller is an admin."""
         if name not in self._services.skills.found:
             return
         owner = await self._services.store.skills.owner(name)

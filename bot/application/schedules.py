@@ -51,7 +51,7 @@ class ScheduleCommands:
         rule = read_rule(when, now=now, zone=self._zone(zone))
         due = next_due(rule, after=now, begun=now)
         assert due is not None, "a rule that was read has a next time"
-        # "tomorrow" means another day by the time that it is read again.
+        # "tomorrow" would mean another day when the stored words are read again.
         words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
         return await self._plan(rule, words, draft, yes), due
 
@@ -171,7 +171,9 @@ class ScheduleCommands:
             await self._services.store.audit.note(kind, self._caller.person, detail=detail)
 
     def _let_make(self, phones: Sequence[str]) -> None:
-        """Check that the person may make a schedule, also at the time of a run. Raises Refused."""
+        """Check that the person may create a schedule, and will still have that right when it runs. Raises Refused and
+        NotAllowed.
+        """
         caller, services = self._caller, self._services
         later = replace(caller, person=replace(caller.person, roles=frozenset()))
         for phone in phones or ("",):

@@ -31,7 +31,7 @@ from bot.texts import say
 from devices.phone import PhoneInfo
 
 LATEST: Final = "latest"
-"""Used as a task number: the task that the caller means if they name none."""
+"""Used as a task number: the caller's latest task."""
 TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
     "member": lambda draft: draft.options.member,
     "search": lambda draft: draft.options.search,
@@ -216,8 +216,8 @@ class TaskCommands:
         return replace(started, lost=lost)
 
     def _beside(self, task: Task) -> Caller:
-        """The caller, moved to the place where the task was asked for if they are in its own thread: a new task
-        belongs there.
+        """Return the caller, moved to the place where the task was asked for if they are in its own thread, because a
+        new task belongs there.
         """
         caller = self._caller
         if task.place == task.origin or caller.address != task.place:

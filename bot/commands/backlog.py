@@ -171,7 +171,7 @@ class MissedLists:
 
 
 STEER = "steer"
-"""The command for a text to a running task; it cannot be typed."""
+"""The command that stands for a note to a running task; it cannot be typed."""
 _STOPPING = frozenset({"cancel", "pause"})
 _WITH_CODES = frozenset({"pair"})
 
@@ -195,9 +195,9 @@ async def hold_back(request: Request, services: Services) -> None:
         if task is None or task.created <= request.written:
             return
     if request.call.name == "hand":
-        raise Refused(say("hand.late"))  # the screen is another one by now, and what was to be typed is for no table
+        raise Refused(say("hand.late"))  # the screen has changed by now, and the text to type must not be stored
     if request.call.name in _WITH_CODES:
-        raise Refused(say("missed.code"))  # a code is for the moment, and for no table
+        raise Refused(say("missed.code"))  # a code is valid only briefly, and must not be stored
     refuse_late(request)
 
 

@@ -52,7 +52,7 @@ from devices.parts import load_part
 from devices.recent import Recent
 
 EVENTS_KEPT = 4096
-"""Number of events remembered to ignore repeats; for accepted tasks the store does this."""
+"""Number of events that are remembered to ignore repetitions; accepted tasks are recognised in the store."""
 
 Handler = Callable[[Request, Services], Awaitable[Reply]]
 
@@ -130,7 +130,7 @@ class Commands:
         """Lists what was written while the service was away; whoever runs the service starts it."""
         self._suggestions = Suggestions(services)
         self._seen: Recent[tuple[str, ...], asyncio.Future[bool]] = Recent(EVENTS_KEPT)
-        """The latest events, and whether each was dealt with; one that was not is handled when it comes again."""
+        """The latest events, and whether each was handled; one that was not is handled when it is delivered again."""
 
     async def message(self, incoming: Incoming) -> Reply:
         """Handle a typed command, or a text that may be about a task. People who may not use the bot get no answer."""
@@ -180,7 +180,7 @@ class Commands:
         return reply
 
     async def _worded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
-        """Turn every error into a sentence."""
+        """Turn every error into a sentence for people."""
         language = language_of(self._language, came.person.language)
         came = replace(came, person=replace(came.person, language=language))
         with speaking(language):

@@ -279,7 +279,7 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
 
 
 async def _show_again(hold: Hold, services: Services, after: Touched | None = None) -> None:
-    """Update the picture in a chat; a failure does no harm, as every press there does the same."""
+    """Update the picture in a chat. A failure is not serious, because every press there updates it as well."""
     ref: MessageRef | None = hold.message
     chat = None if ref is None else services.chats.get(ref.address.platform)
     if ref is None or chat is None:

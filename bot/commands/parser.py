@@ -220,7 +220,9 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, 
     "name": (("admin", "name", ("device",), None, ()),),
     "audit": (("admin", "audit", ("before",), None, ()),),
 }
-"""Command → its deeds: group, name, options (None for all), words and fields. What is not here stands alone."""
+"""The subcommands of commands: group, name, options (None for all), words and fields. A command that is missing here
+has no subcommands.
+"""
 
 
 def forms_of(command: CommandSpec) -> tuple[Form, ...]:

@@ -22,7 +22,7 @@ _OF_OFFERS = frozenset({ButtonAction.RUN, ButtonAction.STEER, ButtonAction.TRY})
 async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
     """Add the new contents of the pressed message to the reply to a successful press, and return it."""
     if data.action is ButtonAction.TRY:
-        return replace(reply, dead=True)  # its answer is a message of its own
+        return replace(reply, dead=True)  # the answer is a separate message
     if data.action in _OF_OFFERS:
         return replace(reply, shown=Message(body=reply.toast if reply.message is None else reply.message.body))
     if (question := await services.store.questions.by_message(press.message)) is not None:
@@ -33,7 +33,7 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
     with speaking(task.person.language):
         if await _is_card(press, task, services):
             return replace(reply, shown=await _card(task, press, services))
-        # A notice, or a copy of the card that nobody keeps up to date.
+        # A notice, or a copy of the card that is no longer updated.
         by = say(f"press.by.{data.action}", name=press.person.name or press.person.id)
         return replace(reply, shown=Message(heading=title_of(task), body=by))
 

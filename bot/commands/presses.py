@@ -39,7 +39,7 @@ _ON_TASKS: Mapping[ButtonAction, Callable[[Request, Services, Task], Awaitable[R
 _HOLD_LATE = frozenset(
     {ButtonAction.STOP, ButtonAction.PAUSE, ButtonAction.ANSWER, ButtonAction.OLDER, ButtonAction.PAGE}
 )
-"""What is done although it was pressed while the service was away: it begins nothing."""
+"""Actions of buttons that are carried out even if pressed while the service was away, because they start nothing."""
 
 
 async def do_press(

@@ -61,7 +61,7 @@ class Scheduler:
                 await self.look()
                 first = await self._services.store.schedules.first_due()
                 if first is not None:
-                    # What failed stays due: it is tried again, but not without a breath.
+                    # A schedule that failed stays due: it is tried again, but only after a short pause.
                     wait = min(LOOK_AGAIN, max(BREATH, first - self._services.clock()))
             except StoreAway as away:
                 logger.debug("the schedules are looked at again: %s", away)

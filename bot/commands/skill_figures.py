@@ -53,7 +53,7 @@ async def figures_of(skill: Skill, store: Store) -> SkillFigures | None:
     done = [run for run in runs if run.outcome is Outcome.SUCCEEDED]
     first = {each.name: each.example for each in recorded.parameters}
     source = recorded.source
-    # Of this version: where a model had to help with a former one says nothing of it.
+    # Only runs of this version: where a model had to help with a former version says nothing about this one.
     made_of = await store.skills.made_of(skill.name)
     own = [run for run in runs[:TAKEOVERS_LOOKED] if int(run.task) > made_of]
     place = await _taken_over(store, own)

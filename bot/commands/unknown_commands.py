@@ -21,7 +21,7 @@ from bot.store.offers import Offer
 from bot.tasks.files import keep
 
 _WITH_CODES: Final = frozenset({"answer", "pair"})
-"""Commands whose text may contain codes, and is never stored, not even until a press."""
+"""Commands whose text may contain codes. Such a text is never stored, not even until a press."""
 
 
 async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:

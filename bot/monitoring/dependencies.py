@@ -104,7 +104,7 @@ class Dependencies:
             await asyncio.sleep(LOOK_S)
 
     def _take(self, what: str, why: str) -> bool:
-        """Whether it is waited for from now on, or no more."""
+        """Record the result of a check. Returns whether the service begins or stops waiting for this dependency."""
         waited = what in self._now
         if not why:
             self._seen.pop(what, None)

@@ -39,7 +39,7 @@ from devices.phone import Health, Phones
 from devices.wording import said
 
 STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
-"""Seconds; a step is a look, a call of the model and an action."""
+"""Seconds; a step consists of a look at the screen, a call of the model and an action."""
 PART_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 120.0)
 """Seconds; a transaction takes milliseconds, a picture a fifth of a second, a model's answer up to minutes."""
 LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState.ENDED)
@@ -126,7 +126,7 @@ class Metrics:
         figures = await self._figures.now()
         for gauge in (self._tasks, self._outbox, self._refusals, self._phone):
             gauge.clear()
-        # What may be there is told also while it is none: a number that comes and goes is hard to watch.
+        # States without tasks are reported as 0, because a metric that comes and goes is hard to watch.
         for state, outcome in {(state, "") for state in LIVE} | figures.tasks.keys():
             self._tasks.labels(state, outcome).set(figures.tasks.get((state, outcome), 0))
         self._queue.set(figures.tasks.get((TaskState.QUEUED.value, ""), 0))
@@ -149,7 +149,7 @@ class Metrics:
         return generate_latest(self._registry)
 
     def _used_by_now(self, task: str, used: Usage) -> None:
-        """Count what came since the last time; a number never goes back."""
+        """Count what was added since the last call; a counter never decreases."""
         told = self._used.get(task, Usage())
         self._used[task] = used
         self._tokens.labels("input").inc(max(0, used.input - told.input))

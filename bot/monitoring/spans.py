@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FLUSH_S: Final = 5.0
-"""Seconds that the last spans may take on their way when the service stops."""
+"""Seconds that sending the last spans may take when the service stops."""
 NAMES: Final = {
     "frame": "adb frame",
     "tree": "adb tree",
@@ -45,7 +45,7 @@ each.
 
 @dataclass
 class _Open:
-    """What of a task is open: its own span, and by run the run's and the step's."""
+    """The open spans of a task: its own, and those of its runs and steps by run."""
 
     task: Span
     runs: dict[RunId, Span] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Spans:
         try:
             yield
         except BaseException as error:
-            # The kind alone: a message may tell what was typed.
+            # Only the type, because a message may contain what was typed.
             span.set_attribute("error.type", type(error).__name__)
             raise
         finally:

@@ -17,8 +17,8 @@ SWITCHES: Final = (
     "LANGCHAIN_TRACING_V2",
     "LANGCHAIN_HANDLER",
 )
-"""What `langsmith.utils.tracing_is_enabled` and `langchain_core.callbacks.manager` read. The first four send every
-prompt, screenshot and answer to a server; the old names without V2 make every graph fail instead.
+"""The variables that `langsmith.utils.tracing_is_enabled` and `langchain_core.callbacks.manager` read. The first four
+would send every prompt, screenshot and answer to a server; the old names without V2 make every graph fail.
 """
 
 

@@ -68,7 +68,7 @@ class Policy:
         """
         others = self.accounts(person)[1:]
         if person.platform in {API_PLATFORM, PAGE_PLATFORM}:
-            # What was given to the person whose token it is counts neither for it nor the other way round.
+            # A token does not have the rights of its owner, nor the owner those of the token.
             return [grant for grant in self.tokens if grant.names(_of_token(person), where)]
         own = [grant for grant in self.grants if grant.names(person, where)]
         linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]

@@ -192,6 +192,7 @@ class Rights:
             return taken
 
     async def _read(self) -> None:
+        """Rebuild the policy from the store."""
         lists = self._lists.with_moves(await self._store.moves.all())
         self._policy = replace(
             lists,

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class _Made:
-    """Models that were built once. `taken` counts who still works with them."""
+    """Models that were built together. `taken` counts the configurations in use that contain them."""
 
     of: ModelSettings
     endpoints: Models
@@ -108,7 +108,7 @@ class RunConfigs:
         )
 
     def _let_go(self) -> None:
-        """Close what was replaced and is not used any more."""
+        """Close models that were replaced and are no longer in use."""
         for made in [made for made in self._made[:-1] if not made.taken]:
             self._made.remove(made)
             closing = asyncio.create_task(_closed(made.endpoints), name="close models")

@@ -112,7 +112,9 @@ def composed(base: Settings, values: Mapping[str, str]) -> Settings:
 
 
 def _number(text: str) -> object:
-    """As it would stand in TIERS: a number, null for no limit; what is neither stays and is complained about."""
+    """Convert a quota as typed to its form in TIERS: a number, or None for no limit. Other text is returned unchanged,
+    so that the validation reports it.
+    """
     if text.lower() == NOTHING:
         return None
     try:
@@ -228,13 +230,13 @@ class RuntimeSettings:
         logger.info("Settings were written by %s:%s: %s", by.platform, by.id, ", ".join(map(str.upper, values)))
 
     def _tried(self, values: Mapping[str, str]) -> tuple[Settings, dict[str, str]]:
-        """What would hold, and what would stand in the file."""
+        """Return the settings as they would be, and the values as they would be in the file."""
         if fixed := [name.upper() for name in values if self.is_fixed(name)]:
             raise SettingsError(words("settings.fixed", names=", ".join(fixed)))
         filed = {name: value for name, value in {**self._filed, **values}.items() if value}
         for key, address in ADDRESSES.items():
             if values.get(key) and self.is_fixed(address):
-                # It is noted which address the key is for: the environment may have another one some day.
+                # The key's address is stored with it, because the environment may name another address one day.
                 filed[address] = getattr(self.environment, address)
         base, left_out = with_file(self.environment, filed, self._fields)
         for name in values:
@@ -264,7 +266,7 @@ class RuntimeSettings:
             return await self._put(name, texts, None, by)
 
     def _texts(self) -> dict[str, str]:
-        """What is used now of what was set."""
+        """Return the usable changes by command, by name."""
         return {name: change.value for name, change in self._changes.items() if name not in self._unusable}
 
     async def _put(self, name: str, texts: Mapping[str, str], text: str | None, by: Person) -> tuple[str, str]:
@@ -284,7 +286,7 @@ class RuntimeSettings:
         return old, new
 
     async def _hold(self) -> None:
-        """From now on what is kept holds."""
+        """Use the stored changes from now on."""
         self._changes = {change.name: change for change in await self._store.changes.all()}
         self._now, self._unusable = overlaid(self.base, self._changes)
         for listener in self._listeners:
@@ -292,7 +294,9 @@ class RuntimeSettings:
 
 
 def _written(name: str, old: object, new: object) -> str:
-    """A changed setting for the audit: of a secret only that it was written, of an address only the host."""
+    """Describe a changed setting for the audit: of a secret only that it was written or removed, of an address only the
+    host.
+    """
     if isinstance(old, SecretStr) and isinstance(new, SecretStr):
         return f"{name} {'written' if new.get_secret_value() else 'removed'}"
     return f"{name}: {_plain(old)} → {_plain(new)}"

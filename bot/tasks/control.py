@@ -72,14 +72,14 @@ class TaskControl:
         """
         require(task, TaskState.PAUSED)
         if task.state is TaskState.QUEUED and not task.parent:
-            # It would hold a phone that others wait for, once it is its turn.
+            # Once it is its turn, it would occupy a phone that others wait for.
             raise WrongState(task, "paused")
         since = self._record.now()
         still = await self._calls.bounded(self._agent.pause(task.id))
         try:
             paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
         except WrongState:
-            # It asked something or ended just now: nothing is paused, so the agent must not be either.
+            # The task has just asked something or ended, so it is not paused and the agent must not be either.
             await self._calls.bounded(self._agent.resume(task.id))
             raise
         self._news.changed(task.id)
@@ -115,7 +115,7 @@ class TaskControl:
 
 
 def _resumed(task: Task, asked: bool) -> TaskState:
-    """Where a resumed task stands. Two that resume it at once: the second finds it at work."""
+    """Return the state of a resumed task. If two people resume it at the same time, the second one finds it working."""
     if task.state is TaskState.PAUSED and asked:
         return TaskState.WAITING
     return TaskState.QUEUED if task.started is None and not task.members_at_work else TaskState.WORKING

@@ -56,7 +56,7 @@ def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None
     task = replace(task, steps=sum(part.steps for part in parts), usage=usage, frame=frame or task.frame)
     to = standing(parts)
     if to is TaskState.QUEUED and task.started is not None:
-        # All wait for their phones again, after a restart: what was begun is not unbegun.
+        # After a restart all parts wait for their phones again, but the task has already begun.
         to = TaskState.WORKING
     if to is task.state:
         return task

@@ -12,13 +12,13 @@ from bot.texts import say
 from devices.storage import safe_name
 
 MAX_FILES = 10
-"""The number of files that Discord allows in one message."""
+"""Maximum files of one task: what Discord allows in one message."""
 MAX_FILE_BYTES = 20 * 1024 * 1024
-"""The size that Telegram lets bots download; the same on all platforms, so that a task does not depend on where it
-is given.
+"""Maximum bytes of one file: what Telegram lets bots download. It is the same on all platforms, so that a task does not
+depend on where it is given.
 """
 MAX_TOTAL_BYTES = 50 * 1024 * 1024
-"""Limit for all files of one task: they are in memory while it is accepted."""
+"""Maximum bytes of all files of one task, because they are in memory while the task is accepted."""
 _MEGABYTE = 1024 * 1024
 
 
@@ -54,7 +54,7 @@ async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFil
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """The name, numbered if another file has it; phones do not distinguish upper and lower case."""
+    """Return the name, with a number if another file has it; phones do not distinguish upper and lower case."""
     stem, dot, suffix = name.rpartition(".")
     if not stem:
         stem, dot, suffix = name, "", ""

@@ -76,7 +76,7 @@ def encoded(line: dict[str, Any]) -> bytes:
 
 
 PASSING_KEPT = 200
-"""Maximum unread events per reader that no log stores; a reader further behind misses the oldest."""
+"""Maximum unread passing events per reader; a reader that is further behind misses the oldest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Passing:
 
 @dataclass(eq=False)
 class _Reader:
-    """One reader of a log: whether there is news, and the events since that no log stores."""
+    """One reader of a log: whether there is something new, and the passing events since its last read."""
 
     news: asyncio.Event = field(default_factory=asyncio.Event)
     passing: deque[Passing] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
@@ -221,5 +221,7 @@ class TaskFollowers:
 
 
 def _is_taken_over(event: LogEvent) -> bool:
-    """Whether it asks for the word that somebody is done who has the phone in their hands: that is theirs to say."""
+    """Return whether the event asks the person who has the phone in their hands to say that they are done. Only they
+    can answer that.
+    """
     return isinstance(event, Asked) and event.question.origin is QuestionOrigin.TAKEOVER

@@ -40,9 +40,9 @@ logger = logging.getLogger(__name__)
 UNTOUCHED_S = 600.0
 """Seconds without a touch after which a held phone becomes free again: its holder has gone away."""
 ASKED_S = 300.0
-"""Seconds in which somebody else may allow a touch that was asked about."""
+"""Seconds in which another person may allow a touch after they were asked."""
 STILLS_KEPT = 24
-"""Number of thumbnails of live pictures that a touch may still refer to: three seconds."""
+"""Number of live pictures to which a touch may still refer: three seconds of them."""
 SETTLE_S = 1.0
 """Seconds given to a screen to settle after a touch, before it is shown."""
 
@@ -221,7 +221,7 @@ class Hands:
             return hold
 
     async def _lease(self, phone: str, person: Person) -> tuple[Lease, str]:
-        """The lease that the hold uses, and the task that is paused for it."""
+        """Return the lease that the hold uses, and the id of the task that is paused for it, "" for none."""
         working = self._leases.holder(phone)
         if working is not None:
             task = await self._tasks.get(working.run.task)
@@ -240,7 +240,7 @@ class Hands:
         except BaseException:
             await self._leases.release(run)
             raise
-        # A run gives its phone back when a person takes long, and has none after a restart.
+        # A paused run has no lease if the person has taken long, or after a restart.
         for task in await self._tasks.active():
             if task.phone == phone and await self._taken_over(task) is not None:
                 return lease, task.id
@@ -259,7 +259,7 @@ class Hands:
         """End a hold. A task that was paused for it stays paused. Does nothing if the hold has ended."""
         if not self._ended(hold):
             return
-        async with hold.turn:  # a touch that is under way arrives first
+        async with hold.turn:  # a touch in progress is completed first
             if hold.own:
                 with suppress(PhoneError):
                     await self._phones.get(hold.phone).restore()
@@ -322,8 +322,8 @@ class Hands:
                 raise Operated(say("hand.went_on"))
 
     def _still_leased(self, hold: Hold) -> bool:
-        """Whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives its
-        phone back, and what another run does there must not be shown to this person.
+        """Return whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives
+        its phone back, and what another run does there must not be shown to this person.
         """
         if self._leases.holder(hold.phone) == hold.lease:
             return True

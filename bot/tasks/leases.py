@@ -25,7 +25,7 @@ HEARTBEAT_S = 5.0
 EXPIRY_S = 15.0
 """Seconds until a lease expires without a heartbeat: three heartbeats, so one may be late."""
 GRACE_S = 30.0
-"""Seconds a run keeps waiting for a phone that has disappeared, because of a loose cable or a restart."""
+"""Seconds that a run continues to wait for a phone that has disappeared, because of a loose cable or a restart."""
 
 
 def _anybody(_run: RunId, _phone: str) -> bool:
@@ -81,9 +81,12 @@ class PhoneLeases:
         standing: Callable[[RunId, Callable[[], None]], Standing] = _sure,
         names: Callable[[], Awaitable[Mapping[str, str]]] = _no_names,
     ) -> None:
-        """`admits` says whether a run may have a phone, just before it is given; `standing` says how sure that is,
-        and calls the function passed to it when more is known; `names` reads what phones are called, by id, also those
-        that only another service had.
+        """Keep the components; call `start` before use.
+
+        - `admits` returns whether a run may have a phone; it is called just before the phone is given.
+        - `standing` returns how certain that is, and calls the function passed to it when more is known.
+        - `names` reads the names of phones by id, including phones that only another service had.
+        - `clock` returns Unix seconds.
         """
         self._table = table
         self._admits = admits

@@ -40,7 +40,7 @@ ByHand = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type 
 """The actions that people can do by hand. Points are in native pixels of the phone."""
 
 BY_HAND = -1
-"""The sub-task number under which touches on a taken-over run's phone are in the journal; the run's own begin at 1."""
+"""The sub-task number under which the journal records touches during a takeover; the run's own sub-tasks begin at 1."""
 _PATCH = 0.06
 """Share of the screen's height, in each direction, that must look the same around a place that was touched."""
 
@@ -189,7 +189,7 @@ class OnStill:
 
 
 def _patch(where: ResolvedTarget, size: Size) -> Bounds:
-    """The area around a point that is compared: the control there, unless that is large."""
+    """Return the area around a point that is compared: the control there, unless that is large."""
     assert where.point is not None
     reach = int(size.height * _PATCH)
     around = Bounds(where.point.x - reach, where.point.y - reach, where.point.x + reach, where.point.y + reach)
@@ -198,7 +198,7 @@ def _patch(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
-    """Whether both screens show the same in this area. A protected screen shows nothing and is compared by its
+    """Return whether both screens show the same in this area. A protected screen has no picture and is compared by its
     elements.
     """
     here, there = picture_of(one, where), picture_of(other, where)
@@ -281,9 +281,10 @@ class Operating:
     def _yes(
         self, gate: Gate, action: ByHand, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
     ) -> str:
-        """Why the rules require approval for what the person's own touch approves; "" if they do not.
+        """Return why the rules require an approval, if the person's own touch counts as that approval; "" if they
+        require none.
 
-        Raises Operated for what the rules refuse, and NeedsApproval.
+        Raises Operated if the rules refuse the input, and NeedsApproval.
         """
         reason = said(gate.reason)
         if gate.verdict == "refuse":
@@ -299,7 +300,7 @@ class Operating:
 
 
 GIVEN_BACK_S: Final = 12.0
-"""Seconds to wait for the return of a lent phone; restoring it may take ten (`agent.runner.local.RESTORE_S`)."""
+"""Seconds to wait for the return of a borrowed phone; restoring it may take ten (`agent.runner.local.RESTORE_S`)."""
 
 
 async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
@@ -316,12 +317,12 @@ async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
     except NoPhone as error:
         raise Operated(str(error)) from error
     except TimeoutError:
-        pass  # it is as good as at work
+        pass  # the phone counts as busy
     raise Operated(say("operate.busy"))
 
 
 def _tiny(screen: Size) -> Size:
-    """The screen with a thumbnail to compare; it is shown to no one."""
+    """Return the size of a thumbnail for comparisons; nobody gets to see it."""
     return Size(max(1, screen.width // 8), max(1, screen.height // 8))
 
 

@@ -67,7 +67,7 @@ def granted(
     """
     free = sorted(
         (phone for phone in phones if phone.health.usable and phone.id not in held),
-        # One that tells no battery hangs on the mains.
+        # A phone that reports no battery has mains power.
         key=lambda phone: (_BEST_FIRST.index(phone.health), -(100 if phone.battery is None else phone.battery)),
     )
     grants = []

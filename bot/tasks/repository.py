@@ -169,7 +169,7 @@ class TaskRepository:
             await self._store.tasks.save(transaction, changed, now=self._clock())
             return changed
 
-        # The place is open already: were it not kept, another one would be opened.
+        # The place has been opened already; if it were not stored, another one would be opened.
         return await self._store.write(work, patience=PATIENCE_S)
 
     async def ask_for_hands(self, task: str, question: Question) -> bool:
@@ -179,7 +179,7 @@ class TaskRepository:
 
         async def work(transaction: Transaction) -> bool:
             current, now = await self._keeping.known(transaction, task), self._clock()
-            # Of several phones one may wait for an answer, where the others stand still.
+            # With several phones, one may wait for an answer while the others are paused.
             still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
             if current.state not in still:
                 raise WrongState(current, "taken")
@@ -225,7 +225,7 @@ class TaskRepository:
         """Record in the log that a person has given the task a note."""
         noted = Noted(text=text, by=by.name or by.id)
         append = self._store.task_events.append
-        # The agent has it already.
+        # The agent already has the note.
         await self._store.write(lambda transaction: append(transaction, task, noted), patience=PATIENCE_S)
 
     async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:

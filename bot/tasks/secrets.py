@@ -38,7 +38,7 @@ class MemorySecrets:
         self._forget_old()
         _, value = self._values.pop(secret, (0.0, None))
         if value is not None:
-            # It is typed now, and what goes wrong with that is logged.
+            # It is typed now, and a failure to type it is logged.
             self._cover(value, LIFETIME_S)
         return value
 

@@ -118,7 +118,7 @@ class TaskService(TaskQueries):
         self._leases.drain()
         self._workers.close()
         with suppress(AgentFailed):
-            # It is logged; the rest has to stop all the same.
+            # The failure is logged; the rest has to stop nevertheless.
             await self._calls.bounded(self._agent.shutdown(), seconds=self._limits.drain)
         await self._workers.wait_all(max(0.0, until - loop.time()))
         await self._calls.stop(self._limits.goodbye)
@@ -145,7 +145,7 @@ class TaskService(TaskQueries):
         return await self._calls.unbroken(self._accept(request))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
-        """Store a task that ends as blocked without having begun, with a message that says why. Raises BadText."""
+        """Store a task that ends as blocked without having begun. `why` is its final message. Raises BadText."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
         return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.BLOCKED, why)))
 

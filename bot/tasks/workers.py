@@ -30,15 +30,17 @@ from bot.texts import say, speaking
 FOLLOWED = 8
 """Maximum earlier tasks, each following up the one before, that a task gets to know."""
 MOST_THOUGHTS = 100_000
-"""Maximum characters of a model's thoughts and texts that a task's log stores, per start of the work on it."""
+"""Maximum characters of a model's thoughts and texts that are stored in a task's log, for each start of the
+work on it.
+"""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class _Worker:
-    """The worker of a task. `note` is passed on after the first event, because the agent may not know the task
-    earlier.
+    """The worker of a task. `note` is passed to the agent after the first event, because the agent may not know the
+    task before.
     """
 
     note: str
@@ -46,7 +48,7 @@ class _Worker:
     place: int | None = None
     runs: set[RunId] = field(default_factory=set)
     thoughts: int = 0
-    """Characters of its thoughts that the log stores."""
+    """Characters of the model's thoughts that are stored in the log."""
     running: asyncio.Task[None] | None = None
 
 
@@ -151,7 +153,7 @@ class Workers:
         If the agent fails, the task ends as failed. If nobody answered a question that the task service itself asked,
         the task ends, because the agent does not know that question.
         """
-        # Whoever answers, and the clock, may speak otherwise than the person whose task it is.
+        # The task's person may have another language than the person who answers.
         with speaking((await self._record.known(question.task)).person.language):
             await self._deliver(question)
 

@@ -25,7 +25,7 @@ from devices.wording import Words, flat, worded
 AGENT: Final = "agent."
 """Prefix of the keys of texts that come from the agent and the devices."""
 _OWN: Final = "bot."
-"""Begins the kinds of sentences of this catalogue where they are values (`words`)."""
+"""Prefix of the keys of this catalogue's texts when they are used as values (`words`)."""
 ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "zh")
 """The languages of the catalogue. The first is always complete; it is used where another has no translation."""
@@ -33,7 +33,7 @@ LANGUAGES: Final = (ENGLISH, "zh")
 
 def _read(language: str) -> Iterator[tuple[str, str]]:
     if language == ENGLISH:
-        # What the agent and its phones say stands with them; here are its translations.
+        # The English texts of the agent and the devices are in their packages; only translations are here.
         for below in (AGENT_SENTENCES, PHONE_SENTENCES):
             yield from ((f"{AGENT}{kind}", text) for kind, text in below.items())
     for file in files(__name__).joinpath(language).iterdir():

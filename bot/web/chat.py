@@ -24,7 +24,7 @@ TEXT_LIMIT = 100_000
 """Characters of one text on the page. A longer one is cut and attached as a file, which keeps the page fast."""
 
 MENU_CHOICES = 200
-"""More than anybody would read in a list."""
+"""Maximum choices of a menu: more than anybody would read."""
 ID_DIGITS = 18
 """Digits of a message's id, which must fit in SQLite's 64 bits."""
 

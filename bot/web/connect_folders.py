@@ -128,9 +128,8 @@ class ConnectFolders:
 
 
 def _bring(kind: FolderKind, upload: Upload) -> str:
-    """Unpack the folder beside the others, check it, move it into place, and return its name.
-
-    Raises RequestRefused, FolderRefused and OSError.
+    """Unpack the folder next to the others, check it, move it into place, and return its name. Raises RequestRefused,
+    FolderRefused and OSError.
     """
     files = _without_wrapping(_unzipped(upload.zip) if upload.zip else _dropped(upload.files), kind.file)
     kind.root.mkdir(parents=True, exist_ok=True)

@@ -29,8 +29,8 @@ logger = logging.getLogger(__name__)
 APART_S = 0.2
 """Least seconds between two updates: a step changes several things at once, and nobody reads faster."""
 RESTS = 10
-"""Least pause as a multiple of an update's duration. With hundreds of tasks or under load updates are expensive, and
-people's requests come before what pages show.
+"""Minimum pause between updates as a multiple of an update's duration. With hundreds of tasks or under load, updates
+are expensive, and people's requests are more important than what pages show.
 """
 AGAIN_S = 30.0
 """Seconds after which everything is read again, for changes that nothing reports, such as a battery level."""

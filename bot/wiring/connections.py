@@ -84,7 +84,7 @@ class ConnectedChats:
             others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
             for platform in others:
                 self._untold.add(platform.name)
-                # The old connection ends first: a platform has one reader for each token.
+                # The old connection has to end first, because a platform allows one reader for each token.
                 await self._remove(platform.name)
                 if self._closed.is_set():
                     return
@@ -154,7 +154,7 @@ async def connect_while(
 
 
 def _own(platform: Platform[Any], settings: Settings) -> object:
-    """What a platform's chat is made of."""
+    """Return the settings that a platform's chat depends on. The chat is replaced when they change."""
     own = [getattr(settings, name) for name in platform.settings.model_fields if name not in Settings.model_fields]
     return own, platform.refusal(settings) == ""
 

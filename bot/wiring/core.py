@@ -125,7 +125,7 @@ class StoppedEarly(Exception):
 
 
 async def _unless(stopping: asyncio.Event, opening: Coroutine[Any, Any, Store]) -> Store:
-    """What is opened, unless that is to stop meanwhile. Raises StoppedEarly."""
+    """Return the opened store. If `stopping` is set first, the opening is cancelled and StoppedEarly is raised."""
     opened, stopped = asyncio.create_task(opening), asyncio.create_task(stopping.wait())
     try:
         await asyncio.wait({opened, stopped}, return_when=asyncio.FIRST_COMPLETED)

@@ -55,7 +55,7 @@ _EXTRAS: Final[Mapping[type[Action], Extra]] = {
     **dict.fromkeys((Calculate, Python), Extra.COMPUTING),
     **dict.fromkeys((WebSearch, ReadPage), Extra.WEB),
 }
-"""Whose libraries a tool needs; a search by a service that the settings name needs none."""
+"""The extra (optional dependencies) that each tool needs. A search by a service that the settings name needs none."""
 
 
 def _name(model: type[Action]) -> str:
@@ -67,8 +67,8 @@ TOOL_NAMES: Final = tuple(map(_name, _ALL))
 IN_A_RUN: Final = frozenset(
     _name(model) for model in (Calculate, Python, SearchDocuments, WebSearch, ReadPage, Remember, ReadSkill)
 )
-"""The tools that a run on a phone is offered as well: looking something up, and keeping a fact. Each costs tokens in
-every step.
+"""The tools that are also offered while a phone is used: looking something up, and remembering a fact. Each costs
+tokens in every step.
 """
 
 

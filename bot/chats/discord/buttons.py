@@ -25,7 +25,7 @@ _STYLES = {
 
 
 _MENU = "menu:1"
-"""How the id of a menu begins, with the version. What was chosen is in its value, as a button's data."""
+"""Prefix of a menu's id, with the version. The chosen item is in the menu's value, in the form of a button's data."""
 
 
 class TaskButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"(?s)1:.+"):
@@ -91,7 +91,9 @@ def view_of(rows: tuple[tuple[Button, ...], ...], menu: Menu | None = None) -> d
 
 
 def _selects(menu: Menu | None) -> list[discord.ui.Select[Any]]:
-    """A menu in as many lists as it needs, one below the other: nothing has to be remembered to turn its pages."""
+    """Return a menu as as many select lists as it needs, one below the other. So no page number has to be
+    remembered.
+    """
     choices = () if menu is None else menu.choices
     prompt = "" if menu is None else menu.prompt
     selects = []
@@ -120,6 +122,6 @@ def _made(button: Button) -> discord.ui.Item[Any]:
 
 
 def _label(text: str, room: int) -> str:
-    """Discord takes no blank label."""
+    """Return a label; Discord does not accept a blank one."""
     text = " ".join(text.split()) or "…"
     return text if len(text) <= room else text[: room - 1] + "…"

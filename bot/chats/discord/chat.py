@@ -34,11 +34,11 @@ logger = logging.getLogger(__name__)
 
 FIRST_RETRY_SECONDS: Final = 5.0
 LAST_RETRY_SECONDS: Final = 300.0
-"""Pauses between attempts to log in while Discord cannot be reached; ours."""
+"""Pauses between attempts to log in while Discord cannot be reached; our choice."""
 
 _CANCEL_SECONDS: Final = 0.5
 _FAREWELL_SECONDS: Final = 40.0
-"""How long the end of the connection may take; discord.py itself waits up to 30 s for the gateway's farewell."""
+"""Seconds that closing the connection may take; discord.py itself waits up to 30 s for the gateway."""
 
 _AUTHENTICATION_FAILED: Final = 4004
 """Gateway close code (developer docs, Opcodes and Status Codes)."""
@@ -64,7 +64,7 @@ _AWAY: Final = (
 )
 
 _EMOJI_JOINERS = " \u200d\ufe0f"
-"""What leads to the next part of an emoji, or follows it; worth nothing at an end."""
+"""Characters that join the parts of an emoji. At the end of a text they have no meaning."""
 
 
 class DiscordChat(Connection[DiscordClient]):
@@ -172,7 +172,7 @@ class DiscordChat(Connection[DiscordClient]):
             await self._connected(content=False)
 
     async def _connected(self, *, content: bool) -> None:
-        """Log in, again and again while Discord is away, and stay until the connection ends for good."""
+        """Log in, repeatedly while Discord is unreachable, and stay until the connection ends for good."""
         pause = FIRST_RETRY_SECONDS
         while True:
             client = DiscordClient(
@@ -209,8 +209,9 @@ class DiscordChat(Connection[DiscordClient]):
     async def _end(self, work: asyncio.Future[None]) -> None:
         """Cancel `work` and wait for its end.
 
-        In Python 3.11 `asyncio.wait_for`, which discord.py connects with, loses a cancellation that arrives in the
-        moment in which its work is done. Closing the client ends that too; cancelling again would cut its farewell off.
+        In Python 3.11 `asyncio.wait_for`, with which discord.py connects, loses a cancellation that arrives at the
+        moment when its work is done. Closing the client ends that as well; cancelling again would interrupt the
+        closing.
         """
         work.cancel()
         await asyncio.wait({work}, timeout=_CANCEL_SECONDS)
@@ -280,7 +281,7 @@ class Threads:
             logger.info("The thread of a finished task was not archived: %s", gone)
 
     async def _begin(self, channel: discord.TextChannel, message: int, name: str) -> int:
-        """A thread on the message, or (0) on none."""
+        """Create a thread on the message, or on none if `message` is 0, and return its id."""
         async with errors.translated("a thread", needs="Create Public Threads"):
             try:
                 thread = await (

@@ -23,7 +23,7 @@ from bot.texts import language_of, speaking
 from devices.recent import Recent
 
 REMEMBERED: Final = 4096
-"""People whose language is kept in memory; ours."""
+"""Maximum people whose language is kept in memory; our choice."""
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class DiscordClient(discord.Client):
         lost: Lost | None,
         record: Record,
     ) -> None:
-        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # voice is never used
         super().__init__(
             intents=intents(content=content),
             allowed_mentions=discord.AllowedMentions.none(),
@@ -159,7 +159,9 @@ class DiscordClient(discord.Client):
         await super().close()
 
     async def _look_for_locks(self) -> None:
-        """What was locked while the bot was away, once all servers are known; what was deleted, its card finds out."""
+        """Once all servers are known, find the threads that were locked while the bot was away. Threads that were
+        deleted are found when their card is next edited.
+        """
         # Not on_ready: discord.py raises the event late, and stumbles when it is closed by then.
         await self.wait_until_ready()
         for thread in [thread for guild in self.guilds for thread in guild.threads if thread.locked]:
@@ -180,7 +182,7 @@ class DiscordClient(discord.Client):
         await self._messages.handle(message, channel, locale, bot)
 
     async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
-        """Do it in the language of whoever caused it."""
+        """Do the work in the language of the person who caused it."""
         with speaking(language_of(self._language, "" if locale is None else str(locale))):
             task = self._working.begin(work)
         try:

@@ -17,7 +17,7 @@ from bot.chats.discord.permissions import missing_of, sentence
 from bot.texts import say, words
 
 SURVEY_SECONDS: Final = 30.0
-"""Time limit of the whole look; ours."""
+"""Time limit in seconds of the whole check; our choice."""
 
 _TEXT: Final = (discord.TextChannel, discord.ForumChannel, discord.VoiceChannel, discord.StageChannel)
 
@@ -42,7 +42,7 @@ async def survey(
     """
     try:
         async with asyncio.timeout(SURVEY_SECONDS):
-            # Inside a service that is connected already, the addresses are in place.
+            # In a service that is already connected, the addresses are already set.
             there = api_base == Route.BASE
             with nullcontext() if there else endpoints(api_base, None):
                 async with discord.Client(intents=discord.Intents.none()) as client:
@@ -71,7 +71,7 @@ async def _channel(client: discord.Client, number: int) -> PlaceReport:
     me = await _myself(client, channel.guild.id)
     if me is None:
         return PlaceReport(say("check.chat.place.channel", number=number), found=False)
-    # Again, because only a channel of the whole server knows its roles.
+    # Fetched again, because only a channel of a complete server object knows the roles.
     known = await me.guild.fetch_channel(number)
     place = say("check.chat.place.channel_of", name=known.name, guild=me.guild.name)
     return PlaceReport(place, _sentences(known.permissions_for(me)))

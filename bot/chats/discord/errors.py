@@ -45,7 +45,7 @@ _AS_IT_IS: Final = {
 """As above: what is wrong with the message itself."""
 
 BAN_SECONDS: Final = 60.0
-"""How long to be silent after a 429 that does not say how long."""
+"""Seconds to send nothing after a 429 that does not say how long."""
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from bot.chats.fetching import Welcome
 from bot.domain.incoming import Voice
 
 HOSTS: Final = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
-"""Where Discord keeps attachments (developer docs, CDN Formatting); nothing is fetched from anywhere else."""
+"""The hosts where Discord keeps attachments (developer docs, CDN Formatting). Nothing is downloaded from others."""
 
 
 class Fetcher(fetching.Fetcher):

@@ -20,9 +20,9 @@ _TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<
 _LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-#?|>{1,3}|\+|\.)(?=\s|$)")
 _ATOM = re.compile(r"<https?://[^>]*>|\\?.", re.DOTALL | re.IGNORECASE)
 _ADDRESS_END = ".,:;!?'\")"
-"""What follows an address more often than it belongs to it."""
+"""Characters after an address that rarely belong to it."""
 _ADDRESS_ROOM = 300
-"""Characters of an address that stays one piece wherever a text is split; ours."""
+"""Maximum characters of an address that is never split; our choice."""
 _ZERO_WIDTH = "\u200b"
 _FENCE_ROOM = 40
 """Characters kept free in each part to close a code block and to open it again."""
@@ -85,7 +85,9 @@ def escape(text: str, *, unseen: bool = False) -> str:
 
 
 def _unseen(address: str) -> str:
-    """The address without a preview. A very long one is no link any more: it might be split."""
+    """Return the address in the form without a preview. A very long one is no link any more, because it might
+    be split.
+    """
     bare = address.rstrip(_ADDRESS_END)
     if len(bare) > _ADDRESS_ROOM:
         return address.replace("://", "\\://")
@@ -152,7 +154,9 @@ class _Packer:
 
 
 def _pieces(line: str, room: int, *, atoms: bool) -> Iterator[str]:
-    """A shown line in pieces of at most `room` units; with `atoms`, a backslash stays with its character."""
+    """Split a displayed line into pieces of at most `room` units. With `atoms`, a backslash stays with its
+    character.
+    """
     while size(line) > room:
         end = used = blank = 0
         for atom in (match.group() for match in (_ATOM.finditer(line) if atoms else re.finditer("(?s:.)", line))):
@@ -242,7 +246,7 @@ def drafts_of(
 
 
 def _embed(message: Message, *, picture: bool, footer: bool) -> discord.Embed | None:
-    """None where nothing would stand beside the bar: Discord refuses an empty one."""
+    """Return the embed; None if it would be empty, because Discord refuses an empty one."""
     image = message.picture if picture else None
     small = short(message.footer, FOOTER) if footer else ""
     if message.tone is None or (image is None and not small):
@@ -264,6 +268,6 @@ def card_of(message: Message, *, files: bool = True, embeds: bool = False) -> Dr
 
 
 def _noted(text: str, note: str) -> str:
-    """The text with a small line below it, cut where both are too much."""
+    """Return the text with a small line below it, cut if both are too long."""
     below = f"\n-# {note}"
     return text[: limits.TEXT - len(below)] + below

@@ -21,7 +21,7 @@ from bot.domain.outgoing import Message, Turn
 from devices.recent import Recent
 
 _REMEMBERED: Final = 2048
-"""Message ids kept to recognise a replay after a reconnect."""
+"""Message ids that are remembered to recognise repeated deliveries after a reconnect."""
 
 _TYPES = (discord.MessageType.default, discord.MessageType.reply)
 
@@ -43,9 +43,9 @@ def _own_roles(guild: discord.Guild | None) -> list[int]:
 
 
 def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
-    """The files of the message that a person points at by a reply; what the bot showed, such as cards, is not meant.
-
-    Only of the same channel, which whoever replies there sees; a forwarded message is no reply.
+    """Return the files of the message that a person replies to, but not those of the bot's own messages, such as cards.
+    Only messages of the same channel count, because everybody who replies there sees them; a forwarded message is no
+    reply.
     """
     reference = message.reference
     if message.type is not discord.MessageType.reply or reference is None:
@@ -57,13 +57,13 @@ def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
 
 
 def _files(message: discord.Message) -> list[discord.Attachment]:
-    """Those of the message, and of what it forwards."""
+    """Return the files of the message, and of the message that it forwards."""
     return [*message.attachments, *(file for one in message.message_snapshots for file in one.attachments)]
 
 
 def _passed_on(message: discord.Message) -> str | None:
-    """The words of what somebody forwards, None for a message of their own. Discord does not tell who wrote them, and
-    a comment is a message of its own (developer docs, Message Snapshot).
+    """Return the text that somebody forwards; None for a message of their own. Discord does not tell who wrote it, and
+    a comment on it is a separate message (developer docs, Message Snapshot).
     """
     reference = message.reference
     forwards = reference is not None and reference.type is discord.MessageReferenceType.forward
@@ -151,7 +151,7 @@ class Messages:
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """Answers a person below their message, or privately where the bot may read but not write."""
+    """Answers a person below their message, or in their private chat if the bot may only read where they wrote."""
 
     sender: Sender
     person: Person

@@ -28,11 +28,11 @@ WANTED: Final = (
     "manage_messages",
     "embed_links",
 )
-"""Discord's names of the permissions that are used (developer docs, Permissions), what is worst to miss first."""
+"""Discord's names of the permissions that the bot uses (developer docs, Permissions), the most important first."""
 
 REMEMBERED_SECONDS: Final = 600.0
-"""After this a permission that Discord refused is tried again; ours. Refused requests count: 10,000 in ten minutes and
-Discord shuts the address out (developer docs, Invalid Request Limit).
+"""Seconds after which a permission that Discord refused is tried again; our choice. Refused requests count: after
+10,000 in ten minutes Discord blocks the address (developer docs, Invalid Request Limit).
 """
 
 
@@ -121,13 +121,15 @@ def _granted(channel: object) -> discord.Permissions | None:
 logger = logging.getLogger(__name__)
 
 FILE: Final = "discord_told.json"
-"""Remembers what each channel was told last."""
+"""The file that stores what each channel was told last."""
 
 CONTENT: Final = "message_content"
-"""The intent, told like a permission."""
+"""The intent for message content, which is reported like a permission."""
 
 _NOT_TOLD: Final = frozenset({"manage_messages", "embed_links"})
-"""Not worth a message of its own: who types a secret is told that it stays, and a colour is no loss."""
+"""Permissions whose lack is not reported: who types a secret is told that it stays in the chat, and a missing colour is
+no loss.
+"""
 
 
 def sentence(name: str) -> str:
@@ -138,7 +140,9 @@ def sentence(name: str) -> str:
 
 
 class Lacking:
-    """Reports missing permissions once per channel, and again only if more are missing. This holds across restarts."""
+    """Reports missing permissions once per channel, and again only if more are missing. Reports are remembered across
+    restarts.
+    """
 
     def __init__(self, permissions: Permissions, directory: Path | None) -> None:
         self._permissions = permissions

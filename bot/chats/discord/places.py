@@ -10,7 +10,7 @@ from bot.domain.address import Address, Person, Place, on_one_line
 PLATFORM = "discord"
 
 Channel = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateChannel
-"""Whatever discord.py calls the channel of a message or interaction."""
+"""The types that discord.py uses for the channel of a message or interaction."""
 
 
 def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> Person:

@@ -23,7 +23,7 @@ from bot.domain.outgoing import SEEN, Message, Turn, at_once
 logger = logging.getLogger(__name__)
 
 Online = Callable[[], Awaitable[discord.Client]]
-"""Gives the client once it is logged in; raises ChatError when that takes too long."""
+"""Returns the client once it is logged in; raises ChatError if that takes too long."""
 
 
 def nonce_of(name: str, part: int) -> str:
@@ -89,7 +89,9 @@ class Sender:
     async def _tell_what_is_lacking(
         self, channel: discord.abc.Messageable, parent: object, nonce: str, turn: Turn, *, in_thread: bool
     ) -> None:
-        """Below what was just sent. It is told once, so that a failure only costs the telling."""
+        """Send a report of missing permissions below the message that was just sent. It is sent only once, so if that
+        fails, only the report is lost.
+        """
         news = await self._lacking.news(parent)
         if news is None:
             return
@@ -150,7 +152,7 @@ def _partial(client: discord.Client, ref: MessageRef) -> discord.PartialMessage:
 
 
 def _reference(place: Address, message: Message, abilities: Abilities) -> discord.MessageReference | None:
-    """A native reply, where the message is in the same channel and the bot may read it."""
+    """Return the reference for a native reply, if the message is in the same channel and the bot may read it."""
     target = message.reply_to
     if target is None or not abilities.history or channel_id(target.address) != channel_id(place):
         return None
@@ -161,7 +163,7 @@ def _reference(place: Address, message: Message, abilities: Abilities) -> discor
 
 @dataclass(frozen=True, slots=True)
 class _Post:
-    """One Discord message on its way. discord.py sends `enforce_nonce` with every nonce."""
+    """One Discord message to send. discord.py sends `enforce_nonce` with every nonce."""
 
     channel: discord.abc.Messageable
     draft: Draft
@@ -172,9 +174,9 @@ class _Post:
     turn: Turn
     in_thread: bool
     lacks: Callable[[str], None]
-    """Told of every permission that turns out to be missing."""
+    """Called with every permission that turns out to be missing."""
     plain: Draft | None = None
-    """The same without an embed, where it has one."""
+    """The same message without an embed, if it has one."""
 
     async def send(self) -> discord.Message:
         """Send it; without the reply, the embed or the files where exactly those are refused."""

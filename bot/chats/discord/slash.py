@@ -33,10 +33,10 @@ logger = logging.getLogger(__name__)
 GROUP: Final = "opengui"
 FILE_OPTION: Final = "file"
 FILE_COMMANDS: Final = frozenset({"do"})
-"""Commands that take files along: a slash command has no message that files could be attached to."""
+"""Commands that accept files: a slash command has no message to which files could be attached."""
 
 _LOCALES: Final[Mapping[str, Sequence[str]]] = {"zh": ("zh-CN", "zh-TW")}
-"""Languages of the catalogue that Discord names otherwise (developer docs, Locales)."""
+"""Languages of the catalogue for which Discord has other names (developer docs, Locales)."""
 
 _COMPLETED: Final = frozenset(
     {OptionKind.PHONE, OptionKind.TASK, OptionKind.COMMAND, OptionKind.TIER, OptionKind.SETTING}
@@ -46,7 +46,7 @@ _TYPES: Final = {
     OptionKind.PERSON: AppCommandOptionType.user,
     OptionKind.SUBJECT: AppCommandOptionType.mentionable,
 }
-"""All others are text."""
+"""Discord's types for kinds of options; all others are text."""
 
 
 def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str, Any]:
@@ -194,7 +194,7 @@ class SlashCommands:
 
 
 def _inner(interaction: discord.Interaction[Any]) -> tuple[str, Mapping[str, Any]]:
-    """The subcommand, and the name of its group, "" for one that stands alone."""
+    """Return the subcommand, and the name of its group, "" if it is in none."""
     data: Mapping[str, Any] = interaction.data or {}
     first: Mapping[str, Any] = (data.get("options") or [{}])[0]
     if first.get("type") != AppCommandOptionType.subcommand_group.value:
@@ -204,14 +204,14 @@ def _inner(interaction: discord.Interaction[Any]) -> tuple[str, Mapping[str, Any
 
 
 def _chosen(interaction: discord.Interaction[Any]) -> tuple[tuple[str, str], dict[str, Any]]:
-    """The group and the subcommand's name, and its options by name."""
+    """Return the group and the subcommand's name, and its options by name."""
     group, inner = _inner(interaction)
     options = {option["name"]: option.get("value") for option in inner.get("options") or ()}
     return (group, str(inner.get("name", ""))), options
 
 
 def _roles(interaction: discord.Interaction[Any]) -> Collection[object]:
-    """The ids of the roles that were picked."""
+    """Return the ids of the roles that were picked."""
     data: Mapping[str, Any] = interaction.data or {}
     return frozenset((data.get("resolved") or {}).get("roles") or ())
 
@@ -244,7 +244,9 @@ def _text(value: object) -> str:
 
 
 FILE: Final = "discord_commands.json"
-"""Remembers what each server was told last. Losing it costs one repetition, which Discord does not count."""
+"""The file that stores what each server was told last. If it is lost, the commands are registered once more, which
+Discord does not count.
+"""
 
 
 class CommandSync:

@@ -41,10 +41,10 @@ API: Final = "https://api.telegram.org"
 """Root of the Bot API (Bot API, Making requests)."""
 
 _CLOSE_SECONDS: Final = 5.0
-"""How long connections may take to close; ours."""
+"""Seconds that connections may take to close; our choice."""
 
 _SHAPE: Final = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
-"""A token (Bot API, Authorizing your bot); anything else would make a broken address of every request."""
+"""The form of a token (Bot API, Authorizing your bot); anything else would make every request's address invalid."""
 
 _REFUSED: Final = (
     "Telegram does not accept the bot token, so Telegram is off. Copy the token again from @BotFather into "
@@ -53,7 +53,7 @@ _REFUSED: Final = (
 _REFUSED_ELSEWHERE: Final = " It was asked at TELEGRAM_BASE_URL: check that address too."
 
 _SUPERGROUP: Final = "-100"
-"""How the ids of supergroups begin (Bot API, Dialog IDs); only they have topics."""
+"""Prefix of the ids of supergroups (Bot API, Dialog IDs); only they have topics."""
 
 
 class TelegramChat(Connection[telegram.Bot]):
@@ -199,7 +199,7 @@ class TelegramChat(Connection[telegram.Bot]):
             await _shut(bot)
 
     async def _log_in(self, bot: telegram.Bot) -> None:
-        """Log in, again and again while Telegram is away. Raises InvalidToken."""
+        """Log in, repeatedly while Telegram is unreachable. Raises InvalidToken."""
         pause = self._times.first_retry
         while True:
             try:

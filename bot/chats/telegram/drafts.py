@@ -22,7 +22,7 @@ from bot.texts import say
 logger = logging.getLogger(__name__)
 
 _STYLES = frozenset(KeyboardButtonStyle)
-"""The other style, "secondary", is the one that a button has by itself."""
+"""The other style, "secondary", is the one that a button has by default."""
 
 
 def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
@@ -85,7 +85,7 @@ class Draft:
     picture: Picture | None = None
     rows: tuple[tuple[Button, ...], ...] = ()
     as_file: bool = False
-    """Whether the picture is a file of which every byte counts."""
+    """Whether the picture has to be sent as a file, unchanged."""
 
     @property
     def kind(self) -> str:
@@ -141,7 +141,7 @@ def card_of(message: Message, *, caption: bool) -> Draft:
 
 
 def _shortened(message: Message, limit: int, note: str) -> Message:
-    """The message with as much of its body as fits into one text together with the note, also with a mention."""
+    """Return the message with as much of its body as fits into one text together with the note, even with a mention."""
     left = room(message, limit) - size(note) - _SPARE
     return replace(message, body=f"{cut(quiet(message.body), left).rstrip()}\n{note}")
 
@@ -151,7 +151,7 @@ _SPARE: Final = 80
 
 
 def _within_limits(message: Message) -> tuple[Message, tuple[Picture, ...]]:
-    """The message without what no upload may carry, each told in its text, and its files."""
+    """Return the message without files that are too large to upload (its text mentions each of them), and its files."""
     kept = tuple(file for file in message.files if len(file.data) <= limits.FILE_BYTES)
     lost = [file.name for file in message.files if file not in kept]
     picture = message.picture

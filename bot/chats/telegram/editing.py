@@ -18,7 +18,7 @@ from bot.domain.outgoing import Message, Turn, at_once
 from devices.recent import Recent
 
 _REMEMBERED: Final = 256
-"""Changed messages that are remembered; ours."""
+"""Changed messages that are remembered; our choice."""
 
 
 class Editor:
@@ -59,7 +59,9 @@ class Editor:
         self._reads.pop((int(ref.address.chat), int(ref.message)), None)
 
     async def _change(self, change: _Change, message: Message, known: str | None) -> None:
-        """Edit what `known` tells is there: a picture of that digest, "" for a text, None for either."""
+        """Edit a message. `known` says what it shows: the digest of its picture, "" for a text, None if that is
+        unknown.
+        """
         draft = card_of(message, caption=bool(known) or message.picture is not None)
         if draft.picture is not None and draft.digest != known:
             await change.media(draft)
@@ -77,7 +79,7 @@ class Editor:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """One message to change. "Not modified" is success."""
+    """One change of a message. Telegram's refusal "not modified" counts as success."""
 
     bot: telegram.Bot
     chat: int
@@ -139,7 +141,7 @@ class _Change:
                 raise
 
     def _must_be_plain(self, refused: BadRequest) -> bool:
-        """Whether to try once more without markup; False when there is nothing to do. Raises what remains a refusal."""
+        """Return whether to try once more without markup; False if nothing is left to do. Raises any other refusal."""
         if errors.says(refused, errors.NOT_MODIFIED):
             return False
         if self.html and errors.says(refused, errors.NOT_PARSED):

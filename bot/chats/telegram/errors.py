@@ -36,7 +36,7 @@ NO_PICTURES: Final = (
     "chat_send_docs_forbidden",
     "chat_send_gifs_forbidden",
 )
-"""Groups may allow texts only."""
+"""Descriptions of refusals by chats that allow only text."""
 
 _GONE: Final = {
     "chat not found": "the chat does not exist, or the bot was never in it",
@@ -57,8 +57,9 @@ _OTHER: Final = {
     "message can't be deleted": "give the bot the right to delete messages; after 48 hours no bot may",
     "request entity too large": "the file is larger than bots may send",
 }
-"""What Telegram's descriptions mean. The Bot API documents no list of them: they are what its open source server and
-its users report."""
+"""The meanings of Telegram's descriptions. The Bot API does not document them: these are what its open source server
+and its users report.
+"""
 
 _TOKEN: Final = re.compile(r"\d+:[\w-]{20,}")
 
@@ -128,6 +129,6 @@ def _refusal(refused: BadRequest, doing: str) -> ChatError:
 
 
 def _plain(refused: Exception) -> str:
-    """Telegram's own words without its prefixes, ready to stand in a sentence."""
+    """Return Telegram's own description without its prefixes, so that it fits into a sentence."""
     text = re.sub(r"^(forbidden|bad request): ", "", reason(refused), flags=re.IGNORECASE).rstrip(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -10,7 +10,7 @@ from bot.chats.telegram import errors
 from bot.domain.chat import FloodWait
 
 Moved = Callable[[str, str], Awaitable[None]]
-"""Takes a chat's old and new id."""
+"""Called with a chat's old and new id."""
 
 
 async def nobody_moves(old: str, new: str) -> None:

@@ -14,7 +14,7 @@ from bot.domain.address import Person
 from bot.domain.outgoing import Message
 
 NAME: Final = 64
-"""UTF-16 units that a mentioned name may take; ours, so that most of a caption is for the body."""
+"""UTF-16 units that a mentioned name may take; our choice, so that most of a caption is left for the body."""
 
 JOINER: Final = "\u2060"
 """Word joiner: invisible, and no part of a username."""

@@ -30,10 +30,10 @@ from bot.texts import say
 from devices.recent import Recent
 
 KEPT_ALBUMS: Final = 64
-"""Whole albums that are remembered, for a later reply to one of their parts; ours."""
+"""Complete albums that are remembered, for a later reply to one of their parts; our choice."""
 
 ROOT: Final = "opengui"
-"""`/opengui do …` says the same as `/do …`."""
+"""`/opengui do …` means the same as `/do …`."""
 
 _COMMAND = re.compile(r"\s*/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s+(?P<rest>.*))?$", re.DOTALL)
 
@@ -52,7 +52,7 @@ class Albums:
     """
 
     def __init__(self, quiet: float) -> None:
-        """`quiet`: seconds without a further part after which an album counts as complete."""
+        """`quiet` is the seconds without a further part after which an album counts as complete."""
         self._quiet = quiet
         self._open: dict[tuple[int, str], _Album] = {}
         self._whole: Recent[tuple[int, str], tuple[telegram.Message, ...]] = Recent(KEPT_ALBUMS)
@@ -155,7 +155,7 @@ class Messages:
         ours: Callable[[str], bool],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`ours` says of a chat whether anybody may use the bot there."""
+        """`ours` returns whether anybody may use the bot in the chat with this id."""
         self._intake = intake
         self._sender = sender
         self._names = frozenset(names)
@@ -228,7 +228,9 @@ class Messages:
         await answer(self, own, reply, lost)
 
     async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
-        """A command of somebody who writes as the group itself: it has no sender whose rights could be looked at."""
+        """Answer a command of somebody who writes as the group itself: it has no sender whose rights could be
+        checked.
+        """
         as_group = message.sender_chat is not None and message.sender_chat.id == message.chat.id
         if not as_group or message.forward_origin is not None or not self._ours(place.address.chat):
             return
@@ -240,9 +242,8 @@ class Messages:
         await tell(self._sender, own, told, f"nobody:{own.address.chat}:{own.message}", at_once)
 
     def _above(self, message: telegram.Message, bot: telegram.Bot) -> tuple[telegram.Message, ...]:
-        """What a person points at by a reply, for its files; what the bot showed, such as cards, is not meant.
-
-        Telegram tells only messages of the same chat so, and whoever replies to one sees it.
+        """Return the message that a person replies to, for its files; the bot's own messages, such as cards, do not
+        count. Telegram reports only messages of the same chat this way, and everybody who replies to one sees it.
         """
         above = message.reply_to_message
         if above is None or is_answer_to(bot.id, message):

@@ -81,7 +81,9 @@ async def _check(settings: TelegramSettings) -> list[Finding]:
 
 
 def _webhook(info: dict[str, Any], wanted: str) -> list[Finding]:
-    """Whether updates come the way that is set. The addresses are the operator's own; they hold no secret of ours."""
+    """Check whether the updates arrive in the way that is set. The addresses in the findings are the operator's own and
+    contain no secret of ours.
+    """
     there, why, waiting = str(info.get("url") or ""), info.get("last_error_message"), info.get("pending_update_count")
     if not wanted:
         foreign = Finding("chat", "note", say("check.webhook.foreign"), say("check.webhook.foreign_fix"))

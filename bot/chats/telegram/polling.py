@@ -21,10 +21,10 @@ from bot.domain.chat import ChatError, FloodWait
 logger = logging.getLogger(__name__)
 
 _BATCH: Final = 100
-"""Updates of one poll at most (Bot API, getUpdates)."""
+"""Maximum updates of one poll (Bot API, getUpdates)."""
 
 _CLOSE_SECONDS: Final = 5.0
-"""How long old connections may take to close; ours."""
+"""Seconds that old connections may take to close; our choice."""
 
 _CONFLICT: Final = (
     "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
@@ -53,7 +53,9 @@ class Take(Protocol):
     """
 
     async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> int | None:
-        """Begin with each update of the batch. Returns the number of the first one that must come again."""
+        """Begin to handle each update of the batch. Returns the number of the first one that must be delivered again,
+        None if there is none.
+        """
         ...
 
 
@@ -92,7 +94,7 @@ class Polling:
     async def run(self) -> None:
         """Poll until cancelled. Raises InvalidToken if Telegram no longer accepts the token."""
         self._completed = self._clock()
-        backlog = True  # what waited is asked for without holding the poll, so that news are not taken for old
+        backlog = True  # the first poll returns at once, so that new updates are not mistaken for waiting ones
         while True:
             try:
                 batch = await self._poll(0.0 if backlog else self._times.poll)
@@ -113,11 +115,13 @@ class Polling:
                     await asyncio.sleep(self._times.first_retry)
                     continue
                 self._offset = max(int(update["update_id"]) for update in batch) + 1
-            # What comes with a full batch is not all that has waited.
+            # After a full batch, more of the waiting updates follow.
             backlog = backlog and len(batch) >= _BATCH
 
     async def _poll(self, hold: float) -> list[dict[str, Any]]:
-        """What there is; without news Telegram holds the answer for so many seconds."""
+        """Return the updates that are waiting. If there are none, Telegram holds the answer for up to `hold`
+        seconds.
+        """
         fields: dict[str, object] = {"timeout": hold, "allowed_updates": json.dumps(self._kinds)}
         if self._offset is not None:
             fields["offset"] = self._offset
@@ -128,7 +132,7 @@ class Polling:
         return found if isinstance(found, list) else []
 
     def _pause(self, away: Exception) -> float:
-        """Seconds until the next attempt. Tells what is wrong."""
+        """Return the seconds until the next attempt, after logging what is wrong."""
         pause = min(self._times.last_retry, self._times.first_retry * 2.0 ** min(self._failed, 16))
         self._failed += 1
         if isinstance(away, Flooded):
@@ -141,7 +145,7 @@ class Polling:
         return pause
 
     async def _revive(self) -> None:
-        """Make the connection anew when no poll came back for too long: it may only look alive."""
+        """Replace the connection if no poll has completed for too long: it may only look alive."""
         silent = self._clock() - self._completed
         if silent < self._times.stall:
             return

@@ -16,7 +16,7 @@ from bot.domain.chat import Record
 from bot.texts import words
 
 FLOOD_SECONDS: Final = 30.0
-"""How long to be silent after a 429 that does not say how long; ours."""
+"""Seconds to send nothing after a 429 that does not say how long; our choice."""
 
 
 class Flooded(TelegramError):
@@ -89,7 +89,9 @@ def polling_pool(record: Record) -> Request:
 
 
 def _options(record: Record) -> dict[str, Any]:
-    """As `bot.chats.last_look` for this library: looked at once there is a connection, before anything is written."""
+    """Add a check like that of `bot.chats.last_look`, for this library: it is made once there is a connection, before
+    anything is written.
+    """
 
     async def look(event: str, _: object) -> None:
         if event.endswith("send_request_headers.started") and not record.is_ours:
@@ -103,5 +105,7 @@ def _options(record: Record) -> dict[str, Any]:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Whom a certificate may come from. One for both pools, also after a new login: to read them takes 20 ms."""
+    """Return the certificate authorities that are accepted. Both pools share one context, even after a new login,
+    because reading them takes 20 ms.
+    """
     return httpx.create_ssl_context()

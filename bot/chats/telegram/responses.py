@@ -89,7 +89,7 @@ class Presses:
             await tell(self._sender, pressed, answer, f"press:{query.id}", reply.turn)
 
     async def _change(self, ref: MessageRef, reply: Reply) -> bool:
-        """Let the pressed message read as the reply says. False when it stays as it is."""
+        """Update the pressed message as the reply says. Returns False if it stays unchanged."""
         try:
             if reply.shown is not None:
                 await self._editor.edit(ref, reply.shown, turn=reply.change_turn)
@@ -101,7 +101,7 @@ class Presses:
         return reply.shown is not None or reply.dead
 
     async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
-        """Answer the press. False when Telegram does not take an answer any more."""
+        """Answer the press. Returns False if Telegram no longer accepts an answer."""
         text = text if len(text) <= limits.TOAST else text[: limits.TOAST - 1] + "…"
         try:
             async with errors.translated("the answer to a press"):

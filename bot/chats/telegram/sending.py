@@ -124,7 +124,7 @@ class Post:
 
 
 _REMEMBERED: Final = 1024
-"""Messages whose picture is known; ours. Of others an edit finds out."""
+"""Messages whose picture is remembered; our choice. For others an edit finds out."""
 
 
 class ShownPictures:
@@ -145,7 +145,7 @@ class ShownPictures:
 
 
 Online = Callable[[], Awaitable[telegram.Bot]]
-"""Gives the bot once it is logged in; raises ChatError when that takes too long."""
+"""Returns the bot once it is logged in; raises ChatError if that takes too long."""
 
 
 class Sender:
@@ -212,7 +212,7 @@ class Sender:
         return send
 
     def _above(self, message: Message, place: Address) -> int | None:
-        """The message to reply to; a reply cannot point into another chat."""
+        """Return the id of the message to reply to; a reply cannot refer to another chat."""
         above = message.reply_to
         target = self._anchors.get(place, "") if above is None else above.message
         here = above is None or above.address.chat == place.chat

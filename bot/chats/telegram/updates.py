@@ -20,10 +20,12 @@ from bot.texts import language_of, speaking
 logger = logging.getLogger(__name__)
 
 KINDS: Final = ("message", "callback_query")
-"""What is asked for. Edited messages are not: a command is done as it was first sent."""
+"""The kinds of updates that are requested. Edited messages are not among them: a command is carried out as it was first
+sent.
+"""
 
 _ODD: Final = (KeyError, TypeError, ValueError, AttributeError)
-"""What the library raises when an update lacks what it expects."""
+"""The exceptions of the library for an update that lacks something it expects."""
 
 
 class Updates:
@@ -69,7 +71,9 @@ class Updates:
         await self._working.close()
 
     async def _handle(self, raw: dict[str, Any], backlog: bool) -> bool:
-        """Whether it was accepted; what cannot be understood is never delivered again."""
+        """Handle one update. Returns whether it was accepted; an update that cannot be parsed counts as accepted, so
+        that it does not come again.
+        """
         try:
             update = telegram.Update.de_json(raw, self._bot)
         except _ODD as fault:

@@ -29,13 +29,13 @@ from bot.domain.chat import ChatError
 logger = logging.getLogger(__name__)
 
 HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"
-"""Where Telegram shows the secret (Bot API, setWebhook)."""
+"""The header in which Telegram sends the secret (Bot API, setWebhook)."""
 BODY_BYTES: Final = 1024 * 1024
-"""Bytes of one update; real ones are a few kilobytes. Ours."""
+"""Maximum bytes of one update; our choice. Real ones have a few kilobytes."""
 CONNECTIONS: Final = 1
 """One update after the other (Bot API, setWebhook, max_connections): `/do` and `/cancel` keep their order."""
 _STOP_SECONDS: Final = 2.0
-"""How long the listener waits for requests at its end; ours."""
+"""Seconds that the listener waits for requests at its end; our choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class Webhook:
                 self._backlog = False
 
     async def _tell(self) -> None:
-        """Set the address unless it is, and log what went wrong on the way to it. The first time it is set always, with
-        its secret.
+        """Register the address with Telegram unless it is registered, and log delivery problems that Telegram reports.
+        The first call always registers it, with a new secret.
         """
         info = await self._bot.get_webhook_info()
         if not self._told or info.url != self._hook.url:
