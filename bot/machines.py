@@ -41,7 +41,7 @@ class RemoteMachines(Protocol):
         ...
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """Report that an event of the task with this id has been stored in the record, so that its machine need not
+        """Report that an event of the task with this id has been stored by this service, so that its machine need not
         send it again.
         """
         ...

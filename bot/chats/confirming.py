@@ -14,8 +14,8 @@ from bot.domain.chat import Record
 
 
 class NotAccepted(Exception):
-    """Raised for an event that could not be processed because the record does not answer: the platform must get no
-    confirmation.
+    """Raised for an event that could not be processed because the record (the stored data) does not answer: the
+    platform must get no confirmation.
     """
 
 

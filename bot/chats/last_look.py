@@ -14,7 +14,7 @@ from bot.texts import words
 
 
 class NotOurs(ChatError):
-    """Nothing was sent, because another service may have taken over the record."""
+    """Nothing was sent, because another service may have taken over the record (the stored data)."""
 
     def __init__(self) -> None:
         super().__init__(words("chats.not_ours"))

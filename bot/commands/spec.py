@@ -12,7 +12,7 @@ from bot.texts import say
 
 
 class OptionKind(StrEnum):
-    """The kind of value that an option takes. Where possible, surfaces complete such values or offer them in a list."""
+    """The kind of value that an option takes. Where possible, chats complete such values or offer them in a list."""
 
     TEXT = "text"
     FLAG = "flag"

@@ -1,4 +1,6 @@
-"""Decides who may do what, and where: one pure function, which every surface calls when somebody does something."""
+"""Decides who may do what, and where: one pure function, which chats, console, API and command line call when somebody
+does something.
+"""
 
 from __future__ import annotations
 

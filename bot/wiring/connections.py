@@ -131,8 +131,8 @@ class ConnectedChats:
 async def connect_while(
     is_ours: Callable[[], bool], pause: Callable[[], Awaitable[None]], resume: Callable[[], Awaitable[None]]
 ) -> None:
-    """Keep chats connected only while this service certainly owns the record. Calls `pause` when another service may
-    have taken it over, and `resume` when `is_ours` returns True again. Runs until cancelled.
+    """Keep chats connected only while this service certainly owns the record (the stored data). Calls `pause` when
+    another service may have taken it over, and `resume` when `is_ours` returns True again. Runs until cancelled.
     """
     paused = False
     while True:

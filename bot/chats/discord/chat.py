@@ -1,4 +1,6 @@
-"""The Discord chat: keeps the connection open and implements the `Chat` interface that the outbox uses."""
+"""The Discord chat: keeps the connection open and implements the `Chat` interface that the outbox (the sender of
+messages to chats) uses.
+"""
 
 from __future__ import annotations
 
@@ -148,11 +150,11 @@ class DiscordChat(Connection[DiscordClient]):
         await self._threads.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part."""
+        """Send a new message and return the reference of its first part; see `Chat.send`."""
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

@@ -1,4 +1,6 @@
-"""Translates Discord's refusals into the errors that the outbox knows, each with a sentence for people."""
+"""Translates Discord's refusals into the errors that the outbox (the sender of messages to chats) knows, each with a
+sentence for people.
+"""
 
 from __future__ import annotations
 

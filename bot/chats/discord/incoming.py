@@ -85,8 +85,9 @@ class Messages:
         self._lateness = Lateness()
 
     async def handle(self, message: discord.Message, channel: Channel, locale: discord.Locale | None, bot: int) -> None:
-        """Pass a person's message to the intake. Messages of bots, our own messages, notices and repeated deliveries
-        are ignored. `locale` is the language of the author's client; `bot` is the bot's user id.
+        """Pass a person's message to the intake (the handler of everything that people do in chats). Messages of bots,
+        our own messages, notices and repeated deliveries are ignored. `locale` is the language of the author's client;
+        `bot` is the bot's user id.
         """
         ours = message.author.bot or message.webhook_id is not None
         if ours or message.type not in _TYPES or not self._first_time(message.id):

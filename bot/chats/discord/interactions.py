@@ -73,8 +73,9 @@ class Presses:
         self._permissions = permissions
 
     async def handle(self, interaction: discord.Interaction[Any]) -> None:
-        """Pass a press to the intake, update the pressed message, and show the person what the message does not say. If
-        the intake takes long, the press is acknowledged silently first.
+        """Pass a press to the intake (the handler of everything that people do in chats), update the pressed message,
+        and show the person what the message does not say. If the intake takes long, the press is acknowledged silently
+        first.
         """
         channel, message = interaction.channel, interaction.message
         if channel is None or message is None:

@@ -1,4 +1,5 @@
-"""Calls Feishu's HTTP API, with its token and time limits, and translates refusals into the outbox's errors.
+"""Calls Feishu's HTTP API, with its token and time limits, and translates refusals into the errors that the outbox (the
+sender of messages to chats) handles.
 
 The token is only sent to the configured root: no redirect is followed.
 """

@@ -1,4 +1,4 @@
-"""The Feishu chat: keeps the connection open and implements what the outbox needs."""
+"""The Feishu chat: keeps the connection open and implements what the outbox (the sender of messages to chats) needs."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ class FeishuChat(Connection[Api]):
         """Do nothing, because Feishu's threads cannot be closed."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part."""
+        """Send a new message and return the reference of its first part; see `Chat.send`."""
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

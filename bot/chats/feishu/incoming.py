@@ -1,4 +1,6 @@
-"""Passes each event from people to the intake once, and answers where it happened."""
+"""Passes each event from people to the intake (the handler of everything that people do in chats) once, and answers
+where it happened.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Slack chat: keeps the connection open and implements what the outbox needs."""
+"""The Slack chat: keeps the connection open and implements what the outbox (the sender of messages to chats) needs."""
 
 from __future__ import annotations
 
@@ -170,13 +170,13 @@ class SlackChat(Connection[AsyncWebClient]):
         """Do nothing, because Slack cannot close threads."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part. Slack has no nonces; here, the nonce only
-        serves to continue an interrupted sending.
+        """Send a new message and return the reference of its first part; see `Chat.send`. Slack has no nonces; here,
+        the nonce only serves to continue an interrupted sending.
         """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

@@ -1,4 +1,6 @@
-"""Translates Slack's errors into those of the outbox, each with a sentence for a person that contains no token."""
+"""Translates Slack's errors into those that the outbox (the sender of messages to chats) handles, each with a sentence
+for a person that contains no token.
+"""
 
 from __future__ import annotations
 

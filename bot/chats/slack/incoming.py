@@ -113,8 +113,8 @@ class Messages:
         self._lateness = Lateness(clock)
 
     async def handle(self, event: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass a person's message to the intake. Bots, notices, edits and people of other workspaces are ignored.
-        Raises NotAccepted if Slack must deliver the message again.
+        """Pass a person's message to the intake (the handler of everything that people do in chats). Bots, notices,
+        edits and people of other workspaces are ignored. Raises NotAccepted if Slack must deliver the message again.
         """
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
@@ -178,7 +178,9 @@ class Messages:
         await answer(Below(self._sender, person), own, reply, lost)
 
     async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass a slash command to the intake, and answer it so that only its sender sees the answer."""
+        """Pass a slash command to the intake (the handler of everything that people do in chats), and answer it so that
+        only its sender sees the answer.
+        """
         user, channel, name = (str(payload.get(key) or "") for key in ("user_id", "channel_id", "command"))
         person = await self._people.known(client, account, user, payload.get("team_id"))
         url = str(payload.get("response_url") or "")

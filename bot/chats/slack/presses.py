@@ -31,7 +31,8 @@ class Presses:
         self._language = language
 
     async def handle(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass a press to the intake, update the pressed message, and show the person what the message does not say.
+        """Pass a press to the intake (the handler of everything that people do in chats), update the pressed message,
+        and show the person what the message does not say.
 
         If only one person sees the pressed message, Slack sends its place but not its content.
         """

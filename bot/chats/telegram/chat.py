@@ -1,4 +1,6 @@
-"""The Telegram chat: keeps the connection open and implements the `Chat` interface that the outbox uses."""
+"""The Telegram chat: keeps the connection open and implements the `Chat` interface that the outbox (the sender of
+messages to chats) uses.
+"""
 
 from __future__ import annotations
 
@@ -147,13 +149,13 @@ class TelegramChat(Connection[telegram.Bot]):
             await self._topics.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part. Telegram has no nonces; here, the nonce only
-        serves to continue an interrupted sending.
+        """Send a new message and return the reference of its first part; see `Chat.send`. Telegram has no nonces; here,
+        the nonce only serves to continue an interrupted sending.
         """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._editor.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

@@ -1,5 +1,5 @@
-"""Translates Telegram's refusals into the errors that the outbox handles, each with a sentence for people that contains
-no token.
+"""Translates Telegram's refusals into the errors that the outbox (the sender of messages to chats) handles, each with a
+sentence for people that contains no token.
 """
 
 from __future__ import annotations

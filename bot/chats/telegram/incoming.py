@@ -167,9 +167,9 @@ class Messages:
         self._fetcher = Fetcher()
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
-        """Pass a person's message to the intake. Messages of bots and channels are ignored, and so are notices, except
-        that the group has a new id. An anonymous admin is told why the bot cannot act. Raises NotAccepted if Telegram
-        must deliver the message again.
+        """Pass a person's message to the intake (the handler of everything that people do in chats). Messages of bots
+        and channels are ignored, and so are notices, except that the group has a new id. An anonymous admin is told why
+        the bot cannot act. Raises NotAccepted if Telegram must deliver the message again.
         """
         if message.migrate_to_chat_id is not None:
             await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))

@@ -50,8 +50,9 @@ class Presses:
         self._patience = patience
 
     async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot, *, backlog: bool = False) -> None:
-        """Pass a press to the intake, update the pressed message, and answer the press. If the intake takes long, the
-        press is answered silently and the result is sent below the message, unless the message itself shows it.
+        """Pass a press to the intake (the handler of everything that people do in chats), update the pressed message,
+        and answer the press. If the intake takes long, the press is answered silently and the result is sent below the
+        message, unless the message itself shows it.
 
         Telegram does not report when a button was pressed. A press from a `backlog` is therefore answered first: if
         Telegram says that it is too old, it counts as stale. Raises NotAccepted if Telegram must deliver the press

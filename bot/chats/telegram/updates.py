@@ -48,8 +48,8 @@ class Updates:
         It waits a moment for each update before it starts the next, so that `/do` and `/cancel` keep their order, but
         no longer than `CONFIRM_SECONDS` in all, so that a slow command never delays a Stop button.
 
-        Returns the number of the first update that was not accepted because the record does not answer; it and all
-        later ones must be delivered again. None if all were accepted.
+        Returns the number of the first update that was not accepted because the record (the stored data) does not
+        answer; it and all later ones must be delivered again. None if all were accepted.
         """
         clock = asyncio.get_running_loop()
         until = clock.time() + limits.CONFIRM_SECONDS

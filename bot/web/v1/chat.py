@@ -1,4 +1,4 @@
-"""The API as a chat. Conversations record by themselves what happens to their tasks, so no messages have to be sent."""
+"""The API as a chat. Conversations store what happens to their tasks, so no messages have to be sent."""
 
 from __future__ import annotations
 
