@@ -33,9 +33,9 @@ class Lateness:
 
     def is_stale(self, written: float, command: str | None) -> bool:
         """Return whether a person must confirm the message before it is acted on: because it is too old, or because it
-        is a command from before this process began.
+        was written before this process began. `command` is the command in it, None for other text.
 
-        An earlier process may have carried out such a command and been killed before it could confirm that to the
-        platform. Only a command that starts a task is exempt: a repeated one is recognised by its event id.
+        An earlier process may have acted on such a message and been killed before it could confirm that to the
+        platform. Only the command `do`, which starts a task, is exempt: a repeated one is recognised by its event id.
         """
         return self.is_late(written) or (written + _DOUBT_SECONDS < self._began and not orders_work(command))

@@ -67,8 +67,8 @@ class TaskControl:
         return ended
 
     async def pause(self, task: Task) -> Task:
-        """Pause the task. Raises NotStill if the task is paused but an action has not finished yet; nothing
-        new begins.
+        """Pause the task, and return it. Raises WrongState if it cannot be paused now, or NotStill if it is paused but
+        an action has not finished yet; nothing new begins.
         """
         require(task, TaskState.PAUSED)
         if task.state is TaskState.QUEUED and not task.parent:
@@ -89,7 +89,7 @@ class TaskControl:
 
     async def resume(self, task: Task, note: str) -> Task:
         """Resume the task, passing `note` to the agent ("" for none). After a restart, the agent continues where it
-        stopped.
+        stopped. Raises WrongState or AgentFailed.
         """
         if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
             raise WrongState(task, "working")
@@ -107,7 +107,7 @@ class TaskControl:
         return going
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Pass the note to the agent, which reads it before its next step."""
+        """Pass the note to the agent, which reads it before its next step. Raises WrongState or AgentFailed."""
         if task.state is TaskState.ENDED or not self._workers.alive(task.id):
             raise WrongState(task, "steered")
         await self._calls.bounded(self._agent.steer(task.id, note))

@@ -27,9 +27,7 @@ class BadFiles(TaskError):
 
 
 def check(files: Sequence[tuple[str, int]]) -> None:
-    """Check the names and sizes (in bytes) of one task's files. Raises BadFiles if there are too many or they are too
-    large.
-    """
+    """Check the number and sizes of one task's files, given as pairs (name, size in bytes). Raises BadFiles."""
     if len(files) > MAX_FILES:
         raise BadFiles(say("do.files_too_many", count=len(files), limit=MAX_FILES))
     for name, size in files:

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 
 def team_of(settings: Settings, tools: frozenset[str]) -> Team:
-    """Return the members of the team, and the folders that were rejected. `tools` are the known tools; a member may
-    list one that is not set up here.
+    """Return the members of the team, and the folders that were rejected. `tools` are the names of the tools that are
+    set up here; a member may also list one that is not.
     """
     return load_team(settings.data_dir / AGENTS_NAME, tools, absent=TOOL_NAMES)
 
