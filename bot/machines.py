@@ -1,4 +1,4 @@
-"""The interface to other machines whose phones and runs belong to this service."""
+"""The interface to other machines of the fleet, whose phones and task runs belong to this service."""
 
 from __future__ import annotations
 
@@ -15,31 +15,35 @@ from devices.provider import DeviceProvider
 
 
 class HostedPhones(DeviceProvider, Protocol):
-    """The phones of other machines."""
+    """The phones that are connected to other machines of the fleet."""
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
-        """Whether this provider (of this machine or of others) owns the phone with this id."""
+        """Return whether `provider`, on this machine or another, is the one responsible for the phone with this id."""
         ...
 
     def may_use(self, run: RunId, phone_id: str) -> bool:
-        """Whether a run may be given this phone."""
+        """Return whether a task's run may be given this phone, considering the machine on which each of them is."""
         ...
 
 
 class RemoteMachines(Protocol):
-    """Other machines with phones, which do runs for this service."""
+    """The other machines of the fleet, which have phones and carry out tasks for this service."""
 
     @property
     def phones(self) -> HostedPhones:
-        """The phones of the other machines, for the pool."""
+        """The phones of the other machines, in the form that the phone pool takes."""
         ...
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> Runner:
-        """The runner for runs here and on other machines; called once, before `start`."""
+        """Return the runner that carries out tasks here (through `local`) and on other machines. Called once, before
+        `start`.
+        """
         ...
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """Report that the record has this event of a task."""
+        """Report that an event of the task with this id has been stored by this service, so that its machine need not
+        send it again.
+        """
         ...
 
     async def start(self) -> None:

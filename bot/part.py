@@ -1,4 +1,6 @@
-"""The manifest of an optional part of the program: everything that the rest of the program knows about it."""
+"""The manifest of an optional part of the program, such as the fleet: everything that the rest of the program knows
+about it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand of `opengui`. Its help and examples are in the text catalogue, under its name."""
+    """A subcommand of `opengui`. Its help text and examples are in the text catalogue, under its name."""
 
     name: str
     code: str
@@ -42,7 +44,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class WorkshopOffer:
-    """The workshop to use, or None with what is missing. `close` stops a workshop that this service has started."""
+    """The workshop (a sandbox that runs programs for the agent) that can be used, if any.
+
+    `workshop` is None if none can be used; `lack` then says what is missing. `close` stops a workshop that this service
+    started.
+    """
 
     workshop: Workshop | None
     lack: Lack | None = None
@@ -51,8 +57,10 @@ class WorkshopOffer:
 
 @dataclass(frozen=True, slots=True)
 class ForeignTools:
-    """Tools from external MCP servers: those available now, the state of each server, and the rejected ones with the
-    reason.
+    """Tools from external MCP servers.
+
+    `tools` returns those available now, `states` the state of each server. `refused` maps the name of each rejected
+    server to the reason; "" stands for the file that lists them.
     """
 
     tools: Callable[[], tuple[Tool[Any], ...]] = tuple
@@ -62,7 +70,9 @@ class ForeignTools:
 
 @dataclass(frozen=True, slots=True)
 class ToolServers:
-    """External servers with tools for the agent, listed in a file (`bot.config.places.MCP_NAME`)."""
+    """The functions for external MCP servers with tools for the agent. The servers are listed in a file
+    (`bot.config.places.MCP_NAME`).
+    """
 
     connected: Callable[[Path, Callable[[], bool]], AbstractAsyncContextManager[ForeignTools]]
     """Keeps the servers in this data directory connected until the block ends. Does nothing if the file is missing. The
@@ -76,17 +86,17 @@ class ToolServers:
 
 
 class RunningService(Protocol):
-    """The running service, reached through its console."""
+    """The running service, as reached through the HTTP API of its console."""
 
     async def read(self, path: str) -> dict[str, Any]:
-        """Return the JSON object that the service answers at this path. Raises ServiceGone."""
+        """Return the JSON object that the service answers at this path. Raises ServiceGone if it cannot be reached."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An optional part of the program. Importing its manifest is cheap; its functions import what they need when
-    called.
+    """An optional part of the program. Importing its manifest is cheap; its functions import what they need when they
+    are called.
     """
 
     commands: tuple[Command, ...] = ()

@@ -24,7 +24,9 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True, slots=True)
 class ListFields:
-    """The names of the settings that list who may use the bot; "" for a list that the platform does not have."""
+    """The names of the settings that list who may use the bot on a platform; "" for a list that the platform does not
+    have.
+    """
 
     users: str
     admins: str
@@ -32,7 +34,7 @@ class ListFields:
     guilds: str = ""
 
     def read(self, settings: Settings) -> Lists:
-        """The lists as the settings have them."""
+        """Return the lists with their values in these settings."""
         guilds, chats, users, admins = (
             frozenset(getattr(settings, name) if name else ())
             for name in (self.guilds, self.chats, self.users, self.admins)
@@ -41,17 +43,21 @@ class ListFields:
 
     @property
     def opening(self) -> tuple[str, ...]:
-        """The lists that let anybody in; the admin list alone does not."""
+        """The names of the settings whose lists let people in. The admin list is not one: by itself it lets
+        nobody in.
+        """
         return tuple(name for name in (self.guilds, self.chats, self.users) if name)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One setting that `opengui setup` asks for. `prompt` returns the question in the language of the terminal."""
+    """One setting that `opengui setup` asks for."""
 
     field: str
     prompt: Callable[[], str]
+    """Returns the question, in the language of the terminal."""
     secret: bool = False
+    """Whether the answer is hidden while it is typed."""
     choices: Callable[[Mapping[str, str]], Awaitable[Sequence[str]]] | None = None
     """Suggests values, given the answers of this part so far; anything else can be typed as well."""
 
@@ -75,7 +81,7 @@ class ChatContext:
 
 
 def filed_by(platforms: Iterable[Platform[Any]]) -> frozenset[str]:
-    """The names of all settings that a settings file may contain in a program with these platforms."""
+    """Return the names of all settings that a settings file may contain if these platforms are installed."""
     return FILED.union(*(platform.connected_by for platform in platforms))
 
 
@@ -137,17 +143,21 @@ class Platform(Generic[S]):
 
     @property
     def connected_by(self) -> tuple[str, ...]:
-        """The settings of the platform that the console can change: what setup asks for, and the lists."""
+        """The names of the platform's settings that the console can change: those that setup asks for, and
+        the lists.
+        """
         lists = (self.lists.guilds, self.lists.chats, self.lists.users, self.lists.admins)
         return tuple(dict.fromkeys((*(one.field for one in self.asked), *filter(None, lists))))
 
     def is_set(self, settings: Settings) -> bool:
-        """Whether the platform's token is set."""
+        """Return whether the platform's token is set."""
         token = getattr(settings, self.token)
         return isinstance(token, SecretStr) and bool(token.get_secret_value())
 
     def refusal(self, settings: Settings) -> str:
-        """Why the platform is not started although its token is set; "" if it can be started or has no token."""
+        """Return why the platform cannot be started although its token is set; "" if it can be started or has
+        no token.
+        """
         if not self.is_set(settings):
             return ""
         if self.extra is not None and not is_installed(self.extra):

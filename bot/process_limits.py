@@ -1,4 +1,4 @@
-"""Limits for a program written by others: its environment, and how much of the machine it may use."""
+"""Limits for a program written by others: its environment variables, and how much of the machine it may use."""
 
 from __future__ import annotations
 
@@ -14,28 +14,32 @@ MEBIBYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use; None is no limit.
-
-    `memory` is in bytes and counts what a process can write to alone (RLIMIT_DATA): an interpreter that only reserves
-    addresses, as Node does, still starts. `processes` counts all of the same user, so it is for a room with a user
-    namespace of its own. `cpu_seconds` and `memory` hold for each process, `file_size` in bytes for each file.
-    """
+    """What one program may use; None means no limit."""
 
     memory: int | None = 256 * MEBIBYTE
+    """Bytes of memory that each process alone can write to (RLIMIT_DATA). Interpreters that only reserve large address
+    ranges, as Node does, still start.
+    """
     processes: int | None = None
+    """Number of processes of the same user, of all programs together; only useful in a sandbox with its own user
+    namespace.
+    """
     cpu_seconds: int | None = None
+    """Seconds of CPU time of each process."""
     file_size: int | None = None
+    """Bytes of each file that it writes."""
     open_files: int | None = 256
 
 
 class NoLimits(Exception):
-    """The machine has no `prlimit` (Debian: util-linux), so nothing can be held to limits."""
+    """The machine has no `prlimit` program (Debian: util-linux), so limits cannot be applied."""
 
 
 def limited(command: Sequence[str], limits: Limits) -> tuple[str, ...]:
-    """The command, held to these limits from its first instruction on, with all that it starts. Raises NoLimits.
+    """Return the command line that runs `command` with these limits, which apply from its first instruction on and to
+    all its child processes. Raises NoLimits.
 
-    No function between fork and exec does this: in a process with threads one of those can hang.
+    The limits are not set by a function between fork and exec: in a process with threads, such a function can hang.
     """
     program = shutil.which("prlimit")
     if program is None:
@@ -52,5 +56,7 @@ def limited(command: Sequence[str], limits: Limits) -> tuple[str, ...]:
 
 
 def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment without any of the service's settings, and with what `more` names for this program alone."""
+    """Return an environment without any of the service's settings, plus the variables in `more`, for this
+    program only.
+    """
     return child_environment(more=more)

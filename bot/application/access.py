@@ -16,26 +16,28 @@ from bot.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person who asks for something, with the place where they ask."""
+    """A person who makes a request, and the place (chat, console page, API) where they make it."""
 
     person: Person
     place: Place
     event: str
-    """The platform's id of the message, so that it creates one task at most; "" always counts as new."""
+    """The platform's id of the request's message, used to create at most one task for it; "" means every request counts
+    as new.
+    """
     message: MessageRef | None = field(default=None, kw_only=True)
     """The message with the request; None if there is none."""
 
     @property
     def address(self) -> Address:
-        """The address of the place where the person asks."""
+        """The address of the place where the person makes the request."""
         return self.place.address
 
 
 class Refused(Exception):
-    """A request was not carried out. The text tells the person why, and what to do."""
+    """Raised when a request is not carried out. Its text tells the person why, and what they can do."""
 
     def with_text(self, text: str) -> Refused:
-        """The same refusal with another text."""
+        """Return the same refusal with `text` in place of its own text."""
         return Refused(text)
 
 
@@ -44,7 +46,7 @@ class Unknown(Refused):
 
 
 class NotAllowed(Refused):
-    """The person lacks the right to do this; `check` names the access check that failed, for the audit."""
+    """The person lacks the right to do this. `check` is the name of the access check that failed, for the audit log."""
 
     def __init__(self, text: str, check: str) -> None:
         super().__init__(text)
@@ -52,7 +54,9 @@ class NotAllowed(Refused):
         self.audited = False
 
     def with_text(self, text: str) -> NotAllowed:
-        """The same refusal with another text."""
+        """Return the same refusal with `text` in place of its own text. It keeps the failed check, and whether the
+        audit already has it.
+        """
         other = NotAllowed(text, self.check)
         other.audited = self.audited
         return other
@@ -60,7 +64,9 @@ class NotAllowed(Refused):
 
 @asynccontextmanager
 async def audited(person: Person, store: Store) -> AsyncIterator[None]:
-    """Record a NotAllowed raised inside the block in the audit. Each is recorded once, even through nested blocks."""
+    """Write a NotAllowed raised inside the block to the audit log, then let it propagate. Nested blocks record it only
+    once.
+    """
     try:
         yield
     except NotAllowed as refused:
@@ -73,28 +79,35 @@ async def audited(person: Person, store: Store) -> AsyncIterator[None]:
 def verdict(
     caller: Caller, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = ""
 ) -> AccessDecision:
-    """The access decision for this caller: `authorize` for their person and place."""
+    """Decide whether the caller has `right`, and return the decision with the checks behind it. Calls `authorize` with
+    the caller's person and place: `owner` is the person whose task the request is about, None for no task; `phone` is
+    the id of the phone that it is about, "" for none.
+    """
     return authorize(caller.person, caller.place, right, policy, owner=owner, phone=phone)
 
 
 def require(caller: Caller, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = "") -> None:
-    """Check that the caller has a right. Raises NotAllowed with the reason."""
+    """Check that the caller has `right`; raises NotAllowed with the reason if not. `owner` and `phone` are those of
+    `verdict`.
+    """
     found = verdict(caller, policy, right, owner=owner, phone=phone)
     if not found.allowed:
         raise NotAllowed(found.reason, found.checks[-1].name)
 
 
 def may_see(caller: Caller, policy: Policy, task: Task) -> bool:
-    """Whether a task may be shown to the caller at the place where they ask."""
+    """Return whether the task may be shown to the caller at the place where they ask; the rules are those of
+    `may_show`.
+    """
     return may_show(caller, policy, task.origin, task.person)
 
 
 def may_show(caller: Caller, policy: Policy, origin: Address, owner: Person) -> bool:
-    """Whether something that was asked for at `origin` by `owner` may be shown to the caller where they ask. In a group
-    that is what comes from the same group; in a private chat also everything of their own (for an admin, of everybody).
-    The operator sees everything.
+    """Return whether the caller may see, at the place where they ask, something that `owner` asked for at `origin`.
 
-    What was asked for in a private chat is never shown in a group, not even to its owner.
+    In a group they see what was asked for in that group. In a private chat they also see everything of their own, and
+    admins everything of everybody. The operator sees everything. A request made in a private chat is never shown in a
+    group, not even to its owner.
     """
     if caller.person.platform in OPERATOR_PLATFORMS:
         return verdict(caller, policy, Right.ADMIN).allowed

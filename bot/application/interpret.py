@@ -1,5 +1,5 @@
-"""Decides what a text means where it is written: an answer, a note, a new task or something else; the same on every
-surface.
+"""Decides what a text written by a person means: an answer to a question, a note for a running task, a new task or
+something else. Every chat platform and API uses the same rules.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import OpenQuestion, Task, TaskState
 
 FOLLOWED_SECONDS = 1800.0
-"""Seconds after a task's end in which a text in a private chat still refers to it; our choice. In its own thread it
-always does.
+"""Seconds after a task's end in which a text in a private chat is still a follow-up of that task. The value is our
+choice. In the task's own thread there is no limit.
 """
 STILL_CODES = 3600.0
-"""Seconds after a question for a secret ran out in which a text like a code counts as a late answer; our choice."""
+"""Seconds after a question for a secret has expired in which a text that looks like a code counts as a late answer. The
+value is our choice.
+"""
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
 """States in which a task can be given a note."""
 _APART = frozenset({TaskState.QUEUED, TaskState.ENDED})
-"""States in which a text written next to a task is not meant for it."""
+"""States in which a text written at a task's place is not meant for the task."""
 _CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
 """One word with a digit, or digits in groups: codes, PINs and most passwords. A task is more than one word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The text answers one of these open questions."""
+    """The text answers an open question: one of `questions`."""
 
     questions: tuple[OpenQuestion, ...]
 
@@ -46,7 +48,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """The text asks for a new task."""
+    """The text asks for a new task, which may follow up an earlier one."""
 
     follows: str = ""
     """The id of the earlier task that it follows up; "" for none."""
@@ -54,8 +56,8 @@ class NewTask:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """The text may ask for a new task, but looks like a code, or is written to a task that cannot take notes now.
-    Surfaces with buttons ask the person; on others it becomes a new task.
+    """It is unclear whether the text asks for a new task: it looks like a code, or the task at this place cannot take
+    notes now. Surfaces with buttons ask the person; the others start a new task.
     """
 
     follows: str = ""
@@ -64,7 +66,9 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class FactsAsked:
-    """The text asks only what is remembered about the writer. Where a model answers, it becomes a new task instead."""
+    """The text only asks what the service remembers about the writer. If a model is set, it becomes a new
+    task instead.
+    """
 
     follows: str = ""
     """The id of the task that it would follow up as a new task; "" for none."""
@@ -72,7 +76,7 @@ class FactsAsked:
 
 @dataclass(frozen=True, slots=True)
 class MaybeSecret:
-    """The text may be a code or password for a question asked elsewhere, or for one already closed. It is passed to
+    """The text may be a code or password for a question that was asked elsewhere or is already closed. It is given to
     no task and stored nowhere.
     """
 
@@ -86,7 +90,7 @@ class MaybeSecret:
 
 @dataclass(frozen=True, slots=True)
 class Chatter:
-    """The writer is talking in the thread of somebody else's task; nothing is done."""
+    """The writer only talks in the thread of somebody else's task: nothing is to be done."""
 
 
 Meaning = Answer | Note | NewTask | Unclear | FactsAsked | MaybeSecret | Chatter
@@ -102,10 +106,12 @@ async def interpret(
     begins: bool = False,
     written: float = 0.0,
 ) -> Meaning:
-    """What a text means where the caller writes it, judged by the tasks and open questions there.
+    """Return what a text means at the place where the caller wrote it, given the tasks and open questions there.
 
-    `task` is a task that the text may refer to; `pointed` says that the text replies to it. `begins` says that the text
-    begins a new conversation, even if an earlier one had the same name. `written` is in Unix seconds, 0 for now.
+    - `task` is a task that the text may refer to, such as the one whose thread it is written in.
+    - `pointed` says that the text is a direct reply to that task's message.
+    - `begins` says that the text begins a new conversation, even if an earlier one had the same name.
+    - `written` is when the text was written, in Unix seconds; 0 means now.
     """
     if task is not None and not pointed and only_talks(caller, services, task):
         return Chatter()
@@ -125,7 +131,7 @@ async def interpret(
         return FactsAsked(follows)
     if current is not None and current.state in _STEERED:
         return Note(current)
-    # A sentence of a language without blanks is no code.
+    # In a language without blanks, a whole sentence looks like one word.
     is_code = text.isascii() and looks_like_a_code(text)
     if is_code or (current is not None and current.state not in _APART):
         return Unclear(follows)
@@ -133,7 +139,7 @@ async def interpret(
 
 
 def only_talks(caller: Caller, services: Services, task: Task) -> bool:
-    """Whether the writer is talking in a task's thread without the right to steer that task."""
+    """Return whether the writer may not steer the task, so that their text in its thread is only conversation."""
     return not verdict(caller, services.policy, Right.USE, owner=task.person).allowed
 
 
@@ -146,8 +152,8 @@ async def _is_followed(caller: Caller, services: Services, before: Task) -> bool
 
 
 async def task_steered_in(caller: Caller, services: Services) -> Task | None:
-    """The running task that a text at the caller's place may be a note for; None while that task has an open
-    question.
+    """Return the running or paused task at the caller's place that a text may be a note for. None if there is none, or
+    if a question is open at that place.
     """
     task = await services.task_service.in_place(caller.address)
     if task is None or task.state not in _STEERED or await services.task_service.open_questions(place=caller.address):
@@ -156,18 +162,18 @@ async def task_steered_in(caller: Caller, services: Services) -> Task | None:
 
 
 def looks_like_a_code(text: str) -> bool:
-    """Whether a text is one word with a digit, or digits in groups, as codes and most passwords are."""
+    """Return whether the text is a single word with a digit, or digits in groups, like codes and most passwords."""
     return _CODE.fullmatch(text.strip()) is not None
 
 
 async def _secret(
     text: str, caller: Caller, services: Services, task: Task | None, written: float
 ) -> Answer | MaybeSecret | None:
-    """Whether a text may be a code or password for another question, open or closed; None if not.
+    """Return what a text is if it may be a code or password for another question, open or closed; None if it is none.
 
-    People asked for a code in a group rather send it in private. There it is an answer if nothing else can be meant,
-    and may be any words. A text to a task, or in a program's conversation (which has one subject), counts only if it
-    looks like a code.
+    People who are asked for a code in a group often send it in private. There, the text is taken as the answer if
+    nothing else can be meant, and need not look like a code. A text to a task, or in a program's conversation (which
+    has one subject), counts only if it looks like a code.
     """
     is_code = looks_like_a_code(text)
     apart = task is not None or caller.address.platform == API_PLATFORM
@@ -185,7 +191,9 @@ async def _secret(
 
 
 async def secrets_asked(caller: Caller, services: Services, *, anybody: bool) -> list[OpenQuestion]:
-    """The open questions for a secret about the caller's tasks; with `anybody`, all that the caller may answer."""
+    """Return the open questions for a secret (a code or password) about the caller's own tasks. With `anybody`, also
+    those about other people's tasks that the caller may answer.
+    """
     found = []
     for one in await services.task_service.open_questions():
         if one.question.kind is not QuestionKind.SECRET or (task := await services.task_service.get(one.task)) is None:
@@ -197,8 +205,8 @@ async def secrets_asked(caller: Caller, services: Services, *, anybody: bool) ->
 
 
 async def _closed_secret(caller: Caller, services: Services, written: float) -> OpenQuestion | None:
-    """The latest recently closed question for a secret that was asked here or, in a private chat, about one of the
-    caller's tasks.
+    """Return the latest recently closed question for a secret that was asked here or, in a private chat, about one of
+    the caller's tasks.
     """
     for found in await services.store.questions.closed(
         QuestionKind.SECRET, asked_by=written, ends_from=written - STILL_CODES

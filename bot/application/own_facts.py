@@ -1,4 +1,4 @@
-"""Questions that the service answers without a model (battery, time, phones, schedules), and requests for a later
+"""Answers simple questions without a model (battery, time, phones, schedules). Also recognises requests for a later
 time, for which people should make a schedule.
 """
 
@@ -26,7 +26,7 @@ from bot.texts import say, speaking, spoken
 from devices.phone import PhoneInfo
 
 LONGEST: Final = 80
-"""Maximum characters of such a question."""
+"""Maximum characters of a question that is answered without a model."""
 _ABOUT_ME: Final = re.compile(
     r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
     r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
@@ -37,11 +37,11 @@ LONGEST_TIME: Final = 40
 _BORDER: Final = re.compile(
     r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])|(?<=[0-9])(?=[^\W\dA-Za-z_点时分月日号年])"
 )
-"""Where the words for a time may end: Chinese has no blank there, and goes on with a number or what is counted."""
+"""Where the words for a time may end. In Chinese there is no blank at this place, only a change from or to a number."""
 _LEADS_ON: Final = re.compile(r"(?:\b(?:at|on|in|the|of|and)|[在和的]|[点时分半刻整0-9][早晚])$", re.IGNORECASE)
-"""How words end that take something along of what is to be done, and would be read as the time without it."""
+"""Words at the end that belong to the request rather than to the time. A time that ends with them would be misread."""
 _GIVEN: Final = re.compile(r"\b(?:every|each|in)\b|[每点]|后(?!天)|\D[0-9]|[0-9]\D", re.IGNORECASE)
-"""What says that a time is meant: "tonight" and 早上 begin other sentences as well."""
+"""A text contains a time only if this matches: "tonight" and 早上 also begin other sentences."""
 _ASKS: Final = re.compile(
     r"[?？吗谁哪几]|什么|怎么|如何|多少|是否"
     r"|^(?:who|what|where|when|why|how|which|is|are|was|am|will|do|does)\b|^(?:can|could|should|would)\b(?! you\b)"
@@ -49,12 +49,12 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _ALARM: Final = re.compile(r"叫醒我|叫我起床|闹钟|\b(?:alarm|wake me)\b", re.IGNORECASE)
-"""An alarm is set now, for the time that it is said with."""
+"""A request for an alarm is carried out at once; the time in it is that of the alarm."""
 _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
 
 
 class Subject(StrEnum):
-    """What a question is about."""
+    """What a question that needs no model is about."""
 
     BATTERY = "battery"
     TIME = "time"
@@ -74,12 +74,16 @@ def _asked() -> tuple[tuple[Subject, str, re.Pattern[str]], ...]:
 
 
 def asks_for_all(text: str) -> bool:
-    """Whether the text asks only what is remembered about the writer."""
+    """Return whether the text only asks what the service remembers about the writer, such as "what do you know about
+    me?".
+    """
     return _ABOUT_ME.fullmatch(text.strip(" \n\t.,!?。，！？")) is not None
 
 
 def subject_of(text: str) -> tuple[Subject, str] | None:
-    """The subject and language of a text that is one of these questions and nothing else."""
+    """Return the subject and the language code ("en", "zh") of a question that the service can answer without a model.
+    None if the text is not exactly such a question.
+    """
     plain = _AROUND.sub("", _AROUND.sub("", " ".join(text.split())))
     if len(plain) > LONGEST:
         return None
@@ -87,8 +91,9 @@ def subject_of(text: str) -> tuple[Subject, str] | None:
 
 
 def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None:
-    """Splits "every morning at 8 open Clock" into the time and the request; None for texts that do not begin with a
-    time, for alarms and for questions.
+    """Split a request such as "every morning at 8 open Clock" into the words for the time and the rest. None if the
+    text does not begin with a time, or is about an alarm or a question. `now` is in Unix seconds; `zone` is the zone of
+    the time.
     """
     plain = " ".join(text.split())
     if _ALARM.search(plain):
@@ -104,8 +109,10 @@ def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None
 
 
 async def answer_to(text: str, device: str, caller: Caller, services: Services) -> str:
-    """The answer in the language of the text, limited to what the caller may know; "" if the text is no such
-    question. `device` names the phones that are meant, "" for all. Raises Refused for an unknown phone.
+    """Answer a question about battery, time, phones or schedules, in the text's language and limited to what the caller
+    may know. A request for a later time gets the advice to make a schedule. Returns "" for any other text.
+
+    `device` names the phones that the question is about, "" for all. Raises Refused for an unknown phone.
     """
     asked = subject_of(text)
     if asked is None:

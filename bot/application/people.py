@@ -1,4 +1,4 @@
-"""What admins do about people and tokens: give and take rights, let people in by a code, revoke tokens."""
+"""What admins do with people and tokens: give and take away rights, let people in by a pairing code, revoke tokens."""
 
 from __future__ import annotations
 
@@ -31,14 +31,18 @@ class Denied:
 
 
 class PeopleCommands:
-    """What one caller can do about people and tokens. Every method raises NotAllowed, which is audited, or Refused."""
+    """The actions on people and tokens that one caller, who must be an admin, can perform. Every method raises
+    NotAllowed, which is written to the audit log, or Refused.
+    """
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
         self._services = services
 
     async def allow(self, who: str, wanted: str, device: str = "") -> Grant:
-        """Give somebody a right for one phone, or ("") for all."""
+        """Give the right named `wanted` ("use", "admin", ...) to a person or role, and return it. `who` names them as
+        typed (see `subject_named`). It holds for the phone that `device` names, or for all phones if `device` is "".
+        """
         await self._require_admin()
         subject = subject_meant(self._caller, self._services, who)
         if subject.platform == API_PLATFORM:
@@ -51,11 +55,13 @@ class PeopleCommands:
         return grant
 
     async def deny(self, who: str, device: str = "") -> Denied:
-        """Take away what was given: for one phone, or ("") everything, including links and tokens."""
+        """Take away rights that were given to the person or role `who`. With `device`, only those for that phone; with
+        "", all of them, and also the person's account links and tokens. Returns what was taken away.
+        """
         await self._require_admin()
         rights, by = self._services.rights, self._caller.person
         subject = subject_meant(self._caller, self._services, who)
-        # A phone that is not there any more is still named by its id.
+        # Rights for a phone that no longer exists are found by its id.
         known = any(grant.phone == device for grant in rights.policy.grants)
         phone = device if known else self._phone(device)
         grants = await rights.deny(subject, by, phone)
@@ -70,14 +76,16 @@ class PeopleCommands:
         return Denied(subject, grants, unlinked, tokens, listed)
 
     async def pairing(self) -> Pairing:
-        """The people waiting to be let in. Raises Refused if pairing codes are off."""
+        """Return the pairing codes of people who wait to be let in. Raises Refused if pairing codes are off."""
         await self._require_admin()
         if (pairing := self._services.rights.pairing) is None:
             raise Refused(say("pair.off"))
         return pairing
 
     async def let_in(self, code: str) -> Person:
-        """Let the person who got this code use the bot."""
+        """Give the right to use the bot to the person who was shown this pairing code, and return them. Raises Refused
+        for a wrong code, or after too many wrong ones.
+        """
         pairing, rights = await self.pairing(), self._services.rights
         try:
             person = pairing.approve(code, self._caller.person)
@@ -92,7 +100,7 @@ class PeopleCommands:
         return person
 
     async def revoke_token(self, name: str) -> Token:
-        """Revoke a token."""
+        """Revoke the access token with this name, and return it. Raises Refused if there is none."""
         await self._require_admin()
         revoked = await self._services.rights.revoke_token(name.lower(), self._caller.person)
         if revoked is None:
@@ -108,8 +116,8 @@ class PeopleCommands:
 
 
 def subject_meant(caller: Caller, services: Services, who: str) -> Subject:
-    """The person or role that a word names. Raises Refused if it names none, or if this admin's rights do not cover
-    it.
+    """Return the person or role that `who` names. Raises Refused if it names none, or if it is on another platform than
+    this admin (except for the operator).
     """
     subject = subject_named(who, caller.address, services.namings)
     if subject is None:

@@ -22,8 +22,8 @@ NAMES_SHOWN = 120
 
 
 def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
-    """The phone with this id, serial or name (case-insensitive). Raises Refused if there is none, or several share
-    the name.
+    """Return the phone whose id, serial or name is `text` (case-insensitive). Raises Refused if there is none, or if
+    several share the name.
     """
     if not phones:
         raise Unknown(say("phone.none"))
@@ -38,33 +38,33 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
 
 
 def unknown_phone(text: str, phones: Sequence[PhoneInfo]) -> Refused:
-    """The refusal for an unknown phone name; it lists the known ones."""
+    """Return the refusal for a phone name that no phone has; its text lists the known phones."""
     if not phones:
         return Unknown(say("phone.none"))
     return Unknown(say("phone.unknown", name=text[:NAMES_SHOWN], known=listed(names_of(phones)[:LISTED])))
 
 
 def open_phones(caller: Caller, services: Services) -> tuple[PhoneInfo, ...]:
-    """The phones that the caller may use at this place; to them, other phones do not exist."""
+    """Return the phones that the caller may use at this place. All other phones are hidden from them."""
     return tuple(
         phone for phone in services.phones.list() if verdict(caller, services.policy, Right.USE, phone=phone.id).allowed
     )
 
 
 def require_usable(phone: PhoneInfo) -> None:
-    """Check that a run could start on this phone. Raises Refused with the reason and what to do."""
+    """Check that a task could start on this phone now. Raises Refused with the reason and what to do."""
     if not phone.health.usable:
         raise Refused(say("phone.unusable", name=phone.name, state=state_of(phone)))
 
 
 def require_open_to_tasks(phone: PhoneInfo) -> None:
-    """Check that a task waiting for this phone could get it. Raises Refused with the reason and what to do."""
+    """Check that this phone takes tasks, now or after a wait. Raises Refused with the reason and what to do."""
     if not phone.health.takes_tasks:
         raise Refused(say("phone.unusable", name=phone.name, state=state_of(phone)))
 
 
 def require_any(phones: Sequence[PhoneInfo]) -> None:
-    """Check that at least one phone could take a task. Raises Refused."""
+    """Check that at least one of the phones takes tasks. Raises Refused with each phone's state if none does."""
     if not phones:
         raise Refused(say("phone.none"))
     if not any(phone.health.takes_tasks for phone in phones):
@@ -73,13 +73,13 @@ def require_any(phones: Sequence[PhoneInfo]) -> None:
 
 
 def state_of(phone: PhoneInfo) -> str:
-    """A phone's state in words, with the reason and what to do."""
+    """Return a phone's state as text for people, with the reason and what to do."""
     state = say("phone.state", state=health_words(phone.health))
     return paragraph(state, said(phone.reason), said(phone.fix))
 
 
 def names_of(phones: Sequence[PhoneInfo]) -> list[str]:
-    """The phones' names, with the id added where two share a name."""
+    """Return the phones' names in the same order. Names that several phones share get the phone's id added."""
     twice = {phone.name for phone in phones if sum(other.name == phone.name for other in phones) > 1}
     return [f"{phone.name} ({phone.id})" if phone.name in twice else phone.name for phone in phones]
 
@@ -88,20 +88,23 @@ ALL = "all"
 """Used as a phone name: every phone that the person may use here and that is usable now."""
 SEPARATORS = re.compile(r"[,，、]")
 _NO_PHONE = "?"
-"""No phone has this id: who may use it may use every phone, those included that are not connected yet."""
+"""An id that no phone has: whoever may use it may use every phone, including those that are not connected yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The phones for a task; empty for any free phone. `left_out` are the phones of `all` that are not usable now."""
+    """The phones that a request names; `phones` is empty if any free phone will do."""
 
     phones: tuple[PhoneInfo, ...] = ()
     left_out: tuple[PhoneInfo, ...] = ()
+    """If the request named all phones, those that are not usable now."""
 
 
 def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool = False) -> Meant:
-    """The phones that `device` names; "" means any. Raises Refused if one is unknown or not usable. For a `quick`
-    task, which goes straight to a phone, it is also raised if no phone is named and none is usable.
+    """Return the phones that `device`, a list of names as typed, refers to; "" means any phone.
+
+    Raises Refused if a phone is unknown or does not take tasks. A `quick` task goes straight to a phone, so without a
+    name Refused is also raised if no phone takes tasks.
     """
     known = open_phones(caller, services)
     if not device.strip():
@@ -110,7 +113,7 @@ def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool
             return Meant(known)
         if quick or (not known and services.phones.list()):
             require_any(known)
-        # What is only talked about needs no phone; what needs one is blocked where there is none.
+        # A question that is only talked about needs no phone. A task that needs one is blocked later if there is none.
         return Meant()
     named = phones_named(device, known)
     if named is None:
@@ -123,7 +126,9 @@ def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool
 
 
 def phones_named(text: str, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...] | None:
-    """The phones with these names, without duplicates; None for all. Raises Refused listing every unknown name."""
+    """Return the phones that a comma-separated list names, without duplicates; None if the text means all of them.
+    Raises Refused, which lists every unknown name.
+    """
     if _is_called(text.strip(), phones):
         return (phone_named(text.strip(), phones),)
     if text.strip().casefold() in {ALL, "全部", "所有"}:
@@ -141,13 +146,13 @@ def _is_called(name: str, phones: Sequence[PhoneInfo]) -> bool:
 
 
 def wished(phones: Sequence[PhoneInfo]) -> tuple[WishedPhone, ...]:
-    """These phones in the form a task request takes, with names that tell them apart."""
+    """Convert phones to the form that a task request stores: id and name, with names that tell the phones apart."""
     return tuple(WishedPhone(phone.id, name) for phone, name in zip(phones, names_of(phones), strict=True))
 
 
 def entitlement(caller: Caller, services: Services) -> Entitlement | None:
-    """Which phones the caller may use now, stored with the task so that it can be checked again; None for the
-    operator.
+    """Return which phones the caller may use now. It is stored with the task, so that the right can be checked again
+    later. None for the operator, who may use all.
     """
     if caller.person.platform in OPERATOR_PLATFORMS:
         return None

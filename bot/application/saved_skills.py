@@ -25,15 +25,18 @@ from devices.wording import said, sentence_of
 
 
 class SkillCommands:
-    """What one caller can do with saved skills. Every method raises NotAllowed, which is audited, or Refused."""
+    """The actions on saved skills that one caller can perform. Every method raises NotAllowed, which is written to the
+    audit log, or Refused.
+    """
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
         self._services = services
 
     async def draft(self, task: Task, name: str, given: Mapping[str, str] | None) -> Draft:
-        """What would be saved of a task under this name, kept until the caller confirms it. The parameters are those
-        `given` with their values, or proposed ones if that is None.
+        """Make a draft of a skill from a finished task, and store it until the caller confirms it. `name` is the
+        skill's name. `given` maps the wanted parameters to their values in the task; with None, the parameters are
+        proposed automatically.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
@@ -48,7 +51,9 @@ class SkillCommands:
         return draft
 
     async def drafted(self, number: str) -> Draft:
-        """The caller's draft with this number, while it waits for confirmation."""
+        """Return the caller's unconfirmed draft with this id. Raises Refused if it has expired or belongs to somebody
+        else.
+        """
         draft = await self._services.store.skills.draft(number, now=self._services.clock())
         if draft is None:
             raise Refused(say("save.gone"))
@@ -57,8 +62,8 @@ class SkillCommands:
         return draft
 
     async def save(self, draft: Draft) -> int:
-        """Save the draft exactly as the caller saw it, as a new skill or the next version. Returns the version
-        number.
+        """Save the draft exactly as the caller saw it, as a new skill or as the next version of an existing one.
+        Returns the version number.
         """
         services, skills = self._services, self._services.skills
         await self._require_to_change(draft.name)
@@ -79,13 +84,13 @@ class SkillCommands:
         await self._services.store.skills.renamed(name, new)
 
     async def restore(self, name: str, version: str) -> int:
-        """Make an earlier version the newest one. Returns the new version number."""
+        """Make an earlier version of a skill the newest one. Returns the new version number."""
         name = await self._own(name)
         async with _refusing():
             return await asyncio.to_thread(saving.restore, self._services.skills, name, version)
 
     async def remove(self, name: str) -> list[str]:
-        """Delete a skill and its run statistics. Returns the schedules that still use it."""
+        """Delete a skill and its run statistics. Returns the numbers of the schedules that still use it."""
         name = await self._own(name)
         async with _refusing():
             await asyncio.to_thread(saving.remove, self._services.skills, name)
@@ -99,7 +104,7 @@ class SkillCommands:
         return name
 
     async def _require_to_change(self, name: str) -> None:
-        """Raise NotAllowed unless it is new, one's own, or an admin asks."""
+        """Raise NotAllowed unless the skill is new, belongs to the caller, or the caller is an admin."""
         if name not in self._services.skills.found:
             return
         owner = await self._services.store.skills.owner(name)

@@ -1,4 +1,4 @@
-"""What a caller can do with schedules, triggers and inbound webhooks."""
+"""What a caller can do with schedules, triggers and inbound webhooks. All three are stored as schedules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ MOST = 20
 
 
 class ScheduleCommands:
-    """What one caller can do with schedules. Every method raises NotAllowed, which is audited, or Refused."""
+    """The actions on schedules, triggers and inbound webhooks that one caller can perform. Every method raises
+    NotAllowed, which is written to the audit log, or Refused.
+    """
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
@@ -38,23 +40,27 @@ class ScheduleCommands:
     async def plan(
         self, when: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
     ) -> tuple[Plan, float]:
-        """The plan for a task with a rule such as `every 30m`, and when it is first due. Nothing is stored yet. A
-        standing approval requires the right to approve on every phone that a run may get. Also raises BadRule and
-        BadText.
+        """Make the plan for a task that runs at set times, and return it with its first due time in Unix seconds.
+        Nothing is stored yet.
+
+        `when` is the time rule as typed, such as `every 30m`; `zone` is an IANA time zone name, "" for the service's.
+        `yes` is a standing approval; it requires the right to approve on every phone that a run may use. Also raises
+        BadRule and BadText.
         """
         now = self._services.clock()
         rule = read_rule(when, now=now, zone=self._zone(zone))
         due = next_due(rule, after=now, begun=now)
         assert due is not None, "a rule that was read has a next time"
-        # "tomorrow" means another day by the time that it is read again.
+        # "tomorrow" would mean another day when the stored words are read again.
         words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
         return await self._plan(rule, words, draft, yes), due
 
     async def plan_trigger(
         self, trigger: Trigger, words: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
     ) -> Plan:
-        """The plan for a task that notifications begin; `zone` is the time zone of its quiet hours. Nothing is
-        stored yet. Raises what `plan` does.
+        """Make the plan for a task that a phone's notifications start. Nothing is stored yet. `words` describes the
+        trigger to people; `zone` is the time zone of its quiet hours, "" for the service's; `yes` is a standing
+        approval. Raises what `plan` raises.
         """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, phone=trigger.phone)
@@ -62,8 +68,8 @@ class ScheduleCommands:
         return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
 
     async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
-        """Store a task that begins whenever a program calls its address. Raises what `plan` does, and Refused if the
-        name is taken.
+        """Store a task that starts whenever a program calls the webhook's address. Raises what `plan` raises, and
+        Refused if the webhook's name is taken.
         """
         plan = await self._plan(Rule(RuleKind.CALL, "", "UTC"), f"/hooks/{hook.name}", draft, None)
         try:
@@ -84,7 +90,8 @@ class ScheduleCommands:
         return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes)
 
     async def add(self, plan: Plan, due: float) -> Schedule:
-        """Store a plan; the same event creates one schedule only. A watch begins paused. Raises Refused for one too
+        """Store a plan, first due at `due` in Unix seconds, and return the schedule. The same chat message creates only
+        one schedule. A watch (a schedule that reads one value) begins paused. Raises Refused if the person has too
         many.
         """
         services, schedules = self._services, self._services.store.schedules
@@ -101,15 +108,15 @@ class ScheduleCommands:
         return made
 
     async def visible(self) -> list[Schedule]:
-        """The timed schedules that the caller may see and change here."""
+        """Return the timed schedules that the caller may see and change at this place."""
         return [one for one in await self._all_visible() if one.plan.is_timed]
 
     async def triggers(self) -> list[Schedule]:
-        """The triggers that the caller may see and change here."""
+        """Return the triggers that the caller may see and change at this place."""
         return [one for one in await self._all_visible() if one.plan.trigger is not None]
 
     async def hooks(self) -> list[Schedule]:
-        """The inbound webhooks that the caller may see and change here."""
+        """Return the inbound webhooks that the caller may see and change at this place."""
         return [one for one in await self._all_visible() if one.plan.hook is not None]
 
     async def _all_visible(self) -> list[Schedule]:
@@ -117,13 +124,15 @@ class ScheduleCommands:
         return [one for one in found if may_see_schedule(self._caller, self._services, one)]
 
     async def pause(self, number: str) -> Schedule:
-        """Pause a schedule."""
+        """Pause the schedule with this number, and return it."""
         found = await self._own(number)
         await self._services.store.schedules.pause(found.id)
         return replace(found, paused=True)
 
     async def resume(self, number: str) -> Schedule:
-        """Resume a schedule; runs that were due while it was paused are not made up for."""
+        """Resume a paused schedule, and return it. Runs that were due while it was paused are not made up for. Raises
+        Refused if no run is left.
+        """
         found = await self._own(number)
         due = next_due(found.plan.rule, after=self._services.clock(), begun=found.created)
         if due is None:
@@ -132,7 +141,7 @@ class ScheduleCommands:
         return replace(found, paused=False, due=due, skipped=0)
 
     async def revoke(self, number: str) -> Schedule:
-        """Withdraw the standing approval of a schedule."""
+        """Withdraw a schedule's standing approval, and return the schedule. Raises Refused if it has none."""
         found = await self._own(number)
         if found.plan.standing is None:
             raise Refused(say("schedule.no_yes", schedule=found.id))
@@ -141,7 +150,7 @@ class ScheduleCommands:
         return replace(found, plan=replace(found.plan, standing=None))
 
     async def remove(self, number: str) -> Schedule:
-        """Delete a schedule."""
+        """Delete the schedule with this number, and return it."""
         found = await self._own(number)
         await self._services.store.schedules.remove(found.id)
         if not found.plan.is_timed:
@@ -162,7 +171,9 @@ class ScheduleCommands:
             await self._services.store.audit.note(kind, self._caller.person, detail=detail)
 
     def _let_make(self, phones: Sequence[str]) -> None:
-        """Check that the person may make a schedule, also at the time of a run. Raises Refused."""
+        """Check that the person may create a schedule, and will still have that right when it runs. Raises Refused and
+        NotAllowed.
+        """
         caller, services = self._caller, self._services
         later = replace(caller, person=replace(caller.person, roles=frozenset()))
         for phone in phones or ("",):
@@ -183,14 +194,18 @@ def _named(one: Schedule) -> str:
 
 
 def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:
-    """Whether the caller may see and change a schedule: their own (an admin: any), where its tasks may be shown."""
+    """Return whether the caller may see and change a schedule. It must be their own (admins: anybody's), and its tasks
+    must be ones that may be shown where they ask.
+    """
     admin = verdict(caller, services.policy, Right.ADMIN).allowed
     own = services.policy.same(one.plan.person, caller.person)
     return (admin or own) and may_show(caller, services.policy, one.plan.place.address, one.plan.person)
 
 
 def yes_of_now(caller: Caller, services: Services, schedule: Schedule) -> tuple[StandingYes, ...]:
-    """The standing approvals that a run beginning now has; none if their person may no longer approve."""
+    """Return the standing approvals that apply to a run of the schedule starting now: its own one, or none if the
+    person no longer has the right to approve.
+    """
     yes = schedule.plan.standing
     if yes is None:
         return ()

@@ -16,10 +16,10 @@ from devices.wording import said, sentence_of
 
 
 async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
-    """The phone that `device` names. Without a name: the only phone, else that of the caller's latest task here, else
-    the only usable one.
+    """Return the phone that `device` names. If `device` is "": the only phone, else the phone of the caller's latest
+    task here, else the only usable phone.
 
-    Raises Refused if that leaves a choice, or the caller may not use the phone here.
+    Raises Refused if several phones are still possible, or if the caller may not use the phone here.
     """
     phones = open_phones(caller, services)
     if device:
@@ -39,10 +39,10 @@ async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneI
 
 
 async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Observation, Image.Image]:
-    """A phone's current screen, with its picture.
+    """Take a screenshot of a phone, and return what was observed together with the picture.
 
-    Raises Refused if the screen is secure, or the phone is working on a task that may not be shown here; HeldByOther if
-    somebody else holds the phone.
+    Raises Refused if the screen is secure (Android forbids screenshots of it), or if the phone is working on a task
+    that may not be shown here. Raises HeldByOther if somebody else is operating the phone.
     """
     async with audited(caller.person, services.store):
         require(caller, services.policy, Right.USE, phone=info.id)

@@ -1,4 +1,4 @@
-"""The parts of the service that requests from people and programs work with."""
+"""The container of the service's components that requests from people and programs work with."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ UTC = ZoneInfo("UTC")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything that a request from a person or program works with. The core makes one.
+    """The components that every request from a person or program works with. There is one instance for the whole
+    service.
 
     For example, to start a task on behalf of a caller:
 
@@ -69,9 +70,9 @@ class Services:
     transcriber: Callable[[], Transcriber | None] = lambda: None
     """Returns the speech recogniser; None if no endpoint for it is set."""
     waits: Callable[[], tuple[Wait, ...]] = tuple
-    """Returns what the service is waiting for at the moment."""
+    """Returns the dependencies (a model, a chat platform, ...) that the service is waiting for at the moment."""
     on_outage: Callable[[Listener], None] = lambda _listener: None
-    """Registers a listener for whatever the service begins or stops waiting for."""
+    """Registers a listener that is called when the service begins or stops waiting for a dependency."""
     namings: Mapping[str, Naming] = field(default_factory=dict)
     """How people are named in typed text, by platform."""
     skills: Skills = field(default_factory=Skills)
@@ -80,7 +81,7 @@ class Services:
     offered_tools: Callable[[], Sequence[Tool[Any]]] = tuple
     """Returns those of the tools that are used in work without a phone."""
     readings: Readings = field(default_factory=Readings)
-    """What the independent reader has said about controls."""
+    """What a second, independent model has said about controls on the screen."""
     reasoning: Callable[[], Model] | None = None
     """Returns the model that plans; None if there is none."""
     model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.NOT_TESTED)
@@ -90,12 +91,14 @@ class Services:
 
     @property
     def offline(self) -> bool:
-        """Whether no model is set, so that the offline pilot does the tasks."""
+        """Whether no model is set. Tasks are then done by the offline pilot, which follows simple literal
+        instructions.
+        """
         return self.model().status is ModelStatus.OFFLINE
 
     @property
     def policy(self) -> Policy:
-        """The access policy at this moment."""
+        """The current access policy: the lists in the settings, and the rights that admins have given."""
         return self.rights.policy
 
     @property

@@ -1,4 +1,4 @@
-"""Skills by name and arguments, as people and programs request them."""
+"""Resolves skills that people and programs request by name and arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ NEAR: Final = 0.5
 
 
 def skill_named(name: str, services: Services) -> Skill:
-    """The skill with this name (case-insensitive). Raises Refused, suggesting the most similar name."""
+    """Return the skill with this name (case-insensitive). Raises Refused, with the most similar name as a
+    suggestion.
+    """
     found = services.skills.found
     if (skill := found.get(name.lower())) is not None:
         return skill
@@ -35,8 +37,10 @@ def skill_named(name: str, services: Services) -> Skill:
 def draft_of_skill(
     draft: TaskDraft, call: SkillCall, services: Services, *, values: str = "", left: str = ""
 ) -> TaskDraft:
-    """The task that follows a skill. `values` are the arguments as typed; `left` is typed text that is no argument.
-    Raises Refused.
+    """Return the draft with the skill call filled in and the task's text derived from it.
+
+    `values` are the arguments as typed; `left` is typed text that belongs to no argument. Raises Refused for an unknown
+    skill, and for text or arguments that do not fit it.
     """
     found = skill_named(call.name, services)
     text = draft.text
@@ -53,8 +57,8 @@ def draft_of_skill(
 
 
 def require_skill(call: SkillCall, services: Services) -> SkillCall:
-    """The skill call, if it can still be done: the skill's parameters may have changed since it was made. Raises
-    Refused.
+    """Check that a skill call can still be carried out, and return it. The skill may have been deleted or its
+    parameters may have changed since the call was made: then Refused is raised.
     """
     found = skill_named(call.name, services)
     if found.recorded is not None:
@@ -63,13 +67,15 @@ def require_skill(call: SkillCall, services: Services) -> SkillCall:
 
 
 def result_of_skill(call: SkillCall | None, services: Services) -> JsonSchema | None:
-    """The JSON schema of the result that a skill defines; None for a result in words, and without a skill."""
+    """Return the JSON schema of the result that the called skill defines. None if there is no call, or if the result is
+    plain text. Raises Refused for an unknown skill.
+    """
     return None if call is None else skill_named(call.name, services).result
 
 
 def worded(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str], left: str = "") -> str:
-    """The task that a skill call stands for, in words. Raises Refused for arguments that are not its parameters, or
-    text that belongs to none.
+    """Return the text of the task that a skill call stands for, with the arguments filled in. Raises Refused for
+    unknown or missing arguments, and if `left`, text that belongs to no argument, is not empty.
     """
     wrong, missing = recorded.unknown(arguments), recorded.missing(arguments)
     name, takes = skill.name, listed(each.name for each in recorded.parameters)

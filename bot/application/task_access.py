@@ -1,4 +1,4 @@
-"""Finds the task or question that a caller means, and checks what they may do with it."""
+"""Finds the task or question that a caller refers to, and checks what they may do with it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.texts import say
 
 
 async def task_named(named: str, caller: Caller, services: Services) -> Task:
-    """The task with this number; `12.2` and `12.pixel` name one phone's part of task 12. Raises Unknown if there is
-    none that the caller may see here.
+    """Return the task with this number. `12.2` and `12.pixel` name one phone's part of task 12, which runs on several
+    phones. Raises Unknown if the caller may see no such task here.
     """
     task = await task_or_none(named, services)
     if task is None or not may_see(caller, services.policy, task):
@@ -21,8 +21,8 @@ async def task_named(named: str, caller: Caller, services: Services) -> Task:
 
 
 async def task_or_none(named: str, services: Services) -> Task | None:
-    """The task, or the part of one, with this number; None if there is none. Does not check whether the caller may
-    see it.
+    """Return the task, or the part of a task (such as `12.2`), with this number; None if there is none. Does not check
+    whether the caller may see it.
     """
     number, dot, phone = named.partition(".")
     task = await services.task_service.get(number) if number.isascii() and number.isdigit() else None
@@ -37,8 +37,8 @@ def _called(part: Task) -> set[str]:
 
 
 async def require_to_hold(caller: Caller, services: Services, task: Task) -> None:
-    """Check that the caller may stop, pause or take over a task: they gave it, or are an admin for all phones or for
-    those that it uses. Raises NotAllowed.
+    """Check that the caller may stop, pause or take over a task; raises NotAllowed if not. They may if they gave the
+    task, or if they are an admin for all phones or for every phone that it uses.
 
     People can always stop their own tasks, even on a phone that they may no longer use.
     """
@@ -50,22 +50,22 @@ async def require_to_hold(caller: Caller, services: Services, task: Task) -> Non
 
 
 async def require_to_go_on(caller: Caller, services: Services, task: Task, right: Right = Right.USE) -> None:
-    """Check that the caller has `right` on every phone that the task would go on using, as resuming, steering and
-    hurrying need. Raises NotAllowed.
+    """Check that the caller has `right` on every phone that the task would continue to use; raises NotAllowed if not.
+    Resuming a task, steering it and moving it up in the queue need this.
     """
     for phone in await phones_of(task, services) or ("",):
         require(caller, services.policy, right, owner=task.person, phone=phone)
 
 
 async def phones_of(task: Task, services: Services) -> tuple[str, ...]:
-    """The ids of the phones that the task uses or is waiting for; empty if it takes any phone."""
+    """Return the ids of the phones that the task uses or is waiting for; empty if it may run on any phone."""
     phones = [part.phone for part in await services.task_service.parts(task.id)] if task.parts else [task.phone]
     return tuple(phone for phone in phones if phone)
 
 
 async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuestion:
-    """The only question in `found`. Raises Refused if there is none, or if there are several, asking which one is
-    meant.
+    """Return the only question in `found`. Raises Refused if there is none, or if there are several: its text then
+    lists them and asks which one is meant.
     """
     if not found:
         raise Refused(say("answer.none"))
@@ -81,7 +81,7 @@ async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuest
 
 
 async def own_question(one: OpenQuestion, caller: Caller, services: Services) -> bool:
-    """Whether the question is about a task of the caller that may be shown here."""
+    """Return whether the question belongs to a task of the caller that may be shown here."""
     task = await services.task_service.get(one.task)
     return (
         task is not None and services.policy.same(task.person, caller.person) and may_see(caller, services.policy, task)

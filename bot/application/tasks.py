@@ -31,7 +31,7 @@ from bot.texts import say
 from devices.phone import PhoneInfo
 
 LATEST: Final = "latest"
-"""Used as a task number: the task that the caller means if they name none."""
+"""Used as a task number: the caller's latest task."""
 TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
     "member": lambda draft: draft.options.member,
     "search": lambda draft: draft.options.search,
@@ -42,29 +42,31 @@ TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
 
 @dataclass(frozen=True, slots=True)
 class HeldPhone:
-    """The phone that a task is waiting for, and the person who is holding it."""
+    """A phone that a new task has to wait for because a person is operating it by hand."""
 
     name: str
+    """The phone's name as people read it."""
     person: Person
+    """The person who is operating the phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The result of starting a task. `duplicate`: the same event had started it before; the other fields are then
-    empty.
-    """
+    """The result of `TaskCommands.start`: the task, and what people should know about it."""
 
     task: Task
     duplicate: bool = False
+    """Whether the same chat message had already started this task; the fields below are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
-    """The phones of `all` that are not usable now."""
+    """If all phones were asked for, those that are not usable now."""
     held: HeldPhone | None = None
+    """The phone that the task has to wait for because a person is operating it."""
     lost: tuple[str, ...] = ()
     """The names of a repeated task's files that are no longer stored."""
 
 
 class QuestionClosed(Refused):
-    """The question is already answered or closed; `question` is its current state."""
+    """The question has already been answered or has expired; `question` is its current state."""
 
     def __init__(self, question: OpenQuestion) -> None:
         super().__init__(closed_line(question))
@@ -72,8 +74,9 @@ class QuestionClosed(Refused):
 
 
 class TaskCommands:
-    """What one caller can do with tasks. Every method raises NotAllowed (which is audited), Refused or TaskError.
-    Surfaces on which messages can arrive late hold those back themselves.
+    """The actions on tasks that one caller can perform. Every method raises NotAllowed (which is written to the audit
+    log), Refused or TaskError. These methods do not detect old messages: a surface on which messages can arrive late
+    has to withhold those itself.
 
     For example:
 
@@ -87,7 +90,9 @@ class TaskCommands:
         self._services = services
 
     async def task(self, number: str) -> Task:
-        """The task with this number, or the LATEST one. Raises Unknown if there is none that the caller may see."""
+        """Return the task with this number, or with `LATEST` ("latest") the caller's latest task here. Raises Unknown
+        if there is none that the caller may see.
+        """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -109,7 +114,15 @@ class TaskCommands:
         trigger: TaskTrigger | None = None,
         received: tuple[ReceivedText, ...] = (),
     ) -> Started:
-        """Queue a task. Also raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit."""
+        """Queue a task for the caller. Also raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit.
+
+        - `guidance` holds the preferences of the person or place for how tasks are worked on, such as standing
+          instructions.
+        - `standing` are approvals given in advance, one for each recipient and exact text.
+        - `watch` is the watch that this task is a run of; `trigger` is the notification that started it.
+        - `received` are texts by others that the task began with, such as a notification; the agent treats them as
+          data.
+        """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -159,9 +172,9 @@ class TaskCommands:
         return await answer_to(draft.text, draft.device, self._caller, self._services)
 
     async def instead(self, task: Task, choice: int) -> Started:
-        """Start one of the choices that were offered instead of a task that needs a model. It becomes a new task of
-        the caller, on the same phones. Requires the right to the old task; raises Refused for a choice that does not
-        exist.
+        """Start one of the alternatives that were offered for a task that needs a model. `choice` is its index. It
+        becomes a new task of the caller, on the same phones. Requires the right to use the old task; raises Refused if
+        there is no such alternative.
         """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, owner=task.person)
@@ -180,8 +193,10 @@ class TaskCommands:
         quick: bool | None = None,
         files: Sequence[Attachment] = (),
     ) -> Started:
-        """Repeat a task as a new task of the caller, with its files and, unless given otherwise, on the same phones
-        and as quick as before; `changes` are added to its text. Requires the right to the old task.
+        """Repeat a task as a new task of the caller, with the old task's files and `files`.
+
+        `changes` is added to the text. The phones and the `quick` option stay the same unless given. Requires the right
+        to use the old task.
         """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, owner=task.person)
@@ -201,8 +216,8 @@ class TaskCommands:
         return replace(started, lost=lost)
 
     def _beside(self, task: Task) -> Caller:
-        """The caller, moved to the place where the task was asked for if they are in its own thread: a new task
-        belongs there.
+        """Return the caller, moved to the place where the task was asked for if they are in its own thread, because a
+        new task belongs there.
         """
         caller = self._caller
         if task.place == task.origin or caller.address != task.place:
@@ -220,42 +235,42 @@ class TaskCommands:
         return files, tuple(lost)
 
     async def cancel(self, task: Task) -> Task:
-        """End a task within a second. Returns the ended task."""
+        """End a task within a second, and return it. Raises Refused if it has already ended."""
         await self._require_to_hold(task)
         if task.state is TaskState.ENDED:
             raise Refused(say("task.ended_already", task=task.called, state=state_line(task, None)))
         return await self._services.task_service.cancel(task.id, self._caller.person)
 
     async def pause(self, task: Task) -> Task:
-        """Pause a task."""
+        """Pause a task, and return it."""
         await self._require_to_hold(task)
         return await self._services.task_service.pause(task.id, self._caller.person)
 
     async def take_over(self, task: Task) -> Task:
-        """Pause a task while the person does something on its phone."""
+        """Pause a task so that the person can operate its phone, and return the task."""
         await self._require_to_hold(task)
         return await self._services.task_service.take_over(task.id, self._caller.person)
 
     async def resume(self, task: Task, note: str = "") -> Task:
-        """Resume a task, with a note for the agent."""
+        """Resume a paused task, optionally with a note for the agent, and return the task."""
         await self._require_to_go_on(task)
         return await self._services.task_service.resume(task.id, note, self._caller.person)
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Give a task a note, which the agent reads before its next step."""
+        """Give a task a note, which the agent reads before its next step, and return the task."""
         await self._require_to_go_on(task)
         return await self._services.task_service.steer(task.id, note, self._caller.person)
 
     async def hurry(self, task: Task) -> Task:
-        """Move a task to the head of its queue; running tasks are not interrupted. Requires the right to approve,
-        and for other people's tasks an admin.
+        """Move a task to the head of its queue, and return it; running tasks are not interrupted. Requires the right to
+        approve; for other people's tasks, the caller must be an admin.
         """
         await self._require_to_go_on(task, Right.APPROVE)
         return await self._services.task_service.hurry(task.id, self._caller.person)
 
     async def answer(self, question: OpenQuestion, text: str) -> OpenQuestion:
-        """Answer a question. The first valid answer wins; a later one raises QuestionClosed. Allowing an action
-        requires the right to approve. Also raises BadText.
+        """Answer a question, and return its new state. The first valid answer wins; a later one raises QuestionClosed.
+        Allowing an action requires the right to approve. Also raises BadText.
         """
         await self.require_to_answer(question)
         words = choice_typed(question.question, text)
@@ -265,12 +280,16 @@ class TaskCommands:
         return answered.question
 
     async def give_up(self, question: OpenQuestion) -> None:
-        """Close a question because nobody will answer it: its task ends as blocked. Raises QuestionClosed."""
+        """Close a question that nobody will answer; its task then ends as blocked. Raises QuestionClosed if it is
+        closed already.
+        """
         await self.require_to_answer(question)
         await self._services.task_service.give_up(question.question.id)
 
     async def question(self, task: Task, question: str) -> OpenQuestion:
-        """The open question with this id, of the task or one of its parts. Raises Unknown."""
+        """Return the open question with this id that belongs to the task or to one of its parts. Raises Unknown if
+        there is none.
+        """
         for one in await self._services.task_service.open_questions(task=task.id):
             if one.question.id == question:
                 return one

@@ -1,1 +1,3 @@
-"""The places people talk in. Each adapter translates; none has rules of its own."""
+"""Adapters for the chat platforms. Each one translates between its platform and the service; the rules are
+elsewhere.
+"""

@@ -1,4 +1,4 @@
-"""What a person reads in answer to their message, the same on every platform."""
+"""Sends the answer to a person's message. The rules are the same on every platform."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ WAIT_SECONDS: Final = 60.0
 
 
 class Answering(Protocol):
-    """Answers below a person's message, in the way of one platform."""
+    """Sends answers below a person's message, in the way of one platform."""
 
     async def react(self, ref: MessageRef) -> None:
-        """React to the message to show that it was seen, where the platform allows it."""
+        """Add a reaction to the message to show that it was seen, where the platform allows it."""
         ...
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send a message as the answer to the person's message."""
+        """Send `message` as the answer to the person's message `own`. `nonce` identifies the answer, so that it is not
+        sent twice; `turn` is awaited before it is sent.
+        """
         ...
 
 
@@ -39,13 +41,13 @@ class Sending(Protocol):
         ...
 
     async def private(self, place: Address, person: Person) -> Address:
-        """The private chat with a person; see `Chat.private_place`."""
+        """Return the private chat with a person; see `Chat.private_place`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Answers a person below their message, or privately where the bot may read but not write."""
+    """Answers a person below their message, or in their private chat if the bot may only read where they wrote."""
 
     sender: Sending
     person: Person
@@ -55,7 +57,7 @@ class Below:
         await self.sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send the answer below the person's message; see `Answering.tell`."""
+        """Send the answer below the person's message, or privately if that is refused; see `Answering.tell`."""
         reply = below(own, message)
         try:
             await patiently(lambda: self.sender.send(own.address, reply, nonce=nonce, turn=turn))
@@ -67,17 +69,21 @@ class Below:
 
 
 def message_of(reply: Reply) -> Message | None:
-    """The message of a reply, or its toast as a message; None if the reply says nothing."""
+    """Return the message of a reply, else its toast (a short pop-up text) as a message; None if the reply
+    says nothing.
+    """
     return reply.message or (Message(body=reply.toast) if reply.toast else None)
 
 
 def below(ref: MessageRef, message: Message) -> Message:
-    """The message changed into a silent reply to `ref`."""
+    """Return a copy of the message as a reply to `ref` that notifies and mentions nobody."""
     return replace(message, reply_to=ref, notify=False, mention=None)
 
 
 async def patiently(send: Callable[[], Awaitable[object]]) -> None:
-    """Send a message, and once more after a short flood limit, as nothing else would repeat it."""
+    """Call `send`. If the platform's rate limit refuses it for a short time, wait and call it once more: nothing else
+    would repeat it.
+    """
     try:
         await send()
     except FloodWait as flood:
@@ -88,7 +94,9 @@ async def patiently(send: Callable[[], Awaitable[object]]) -> None:
 
 
 async def answer(chat: Answering, own: MessageRef, reply: Reply, lost: str) -> None:
-    """Answer a person's message `own`; `lost` are sentences about files that were not accepted."""
+    """Answer a person's message `own`: with a reaction, a message, or both, as `reply` says. `lost` is a text about
+    attached files that were not accepted, "" if there were none; it is sent as a second message.
+    """
     where = f"{own.address.chat}:{own.message}"
     if reply.task or reply.mark_suffices:
         await chat.react(own)

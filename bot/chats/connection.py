@@ -1,4 +1,4 @@
-"""The life of a chat's connection, the same on every platform: `run` keeps it up, `close` ends it."""
+"""The lifetime of a chat's connection, the same on every platform: `run` maintains it, `close` ends it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Connection(ABC, Generic[C]):
-    """An account's connection to its platform; `C` is the type of the client once it has logged in."""
+    """The connection of one bot account to its platform. `C` is the type of the client after the login."""
 
     def __init__(self, title: str) -> None:
         """`title` is the platform's name for people."""
@@ -63,12 +63,12 @@ class Connection(ABC, Generic[C]):
             work.result()
 
     async def close(self) -> None:
-        """Disconnect; `run` returns."""
+        """Disconnect, and wait until `run` has ended."""
         self._closing.set()
         await self._ended.wait()
 
     async def logged_in(self) -> C:
-        """The client, once it has logged in. Raises ChatError if that takes too long."""
+        """Return the client, waiting for the login if necessary. Raises ChatError if that takes too long."""
         try:
             async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
                 await self._online.wait()
@@ -84,13 +84,15 @@ class Connection(ABC, Generic[C]):
 
 
 class Working:
-    """Work that is being done for people at the moment, so that closing can cancel it."""
+    """Keeps track of unfinished work for people, so that closing can cancel it."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def begin(self, work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-        """Begin some work, in the current language."""
+        """Start a coroutine as a task and return it; it keeps the caller's context, such as the language. `name` is the
+        task's name.
+        """
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -102,7 +104,7 @@ class Working:
             logger.error("Work for a chat ended because of a fault in the program", exc_info=fault)
 
     async def close(self) -> None:
-        """Cancel all work that is not finished."""
+        """Cancel all unfinished work, and wait a few seconds for it to end."""
         if tasks := set(self._tasks):
             for task in tasks:
                 task.cancel()

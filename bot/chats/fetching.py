@@ -1,4 +1,4 @@
-"""Downloads of attachments and voice messages, limited in size, number and time."""
+"""Downloads attachments and voice messages, limited in size, number and time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Welcome = Callable[[Person, Place], bool]
 
 
 class Attached(Protocol):
-    """An attachment as the platform describes it."""
+    """An attachment of a message, with the platform's data about it."""
 
     @property
     def filename(self) -> str:
@@ -54,12 +54,12 @@ class Attached(Protocol):
 
 
 class TooLarge(Exception):
-    """The file is larger than the remaining limit."""
+    """The file is larger than the bytes that are left for this message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file to download; its size in bytes as the platform reports it, or 0."""
+    """One file to download. `size` is in bytes as the platform reports it, or 0."""
 
     name: str
     size: int
@@ -68,7 +68,7 @@ class Download:
 
 
 class Downloads:
-    """The downloads of one platform; only a few run at a time."""
+    """Performs the downloads of one platform, only a few at a time."""
 
     def __init__(self, title: str, most: int) -> None:
         """`most` is the maximum bytes of one message: all its files, or its voice recording."""
@@ -77,7 +77,9 @@ class Downloads:
         self._free = asyncio.Semaphore(FETCHES)
 
     async def fetch(self, wanted: Sequence[Download]) -> tuple[tuple[Attachment, ...], str]:
-        """The downloaded files, and a sentence for each one that could not be accepted."""
+        """Download these files. Returns those that succeeded, and a text with one sentence for each file that could not
+        be accepted.
+        """
         files: list[Attachment] = []
         lost: list[str] = []
         room = self._most
@@ -96,7 +98,7 @@ class Downloads:
         return tuple(files), "\n".join(lost)
 
     async def recording(self, spoken: Download) -> bytes:
-        """The recording of a voice message. Raises ChatError."""
+        """Return the bytes of a voice message. Raises ChatError."""
         try:
             async with self._free:
                 return await _read(spoken, self._most)
@@ -134,15 +136,15 @@ class Fetcher:
     async def fetch(
         self, person: Person, place: Place, attached: Sequence[Attached]
     ) -> tuple[tuple[Attachment, ...], str]:
-        """The downloaded files, and a sentence for each one that could not be accepted. Nothing is downloaded for
-        strangers.
+        """Download the attachments of a message. Returns the files, and a text with one sentence for each one that
+        could not be accepted. Nothing is downloaded for people who may not use the bot.
         """
         if not attached or not self._welcome(person, place):
             return (), ""
         return await self._downloads.fetch([self._download(item) for item in attached])
 
     async def recording(self, spoken: Attached) -> bytes:
-        """The recording of a voice message. Raises ChatError."""
+        """Return the bytes of a voice message. Raises ChatError."""
         return await self._downloads.recording(self._download(spoken))
 
     def _download(self, item: Attached) -> Download:

@@ -1,4 +1,4 @@
-"""The chat platforms that this program has: its own, and those of installed packages."""
+"""The chat platforms that are available: the built-in ones, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ Platforms = tuple[Platform[Any], ...]
 
 @cache
 def installed() -> Platforms:
-    """All platforms, our own first. Raises SettingsError for one that cannot be imported or whose name is taken."""
+    """Return all available platforms, the built-in ones first. Raises SettingsError for one that cannot be imported or
+    whose name is taken.
+    """
     own = (DISCORD, SLACK, TELEGRAM, FEISHU)
     others: dict[str, Platform[Any]] = {}
     for point in entry_points(group=GROUP):
@@ -44,5 +46,7 @@ def installed() -> Platforms:
 
 
 def model_of(platforms: Iterable[Platform[Any]]) -> type[Settings]:
-    """The settings class of a program with these platforms."""
+    """Return the settings class for a program with these platforms: the service's settings with those of each
+    platform.
+    """
     return settings_of(tuple(platform.settings for platform in platforms))

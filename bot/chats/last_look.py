@@ -1,7 +1,8 @@
-"""The last look before a request to a platform leaves: a service that may have lost its record sends nothing.
+"""The last check before a request is sent to a platform: a service that may have lost its record sends nothing.
 
-Another service may be at work on the record by then, for example after this process stood still. Everything that a chat
-sends by HTTP passes here: messages, edits, reactions, answers to presses, and the registration of commands.
+Another service may have taken over the record (the stored data) by then, for example while this process was suspended.
+Everything that a chat sends by HTTP is checked here: messages, edits, reactions, answers to presses, and the
+registration of commands.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from bot.texts import words
 
 
 class NotOurs(ChatError):
-    """The record may belong to another service by now, so that nothing was sent."""
+    """Nothing was sent, because another service may have taken over the record (the stored data)."""
 
     def __init__(self) -> None:
         super().__init__(words("chats.not_ours"))
 
 
 def last_look(record: Record) -> aiohttp.TraceConfig:
-    """Stop each request of an aiohttp session while the record is not certainly ours; it then raises NotOurs."""
+    """Return a trace configuration for an aiohttp session. While this service may have lost the record, it stops each
+    request by raising NotOurs.
+    """
 
     async def look(*_: object) -> None:
         if not record.is_ours:

@@ -1,4 +1,6 @@
-"""Whether a message arrives too late to be acted on without asking; the same on every platform."""
+"""Decides whether a message arrives too late to be acted on without asking. The rules are the same on every
+platform.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,14 @@ class Lateness:
         self._began = clock()
 
     def is_late(self, written: float) -> bool:
-        """Whether the message is too old."""
+        """Return whether a message written at this time (Unix seconds) is too old to be acted on."""
         return self._clock() - written > STALE_SECONDS
 
     def is_stale(self, written: float, command: str | None) -> bool:
-        """Whether a person must confirm it. An earlier process may have acted on a message from before this process
-        began, and been killed before it could confirm that to the platform. Only tasks are recognised by their
-        event.
+        """Return whether a person must confirm the message before it is acted on: because it is too old, or because it
+        was written before this process began. `command` is the command in it, None for other text.
+
+        An earlier process may have acted on such a message and been killed before it could confirm that to the
+        platform. Only the command `do`, which starts a task, is exempt: a repeated one is recognised by its event id.
         """
         return self.is_late(written) or (written + _DOUBT_SECONDS < self._began and not orders_work(command))

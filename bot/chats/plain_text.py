@@ -1,4 +1,4 @@
-"""Plain text on its way to a platform: its length there, and which lines of it are code."""
+"""Measures plain text as platforms do, splits it, and finds its code blocks."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _CRUMB: Final = 40
 
 
 def size(text: str) -> int:
-    """Length in UTF-16 units."""
+    """Return the length of the text in UTF-16 units."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
 def cut(text: str, units: int) -> str:
-    """The longest prefix of `text` with at most `units` UTF-16 units."""
+    """Return the longest prefix of `text` with at most `units` UTF-16 units."""
     used = 0
     for index, character in enumerate(text):
         used += size(character)
@@ -43,20 +43,26 @@ def cut(text: str, units: int) -> str:
 
 
 def short(text: str, units: int) -> str:
-    """The text without surrounding blanks, cut to `units`."""
+    """Return the text without surrounding blanks. If it is longer than `units` UTF-16 units, it is cut and ends with
+    "…".
+    """
     text = text.strip()
     return text if size(text) <= units else cut(text, units - 1).rstrip() + "…"
 
 
 def broken(line: str, units: int) -> str:
-    """The beginning of a line, up to a blank if its second half has one; at least one character."""
+    """Return the beginning of a line that is too long: at most `units` UTF-16 units but at least one character. It ends
+    after a blank if there is one in its second half.
+    """
     piece = cut(line, units) or line[0]
     blank = piece.rfind(" ") + 1
     return piece[:blank] if blank > len(piece) // 2 else piece
 
 
 def lines_of(body: str) -> Iterator[Line]:
-    """Each line with its code block. A fence that is never closed opens no block."""
+    """Yield each line of the text with the code block that it belongs to. The lines with ``` are left out. A code block
+    that is never closed does not count as one.
+    """
     lines = body.splitlines()
     ends = [number for number, line in enumerate(lines) if line.strip() == "```"]
     index = 0
@@ -73,8 +79,8 @@ def lines_of(body: str) -> Iterator[Line]:
 
 
 def packed(body: str, first: int, later: int) -> list[list[Line]]:
-    """The lines packed into parts of limited length; the first part may have another limit. None if there is no
-    text.
+    """Distribute the lines of `body` over parts of limited length: `first` UTF-16 units for the first part, `later` for
+    the others. Empty if there is no text.
     """
     packer = _Packer(first, later)
     for line, block in lines_of(body):

@@ -1,4 +1,4 @@
-"""Small facts that outlive the process, such as what was last sent to a server or channel."""
+"""Stores small facts that survive a restart, such as which notice was last sent to a channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class Remembered:
-    """Texts by name in one JSON file. If the file is lost, the only harm is that a notice is sent again."""
+    """Stores texts by name in one JSON file. If the file is lost, a notice may be sent a second time, nothing worse."""
 
     def __init__(self, file: Path | None) -> None:
         """Without a file, texts are remembered until the process ends."""
@@ -23,11 +23,11 @@ class Remembered:
         self._reading = asyncio.Lock()
 
     async def get(self, name: str) -> str:
-        """The text last stored under this name; "" if there is none."""
+        """Return the text last stored under this name; "" if there is none."""
         return (await self._all()).get(name, "")
 
     async def put(self, name: str, text: str) -> None:
-        """Store a text. If the file cannot be written, that is logged."""
+        """Store a text under this name. If the file cannot be written, that is logged."""
         known = await self._all()
         known[name] = text
         if self._file is not None:
@@ -49,7 +49,7 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def texts_in(stored: object) -> dict[str, str]:
-    """The texts by name in what was read from a file; values of other types are ignored."""
+    """Return the texts by name in the parsed content of a file; values of other types are ignored."""
     entries = stored.items() if isinstance(stored, dict) else ()
     return {key: value for key, value in entries if isinstance(key, str) and isinstance(value, str)}
 

@@ -1,4 +1,4 @@
-"""Messages of several parts on platforms that cannot tell whether a part has arrived."""
+"""Sends messages of several parts on platforms that cannot tell whether a part has arrived."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _REMEMBERED: Final = 256
 
 
 class Unfinished:
-    """Remembers how far an interrupted sending got, so that it continues there when it is repeated."""
+    """Remembers how far an interrupted sending got, so that repeating it continues there."""
 
     def __init__(self) -> None:
         self._progress: Recent[str, tuple[str, int]] = Recent(_REMEMBERED)
         """The id of the first message, and the number of parts that are there, by nonce."""
 
     async def send(self, nonce: str, parts: int, send: Callable[[int], Awaitable[str]]) -> str:
-        """Send the parts by number, beginning with the first that was not sent yet. Returns the id of the first
-        message.
+        """Call `send` with each part's number, beginning with the first that was not sent yet under this nonce. `parts`
+        is the number of parts; `send` returns the id of the sent message. Returns the id of the first part's message.
         """
         first, done = self._progress.pop(nonce, ("", 0))
         try:

@@ -1,1 +1,1 @@
-"""The checks behind the doctor, the setup and the console; each examines one thing and says what is wrong with it."""
+"""The checks that the doctor, the setup and the console use. Each examines one thing and says what is wrong with it."""

@@ -12,11 +12,11 @@ _PIECE: Final = 64 * 1024
 
 
 async def json_at(url: str, headers: Mapping[str, str], *, seconds: float) -> tuple[int, object]:
-    """Return the status and the parsed JSON body: None if it is not JSON or too long, status 0 if there is no answer
-    within `seconds`.
+    """Send a GET request. Returns the HTTP status and the parsed JSON body: None if the body is not JSON or too long,
+    status 0 if there is no answer within `seconds`.
 
-    Redirects are not followed, because the headers may contain a key. Nothing is raised, because the address may
-    contain a token.
+    Redirects are not followed, because the headers may contain a key. Nothing is raised, because the address in an
+    error text may contain a token.
     """
     # Imported here because every command imports the platforms with their checks, but few send a request.
     import aiohttp  # noqa: PLC0415 - see above

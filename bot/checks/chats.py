@@ -1,4 +1,4 @@
-"""Checks whether the chat platforms accept their tokens, with what all platforms have in common."""
+"""Checks whether the chat platforms accept their tokens, and provides what the checks of all platforms share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_S = 10.0
 
 
 async def findings(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Finding]:
-    """Check all chats. Their tokens are tried but never shown."""
+    """Check all chats, by using their tokens. The findings never contain a token."""
     found: list[Finding] = []
     for platform in platforms:
         found += await of_one(settings, platform)
@@ -25,13 +25,13 @@ async def findings(settings: Settings, platforms: Iterable[Platform[Any]]) -> li
 
 
 async def of_one(settings: Settings, platform: Platform[Any]) -> list[Finding]:
-    """Check one platform."""
+    """Check the settings and the token of one platform, and return the findings."""
     unused = _unused(settings, platform)
     return [unused] if unused else await platform.check(settings)
 
 
 def set_up(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Finding]:
-    """Report on the platforms' settings without sending a request."""
+    """Check the platforms' settings without sending a request, and return a finding for each platform."""
     return [
         _unused(settings, platform) or Finding("chat", "good", say("check.chat.set", name=platform.title))
         for platform in platforms
@@ -39,12 +39,14 @@ def set_up(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Findi
 
 
 def accepted(title: str, bot: object) -> Finding:
-    """The finding for a token that the platform accepted, with the bot's name."""
+    """Return the finding for a token that the platform accepted. `title` is the platform's name, `bot` the bot's."""
     return Finding("chat", "good", say("check.chat.accepted", name=title, bot=bot))
 
 
 def refused(title: str, setting: str, status: int) -> Finding:
-    """The finding for an error status, or for no answer (0). `setting` holds the token."""
+    """Return the finding for a token that got an error status, or no answer (status 0). `setting` is the name of the
+    setting that contains the token.
+    """
     if status == 0:
         return Finding("chat", "bad", say("check.chat.unreachable", name=title), say("check.chat.unreachable_fix"))
     # 404 is the answer to a malformed token that is part of the address.
@@ -56,7 +58,7 @@ def refused(title: str, setting: str, status: int) -> Finding:
 
 
 async def ask(url: str, headers: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
-    """Return the status and the JSON object of the answer; status 0 if there is none."""
+    """Send a GET request. Returns the HTTP status and the JSON object of the answer; status 0 if there is no answer."""
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
     return (0, {}) if body is None else (status, body if isinstance(body, dict) else {})
 

@@ -34,7 +34,9 @@ async def findings(settings: Settings) -> list[Finding]:
 
 
 def refused_folder(folder: Refused) -> Finding:
-    """The finding for a member's or skill's folder that cannot be used; only a note, because all others work."""
+    """Return the finding for a folder of a team member or skill that cannot be used. It is only a note, because all
+    others work.
+    """
     text = say("cli.skills.refused", refused=folder.folder, reason=said(folder.why))
     return Finding("files", "note", text, say("tools.mend"))
 
@@ -51,7 +53,9 @@ def _rules(path: Path) -> Finding:
 
 
 async def console_port(settings: Settings) -> Finding | None:
-    """Check whether another program uses the console's port; only meaningful while the service does not run."""
+    """Return a finding if another program uses the console's port, else None. Only meaningful while the service does
+    not run.
+    """
     host, port = settings.console_host, settings.console_port
     try:
         server = await asyncio.start_server(lambda _reader, writer: writer.close(), host, port)

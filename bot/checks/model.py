@@ -1,4 +1,4 @@
-"""Checks the model's endpoint: whether it is reachable, accepts the key, has the model and takes a picture."""
+"""Checks the model's endpoint: whether it is reachable, accepts the key, has the model and accepts a picture."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ SIDE = 56
 
 
 def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
-    """Check the settings without a request; `state` is the state of the model in a running service."""
+    """Check the model's settings without sending a request. `state` is the state of the model in a running service,
+    None if none runs.
+    """
     endpoints = model_settings(settings)
     if endpoints.offline:
         return Finding("model", "note", say("check.model.offline"), say("check.model.offline_fix"))
@@ -62,12 +64,16 @@ def cause_of(found: Sequence[Finding]) -> Cause | None:
 
 
 def was_asked(found: Sequence[Finding]) -> bool:
-    """Whether the model was asked at all, which it is not with unusable settings such as an empty model name."""
+    """Return whether these findings come from a call to the model. It is not called if its settings are unusable, such
+    as an empty model name.
+    """
     return all(finding.verdict != "bad" or finding.cause is not None for finding in found)
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """Check the endpoint with one real call that includes a small picture and takes some hundred tokens."""
+    """Check the endpoint of the model that acts on phones with one real call, which includes a small picture and takes
+    some hundred tokens.
+    """
     known = set_up(settings)
     if known.verdict != "good":
         return [known]
@@ -115,7 +121,7 @@ async def fallback(settings: Settings) -> list[Finding]:
 
 
 async def of_role(settings: Settings, role: Literal["basic", "reasoning", "fallback"]) -> list[Finding]:
-    """Check whether the model of a role answers, with one call of a few words."""
+    """Check whether the model of this role answers, with one call of a few words."""
     endpoints = model_settings(settings)
     roles = {"basic": endpoints.basic, "reasoning": endpoints.reasoning, "fallback": endpoints.fallback}
     own = roles[role] or endpoints.vision
@@ -173,7 +179,7 @@ async def _listed(endpoint: EndpointSettings) -> Finding | None:
 
 
 async def names_at(url: str, key: str) -> list[str]:
-    """List the names of the models at this endpoint; empty if it lists none or does not answer."""
+    """Return the names of the models at this endpoint; empty if it lists none or does not answer."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     status, body = await json_at(f"{url.rstrip('/')}/models", headers, seconds=PATIENCE_S)
     return sorted(_names(body)) if status == HTTPStatus.OK else []

@@ -28,8 +28,8 @@ MODEL: Final = "model"
 
 
 def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]] = ()) -> Finding:
-    """The finding for something being waited for (a name of `bot.wiring.dependencies`, or a chat platform) since a Unix
-    time. `why` is already worded.
+    """Return the finding for something that the service is waiting for. `what` is a name of `bot.wiring.dependencies`
+    or a chat platform, `why` a finished sentence, `since` a time in Unix seconds.
     """
     if f"check.waits.what.{what}" in catalogue():
         called, fix = say(f"check.waits.what.{what}"), say(f"check.waits.fix.{what}")
@@ -42,17 +42,21 @@ def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]]
 
 
 def findings(rows: Sequence[Json]) -> list[Finding]:
-    """Return a finding for each phone in the form of `phone_json`, or one that there are no phones."""
+    """Return the findings for each phone (`rows` have the form of `phone_json`), or one that says that there are no
+    phones.
+    """
     return [finding for row in rows for finding in (health(row), *lane(row))] or [none_attached()]
 
 
 def none_attached() -> Finding:
-    """The finding that no phone is connected."""
+    """Return the finding that no phone is connected."""
     return Finding("phone", "bad", say("check.phone.none"), say("check.phone.none_fix"))
 
 
 def health(row: Json) -> Finding:
-    """The finding on whether a phone can be used, and what it needs."""
+    """Return the finding that says whether a phone can be used, and what it needs. `row` has the form of
+    `phone_json`.
+    """
     kind, name = say("check.phone.kind.virtual") if row["virtual"] else say("check.phone.kind.real"), row["name"]
     if row["state"] == Health.READY.value:
         return Finding("phone", "good", say("check.phone.ready", kind=kind, name=name, serial=row["serial"]))
@@ -63,7 +67,9 @@ def health(row: Json) -> Finding:
 
 
 def lane(row: Json) -> list[Finding]:
-    """The finding on why a phone's fast lane was abandoned, if it was."""
+    """Return a finding if a phone's fast lane (the quick way to transfer screen elements and text) was given up, with
+    the reason; else nothing. `row` has the form of `phone_json`.
+    """
     if not row["lane_reason"]:
         return []
     text = say("check.phone.lane", name=row["name"], why=row["lane_reason"])
@@ -71,7 +77,7 @@ def lane(row: Json) -> list[Finding]:
 
 
 class Listed(Protocol):
-    """A list of the phones, kept in memory."""
+    """Lists the phones from memory."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Return every known phone."""
@@ -79,7 +85,7 @@ class Listed(Protocol):
 
 
 class Waiting(Protocol):
-    """A list of what the service is waiting for, kept in memory."""
+    """Lists from memory what the service is waiting for."""
 
     def now(self) -> tuple[Wait, ...]:
         """Return what was being waited for at the last check."""
@@ -87,7 +93,7 @@ class Waiting(Protocol):
 
 
 class TestedModel(Protocol):
-    """The model that the service works with."""
+    """The model that the service works with, and the result of its last test."""
 
     @property
     def state(self) -> ModelState:
@@ -100,7 +106,7 @@ class TestedModel(Protocol):
 
 
 class ServiceCheck:
-    """Makes the doctor's checks as far as a service can while it works."""
+    """Runs those checks of the doctor that a service can run while it works."""
 
     def __init__(
         self,
@@ -120,11 +126,13 @@ class ServiceCheck:
         self._refused = refused
 
     def settings(self) -> tuple[Shown, ...]:
-        """List the settings, without secrets."""
+        """Return the settings with their values, without secrets."""
         return shown(self._live.now)
 
     async def near(self) -> Sequence[Finding]:
-        """Make the checks that send no request: files, waits, known phones, and the settings of model and chats."""
+        """Run the checks that contact no other server: files, outages, known phones, and the settings of the model and
+        the chats.
+        """
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
             *(
@@ -142,7 +150,7 @@ class ServiceCheck:
         ]
 
     async def far(self) -> Sequence[Finding]:
-        """Make the checks that send requests: to the model, with one small picture, and to the chat platforms."""
+        """Run the checks that contact other servers: the model (with one small picture) and the chat platforms."""
         tested = await model.findings(self._live.now)
         if model.was_asked(tested):
             self._model.tested(model.cause_of(tested))

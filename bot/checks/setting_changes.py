@@ -1,5 +1,5 @@
-"""Checks the settings that admins changed at run time: in the settings file, which the environment overrides, and by
-command, which overrides the environment.
+"""Checks the settings that admins changed: those in the settings file, which the environment overrides, and those
+changed by command, which override the environment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from devices.wording import said, sentence_of
 
 
 async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) -> tuple[Settings, list[Finding]]:
-    """Return the settings that a service on this data directory works with, and the findings about changes."""
+    """Return the settings that a service with this data directory uses, and findings about the changes that admins
+    made.
+    """
     found: list[Finding] = []
     try:
         filed = await asyncio.to_thread(SettingsFile(settings.data_dir).read)
@@ -40,12 +42,14 @@ async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) 
 
 
 def of_file(left_out: Mapping[str, str]) -> list[Finding]:
-    """The findings for entries of the settings file that are not used."""
+    """Return the findings for entries of the settings file that are not used. `left_out` maps each to the reason."""
     return [Finding("files", "bad", said(why), say("check.changed.file_fix")) for why in left_out.values()]
 
 
 def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:
-    """The findings for changed settings, and for changes that are not used."""
+    """Return the findings for settings changed by command: which are in use, and which cannot be used (`unusable`, with
+    the reason).
+    """
     used = ", ".join(f"{name}={change.value}" for name, change in changes.items() if name not in unusable)
     found = [Finding("service", "note", say("check.changed.used", changes=used))] if used else []
     for name, why in unusable.items():

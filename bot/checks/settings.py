@@ -1,4 +1,4 @@
-"""Lists the settings for display; for secrets, and for anything that may contain one, only whether they are set."""
+"""Lists the settings for display. Secrets, and values that may contain one, are reduced to whether they are set."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?P<host>[^/?#\s]+)", re
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One setting as it may be displayed. `text` is empty for a secret, the host of an address, and the number of
-    entries of a list. `default` says that the setting was not set.
-    """
+    """One setting in the form in which it may be displayed."""
 
     name: str
     kind: Kind
     text: str
+    """The value; "" for a secret, only the host of an address, and the number of entries of a list."""
     default: bool
+    """Whether the setting was not set, so that this is its default."""
 
 
 def shown(settings: Settings) -> tuple[Shown, ...]:
-    """List every setting in the order of the model."""
+    """Return every setting in the form for display, in the order of the settings class."""
     return tuple(
         _shown(name.upper(), getattr(settings, name), default=name not in settings.model_fields_set)
         for name in type(settings).model_fields

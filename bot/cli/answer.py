@@ -20,8 +20,8 @@ STANDARD_INPUT: Final = "-"
 
 
 async def answer(options: argparse.Namespace, settings: Settings) -> int:
-    """Send the answer given on the command line or in a file; without one, ask for it at the terminal, where a code is
-    not echoed.
+    """Send the answer given on the command line or in a file. Without one, ask for it at the terminal; a code is not
+    shown while it is typed. Returns the exit code.
 
     Raises Refused if there is no terminal to ask at, or if a code was given as an argument, where the process list
     would show it.

@@ -22,7 +22,9 @@ show in the process list; only the owner can read the file.
 
 
 async def open_console(options: argparse.Namespace, settings: Settings) -> int:
-    """Open the console, at a task's replay if one is named. Raises ServiceGone if no service has left its address."""
+    """Open the console, at a task's replay if one is named. Returns the exit code. Raises ServiceGone if no service has
+    left its address.
+    """
     note = await asyncio.to_thread(handover.read, settings.data_dir)
     if note is None:
         raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))

@@ -10,7 +10,7 @@ from bot.config.settings import Settings
 
 
 async def completion(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it needs none
-    """Print the completion script, which is generated from the parser."""
+    """Print the completion script, which is generated from the parser. Returns the exit code."""
     import shtab  # noqa: PLC0415 - for this command alone
 
     print(shtab.complete(parser(), shell=options.shell))

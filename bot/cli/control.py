@@ -31,7 +31,7 @@ async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Rem
 
 @asynccontextmanager
 async def own_store(settings: Settings) -> AsyncIterator[Store]:
-    """Open the store for reading while no service uses it. Raises StoreError."""
+    """Open the store (the database) for reading while no service uses it. Raises StoreError."""
     # Imported here so that asking a service loads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above
@@ -46,7 +46,7 @@ async def own_store(settings: Settings) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
-    """Yield the running service, or its stand-in in this process if none runs. Raises StoreError."""
+    """Yield the running service or, if none runs, a stand-in that does the same in this process. Raises StoreError."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             yield remote
@@ -59,7 +59,7 @@ async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
 
 
 async def control(options: argparse.Namespace, settings: Settings) -> int:
-    """Carry out the command and print the service's reply. Raises Refused and ServiceGone."""
+    """Carry out the command and print the service's reply. Returns the exit code. Raises Refused and ServiceGone."""
     body: dict[str, Any] = {}
     match options.name:
         case "resume":

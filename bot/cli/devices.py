@@ -20,7 +20,7 @@ STATE_CELLS = 13
 
 
 async def devices(options: argparse.Namespace, settings: Settings) -> int:
-    """List the phones as the running service sees them, or look for them from this process."""
+    """List the phones as the running service sees them, or look for them from this process. Returns the exit code."""
     rows = await device_rows(settings)
     for row in rows:
         if options.json:
@@ -48,7 +48,7 @@ def _lane(row: dict[str, Any]) -> str:
 
 
 async def device_rows(settings: Settings) -> list[dict[str, Any]]:
-    """List the phones as plain objects. Raises like `attached_phones`."""
+    """Return the phones as plain objects. Raises what `attached_phones` raises."""
     async with attached_phones(settings) as rows:
         return rows
 

@@ -41,7 +41,7 @@ GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
-    """Hand the task to the running service, or run it in this process."""
+    """Hand the task to the running service, or run it in this process. Returns the exit code."""
     text = options.task.strip()
     if not text:
         _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))

@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 
 
 async def graph(options: argparse.Namespace, settings: Settings) -> int:
-    """Print the Mermaid text of the main graph, a member's graph and the executor's graph."""
+    """Print the Mermaid text of the main graph, a member's graph and the executor's graph. Returns the exit code."""
     del options, settings
     graphs = (("Main", build_main(None)), ("Member", build_member(None)), ("Executor", build_executor(None)))
     for title, compiled in graphs:

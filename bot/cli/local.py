@@ -70,12 +70,16 @@ class Local:
             await commands.cancel(await commands.task(task))
 
     async def change_schedule(self, verb: str, number: str) -> str:
-        """Pause, resume, revoke or remove a schedule and return the confirmation text. Raises Refused."""
+        """Pause, resume, revoke or remove a schedule, as `verb` says, and return the text that confirms it. Raises
+        Refused.
+        """
         with _refusals():
             return await scheduling.change(ScheduleCommands(self._caller(), self._services), verb, number)
 
     async def change_skill(self, verb: str, name: str, new: str) -> str:
-        """Delete, rename or restore a skill and return the confirmation text. Raises Refused."""
+        """Delete, rename or restore a skill, as `verb` says, and return the text that confirms it. `new` is the new
+        name or the version. Raises Refused.
+        """
         with _refusals():
             return await skills.change(SkillCommands(self._caller(), self._services), verb, name, new)
 
@@ -117,7 +121,7 @@ def _refusals() -> Iterator[None]:
 
 @asynccontextmanager
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
-    """Open a core in this process for one command. Raises StoreError."""
+    """Start the service's core in this process for one command, and yield it. Raises StoreError."""
     async with open_core(settings, installed()) as core:
         following = TaskFollowers(core.task_service, core.store.task_events)
         try:

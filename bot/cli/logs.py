@@ -11,7 +11,9 @@ from bot.config.settings import Settings
 
 
 async def logs(options: argparse.Namespace, settings: Settings) -> int:
-    """Print the lines; with --follow, continue until Ctrl-C or the service stops. Raises ServiceGone."""
+    """Print the lines; with --follow, continue until Ctrl-C or the service stops. Returns the exit code. Raises
+    ServiceGone.
+    """
     async with service_of(settings) as remote:
         async for line in remote.log(options.lines, follow=options.follow):
             sys.stdout.write(line)

@@ -25,7 +25,7 @@ READ_S: Final = 3700.0
 
 
 async def mcp(_options: argparse.Namespace, settings: Settings) -> int:
-    """Forward messages in both directions until the client closes its end."""
+    """Forward messages in both directions until the client closes its end. Returns the exit code."""
     token = os.environ.get(TOKEN, "")
     if not token:
         return _failed(say("cli.mcp.no_token", name=TOKEN), USAGE)

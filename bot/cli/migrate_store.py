@@ -1,4 +1,6 @@
-"""The `opengui migrate-store` command: moves a stopped service's record from its SQLite files to PostgreSQL."""
+"""The `opengui migrate-store` command: moves a stopped service's record (its stored data) from its SQLite files to
+PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from bot.texts import say, words
 
 
 async def migrate_store(options: argparse.Namespace, settings: Settings) -> int:
-    """Copy the record and print the number of rows per table. The SQLite files are not changed."""
+    """Copy the record (the service's stored data) and print the number of rows per table. The SQLite files are not
+    changed. Returns the exit code.
+    """
     del options
     url = record_url(settings)
     if not url:

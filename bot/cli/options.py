@@ -1,4 +1,4 @@
-"""The arguments of `opengui`, with help in the terminal's language."""
+"""Defines the arguments of `opengui`, with help in the terminal's language."""
 
 from __future__ import annotations
 

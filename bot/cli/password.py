@@ -18,7 +18,9 @@ NEW_BYTES = 18
 
 
 async def password(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask for a password, or generate one and show it once; print the setting with its hash to standard output."""
+    """Ask for a password, or generate one and show it once; print the setting with its hash to standard output. Returns
+    the exit code.
+    """
     del options, settings
     chosen = _asked(f"{say('cli.password.ask')} ")
     if not chosen:

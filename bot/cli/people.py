@@ -21,7 +21,9 @@ _TOKENS: Final = "/api/console/tokens"
 
 
 async def pair(options: argparse.Namespace, settings: Settings) -> int:
-    """Print who is waiting to be paired, or let in the person with the given code. Raises Refused and ServiceGone."""
+    """Print who is waiting to be paired, or let in the person with the given code. Returns the exit code. Raises
+    Refused and ServiceGone.
+    """
     async with service_of(settings, say("cli.pair.away")) as remote:
         told = await (remote.send(_PAIRING, code=options.code) if options.code else remote.read(_PAIRING))
     print(told["text"])
@@ -29,7 +31,9 @@ async def pair(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def token(options: argparse.Namespace, settings: Settings) -> int:
-    """Create or revoke an API token. Only the secret goes to standard output. Raises Refused and ServiceGone."""
+    """Create or revoke an API token. Only the secret goes to standard output. Returns the exit code. Raises Refused and
+    ServiceGone.
+    """
     async with service_of(settings, say("cli.token.away")) as remote:
         if options.what == "revoke":
             print((await remote.send(f"{_TOKENS}/{quote(options.token, safe='')}/revoke"))["text"])
@@ -50,14 +54,14 @@ async def token(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def tokens(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
-    """List the API tokens. Raises ServiceGone."""
+    """List the API tokens. Returns the exit code. Raises ServiceGone."""
     async with service_of(settings, say("cli.token.away")) as remote:
         print((await remote.read(_TOKENS))["text"])
     return OK
 
 
 async def signout(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
-    """End all console sessions. Raises ServiceGone."""
+    """End all console sessions. Returns the exit code. Raises ServiceGone."""
     async with service_of(settings, say("cli.signout.away")) as remote:
         ended = (await remote.send("/api/sign-out", others=True))["ended"]
     print(say("cli.signout.done", number=ended))

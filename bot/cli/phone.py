@@ -15,7 +15,9 @@ from devices.wording import said
 
 
 async def phone(options: argparse.Namespace, settings: Settings) -> int:
-    """Serve virtual phones until a signal, connected to the first adb server unless an option names another."""
+    """Serve virtual phones until a signal, connected to the first adb server unless an option names another. Returns
+    the exit code.
+    """
     part = virtual_phones()
     if part is None or not is_installed(Extra.VIRTUAL_PHONE):
         why = said(lack_of(Extra.VIRTUAL_PHONE)) if part is not None else say("cli.phone.failed", problem=ABSENT)

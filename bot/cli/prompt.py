@@ -24,8 +24,8 @@ _LINE: Final = 4096
 
 
 def somebody_is_there() -> bool:
-    """Whether a person can see a printed question and type an answer: standard input and output are a terminal, and
-    this process is in its foreground.
+    """Return whether a person can see a printed question and type an answer: standard input and output are a terminal,
+    and this process is in its foreground.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
@@ -36,9 +36,10 @@ def somebody_is_there() -> bool:
 
 
 class Prompt:
-    """The prompt for one task's questions at a terminal: one is open at a time, the others wait.
+    """Asks one task's questions at a terminal, one at a time; further questions wait.
 
-    `give` receives what was typed. A question closes as soon as its run continues, even if it was answered elsewhere.
+    `give` is called with what was typed. A question closes as soon as the task continues, even if it was answered
+    elsewhere.
     """
 
     def __init__(self, give: Give) -> None:
@@ -48,12 +49,12 @@ class Prompt:
         self._asking: asyncio.Task[None] | None = None
 
     def ask(self, question: dict[str, Any]) -> None:
-        """Ask this event of type `question` when the ones before it are done."""
+        """Ask a question once those before it are done. `question` is an event of type `question`, as plain JSON."""
         self._waiting.append(question)
         self._next()
 
     async def goes_on(self, part: str) -> None:
-        """Drop the questions of a part of the task whose run continued or ended; they no longer need an answer."""
+        """Drop the questions of a part of the task that has continued or ended; they no longer need an answer."""
         self._waiting = deque(one for one in self._waiting if one.get("part", "") != part)
         if self._open is not None and self._open.get("part", "") == part:
             await self.close()
@@ -97,7 +98,7 @@ class Prompt:
 
 
 def meant(line: str, question: dict[str, Any]) -> str:
-    """Turn a typed line into an answer: the number of a choice becomes the choice. A secret is not changed."""
+    """Convert a typed line to an answer: the number of a choice becomes the choice. A secret is not changed."""
     if question["kind"] == QuestionKind.SECRET:
         return line
     word = line.strip()
@@ -126,8 +127,8 @@ def _named(choice: str, question: dict[str, Any]) -> str:
 
 
 async def typed(question: dict[str, Any]) -> str | None:
-    """Show the question and read the next typed line, None at the end of input. Anything typed before the question was
-    shown is dropped, so that only what was read can be allowed.
+    """Show the question and read the next typed line; None at the end of input. Anything that was typed before the
+    question was shown is dropped, so that nobody allows something they have not read.
     """
     loop, number = asyncio.get_running_loop(), sys.stdin.fileno()
     there: asyncio.Future[None] = loop.create_future()

@@ -33,7 +33,7 @@ LATEST = "latest"
 
 
 class Remote:
-    """A running service, as the command line sees it."""
+    """A running service, reached by the command line through its console's HTTP API."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
@@ -88,7 +88,9 @@ class Remote:
             return done
 
     async def change_schedule(self, verb: str, number: str) -> str:
-        """Pause, resume, revoke or remove a schedule; return the confirmation. Raises Refused and ServiceGone."""
+        """Pause, resume, revoke or remove a schedule, as `verb` says, and return the text that confirms it. Raises
+        Refused and ServiceGone.
+        """
         path = f"/api/v1/schedules/{quote(number, safe='')}"
         if verb == "remove":
             await self.send(path, "DELETE")
@@ -96,7 +98,9 @@ class Remote:
         return str((await self.send(f"{path}/{verb}"))["told"])
 
     async def change_skill(self, verb: str, name: str, new: str) -> str:
-        """Delete, rename or restore a skill and return the confirmation text. Raises Refused and ServiceGone."""
+        """Delete, rename or restore a skill, as `verb` says, and return the text that confirms it. `new` is the new
+        name or the version. Raises Refused and ServiceGone.
+        """
         path = f"/api/v1/skills/{quote(name, safe='')}"
         if verb == "restore":
             return str((await self.send(f"{path}/restore", version=new))["told"])
@@ -132,7 +136,9 @@ class Remote:
             return asked
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return a task and its steps. Raises Refused if no task has this number."""
+        """Return a task, and the list of its steps. `name` is the task's number. Raises Refused if there is no such
+        task.
+        """
         path = task_path(name)
         async with self._session.get(path) as response:
             if response.status != 200:
@@ -171,7 +177,7 @@ class Remote:
         return [one | {"schedule": one["id"], "person": one["person_name"]} for one in found]
 
     async def skills(self) -> list[dict[str, Any]]:
-        """List the skills with the figures of their runs. Raises ServiceGone."""
+        """List the skills with the statistics of their runs. Raises ServiceGone."""
         return await self._listed("/api/v1/skills")
 
     async def health(self) -> dict[str, Any]:
@@ -196,7 +202,8 @@ class Remote:
 
 @asynccontextmanager
 async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
-    """Yield the service that owns the data directory, or None if none answers; wait for one that is starting.
+    """Yield the service that owns the data directory, or None if none answers. A service that is just starting is
+    waited for.
 
     Raises ServiceGone if it goes away while in use.
     """
@@ -235,7 +242,7 @@ def task_path(task: str) -> str:
 
 
 def body_of(draft: TaskDraft) -> dict[str, Any]:
-    """Return a task draft in the API's form."""
+    """Convert a task draft to the JSON that the API takes."""
     skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
     form = {} if draft.result_schema is None else {"result_schema": draft.result_schema.document}
     return {"text": draft.text, "phone": draft.device, **skill, **form, **draft.options.model_dump()}

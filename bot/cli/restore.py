@@ -27,7 +27,9 @@ TEXT_SHOWN = 200
 
 
 async def restore(options: argparse.Namespace, settings: Settings) -> int:
-    """Show what the backup contains, ask, restore it, and print where the former databases are kept."""
+    """Show what the backup contains, ask, restore it, and print where the former databases are kept. Returns the exit
+    code.
+    """
     file = Path(options.file)
     with unpacked(settings.data_dir, file, SETTINGS_NAME, WRITTEN) as backup:
         print(say("cli.restore.brings", file=file))

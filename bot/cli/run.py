@@ -17,7 +17,9 @@ from devices.wording import said, sentence_of
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Run the service until a signal. The console's address is printed to standard output for the operator to open."""
+    """Run the service until a signal. The console's address is printed to standard output for the operator to open.
+    Returns the exit code.
+    """
     del options
     keep_small()
     terminal = copy_context()

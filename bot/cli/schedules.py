@@ -27,7 +27,9 @@ _LIST: Final = frozenset({"list", "列表"})
 
 
 async def schedule(options: argparse.Namespace, settings: Settings) -> int:
-    """Create a schedule in the running service, or do what `schedules` does. Raises Refused and ServiceGone."""
+    """Create a schedule in the running service, or do what `schedules` does. Returns the exit code. Raises Refused and
+    ServiceGone.
+    """
     typed = options.text.strip()
     if typed.casefold() in _LIST:
         return await _listed(settings, as_json=False)
@@ -40,7 +42,9 @@ async def schedule(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def planned(options: argparse.Namespace, typed: str, example: str, remote: Remote) -> dict[str, Any]:
-    """Return a plan (`every 2h do …`) in the API's form, for the options' phone. Raises Refused and ServiceGone."""
+    """Convert a typed plan (`every 2h do …`) to the JSON that the API takes, for the phone in the options. Raises
+    Refused, with the `example` of a valid plan, and ServiceGone.
+    """
     if (found := plan_in(typed)) is None:
         raise Refused(say("schedule.bad.form", example=example))
     when, order = found
@@ -56,7 +60,9 @@ async def planned(options: argparse.Namespace, typed: str, example: str, remote:
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
-    """List or change schedules, in the running service or the data directory. Raises Refused for a failed change."""
+    """List or change schedules, in the running service or the data directory. Returns the exit code. Raises Refused for
+    a failed change.
+    """
     if options.change and options.change[0].casefold() not in _LIST:
         return await _changed(options.change, settings)
     return await _listed(settings, as_json=options.json)

@@ -19,7 +19,7 @@ STANDARD_OUTPUT: Final = "-"
 
 
 async def screen(options: argparse.Namespace, settings: Settings) -> int:
-    """Write the screenshot. Raises Refused and ServiceGone."""
+    """Write the screenshot. Returns the exit code. Raises Refused and ServiceGone."""
     async with service_of(settings) as remote:
         phone = options.device or await _meant(remote)
         picture = await remote.screen(phone)

@@ -18,7 +18,9 @@ from bot.texts import say
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
-    """Print a task from the running service or the data directory. Raises Refused if the task does not exist."""
+    """Print a task from the running service or the data directory. Returns the exit code. Raises Refused if the task
+    does not exist.
+    """
     task, steps = await _found(options.task, settings)
     if options.json:
         print(json.dumps(task | {"steps": steps}, ensure_ascii=False))

@@ -11,7 +11,7 @@ from bot.texts import say
 
 
 async def skill(options: argparse.Namespace, settings: Settings) -> int:
-    """Hand the skill's task to the running service, or run it in this process."""
+    """Give the skill's task to the running service, or run it in this process. Returns the exit code."""
     draft = draft_of_words(options.skill, " ".join(map(quoted, options.values)), options.device)
     # Imported here because a plan with a skill uses this module but does not start a task yet.
     from bot.cli.do import give  # noqa: PLC0415 - see above
@@ -20,7 +20,7 @@ async def skill(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def draft_of_words(name: str, values: str, device: str = "") -> TaskDraft:
-    """Return the task that runs a skill, with what was typed after its name."""
+    """Return the draft of the task that runs this skill. `values` is what was typed after its name."""
     arguments, left = arguments_in(values)
     # Words that are not arguments are left for a model to interpret.
     text = say("skills.wish_with", name=name.lower(), values=values) if left else ""

@@ -15,7 +15,7 @@ from bot.texts import say
 
 
 async def tasks(options: argparse.Namespace, settings: Settings) -> int:
-    """List the tasks from the running service or the data directory."""
+    """List the tasks from the running service or the data directory. Returns the exit code."""
     rows = (await _rows(settings, options.limit))[: options.limit]
     for row in rows:
         if options.json:

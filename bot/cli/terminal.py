@@ -20,7 +20,7 @@ from bot.texts import LANGUAGES, language_of
 
 
 def cells_of(text: str) -> int:
-    """Return how many terminal cells the text takes."""
+    """Return how many terminal cells the text takes; a Chinese character takes two."""
     return sum(2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1 for sign in text)
 
 
@@ -53,7 +53,7 @@ STYLE_OF: Final = {
 
 
 def has_colours(environment: Mapping[str, str]) -> bool:
-    """Whether standard output is a terminal whose user wants colours (no-color.org)."""
+    """Return whether standard output is a terminal whose user wants colours (no-color.org)."""
     return sys.stdout.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
@@ -86,12 +86,16 @@ CLOSED: Final = 128 + signal.SIGPIPE
 
 
 def reader_is_gone() -> bool:
-    """Whether the reader of the output has closed it, as opposed to a broken connection elsewhere."""
+    """Return whether the program that reads this command's output has closed the pipe. A broken connection to anything
+    else does not count.
+    """
     return any(_is_closed(stream) for stream in (sys.stdout, sys.stderr))
 
 
 def leave_quietly() -> int:
-    """Send the remaining buffered output nowhere, because Python would otherwise report an error at exit."""
+    """Discard the remaining buffered output, because Python would otherwise report an error at exit. Returns the exit
+    code.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if _is_closed(stream):
@@ -129,12 +133,14 @@ def terminal_locale(environment: Mapping[str, str]) -> str:
 
 
 def terminal_language(setting: str, environment: Mapping[str, str]) -> str:
-    """Return a language of the catalogue. Any `setting` that is not one of them means to follow the terminal."""
+    """Return the language to use: `setting` if the text catalogue has that language, else the terminal's."""
     return setting if setting in LANGUAGES else language_of(AUTO, terminal_locale(environment).partition(".")[0])
 
 
 def wished(environment: Mapping[str, str], env_file: Path) -> str:
-    """Return LANGUAGE as the settings will have it, read beforehand because the settings may be invalid."""
+    """Return the value of the setting LANGUAGE from the environment or the settings file; "" if it is not set. It is
+    read before the other settings, because those may be invalid and the error has to be in this language.
+    """
     if (value := environment.get("LANGUAGE", "").strip()) in {AUTO, *LANGUAGES}:
         return value
     try:

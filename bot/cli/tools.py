@@ -20,7 +20,9 @@ NAME_CELLS: Final = 14
 
 
 async def tools(options: argparse.Namespace, settings: Settings) -> int:
-    """List the tools, one per line, then the MCP servers and member folders that cannot be used."""
+    """List the tools, one per line, then the MCP servers and member folders that cannot be used. Returns the
+    exit code.
+    """
     offer = await tools_here(settings)
     for tool in offer.tools:
         if options.json:

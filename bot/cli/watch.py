@@ -16,7 +16,7 @@ from bot.texts import say
 
 
 async def watch(options: argparse.Namespace, settings: Settings) -> int:
-    """Have the running service create the watch. Raises Refused and ServiceGone."""
+    """Have the running service create the watch. Returns the exit code. Raises Refused and ServiceGone."""
     example = say("command.watch.example")
     if (found := split_watch(options.text)) is None:
         raise Refused(say("watch.no_condition", example=example))

@@ -1,4 +1,6 @@
-"""The files written by people that a backup includes in addition to the databases, and how they are listed."""
+"""The files written by people (skills, members, documents, `mcp.json`) that a backup includes in addition to the
+databases.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ WRITTEN: Final = (f"{SKILLS_NAME}/", f"{AGENTS_NAME}/", MCP_NAME, f"{DOCUMENTS_N
 
 
 def written_files(settings: Settings) -> dict[str, Path]:
-    """Return the files by their names in a backup, without links and hidden files. Reads the disk."""
+    """Return the paths of these files by their names in a backup, without links and hidden files. Reads the disk."""
     data = settings.data_dir
     found = {
         f"{name}/{path.relative_to(data / name).as_posix()}": path
@@ -35,9 +37,8 @@ def written_files(settings: Settings) -> dict[str, Path]:
 
 
 def written_lines(names: Iterable[str], folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield, for each kind of file, its text key and a line for a person about each file.
-
-    `folder` contains the file with the MCP servers.
+    """Yield a pair for each kind of file: its text key, and a line for people about each file. `names` are the files'
+    names in the backup; `folder` contains `mcp.json`.
     """
     kept = [name.split("/") for name in names]
     for key, folder_name in (("skills", SKILLS_NAME), ("members", AGENTS_NAME)):

@@ -1,1 +1,1 @@
-"""What people can ask for, the same on every surface. `bot.commands.dispatcher.Commands` is the way in."""
+"""The commands that people can give, the same in every chat. `bot.commands.dispatcher.Commands` is the entry point."""

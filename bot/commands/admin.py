@@ -1,5 +1,5 @@
-"""Commands for admins: settings that change while the service runs, the audit, and the independent reader's
-verdicts.
+"""Commands for admins: settings that change while the service runs, the audit log, and the stored verdicts of the
+independent reader (the model that judges what a press will do).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_VERDICTS = 30
 
 
 async def set_setting(request: Request, services: Services) -> Reply:
-    """Show the settings that can be changed, with value and origin; or change one."""
+    """Show the settings that can be changed at run time, each with its value and where it comes from; or change one."""
     words = request.call.rest.split(maxsplit=1)
     live = services.live
     if not words:
@@ -84,7 +84,7 @@ SHOWN_DETAIL = 120
 
 
 async def audit(request: Request, services: Services) -> Reply:
-    """Show one page of the audit, latest first; `--before N` shows entries older than N."""
+    """Show one page of the audit log, latest first; `--before N` shows entries older than N."""
     before = request.option("before").removeprefix("#")
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise Refused(say("audit.bad_number", name=before[:40]))
@@ -130,7 +130,9 @@ def _audit_line(entry: AuditEntry) -> str:
 
 
 async def verdicts(request: Request, services: Services) -> Reply:
-    """Show for how many controls of which app and version a model's verdict is reused; or forget all verdicts."""
+    """Show how many model verdicts about controls (what a press on each will do) are stored for reuse, by app and
+    version; or delete them all.
+    """
     match [word.lower() for word in request.call.rest.split()]:
         case []:
             kept = Counter((each.package, each.version, each.model) for each in services.readings.lasting())

@@ -1,4 +1,4 @@
-"""Answers to questions, whether by a button, a reply, a text in the task's thread, or the command."""
+"""Answers to questions: by a button, by a reply, by a text in the task's thread, or by the command `answer`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 async def answer(request: Request, services: Services) -> Reply:
-    """The command `answer`: answers the only open question that can be meant."""
+    """Handle the command `answer`: answer the only open question that it can refer to."""
     text = request.call.rest
     if not text.strip():
         raise Refused(say("answer.empty"))
@@ -37,9 +37,10 @@ async def answer(request: Request, services: Services) -> Reply:
 
 
 async def give_answer(request: Request, services: Services, open_question: OpenQuestion, text: str) -> Reply:
-    """Answer this question as this person. The first valid answer wins; later ones are told who was first.
+    """Answer this question as the person of the request. The first valid answer wins; a later one gets a reply that
+    says who was first.
 
-    A message with a secret is deleted in any case. Raises Refused if the person may not answer, or the text is not a
+    A message with a secret is deleted in any case. Raises Refused if the person may not answer, or if the text is not a
     valid answer to this kind of question.
     """
     shown = open_question.message
@@ -84,7 +85,7 @@ def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
 
 
 async def cleared(message: MessageRef, services: Services) -> str:
-    """Delete the message with a secret, and say whether that was possible."""
+    """Try to delete a message that contains a secret. Returns a sentence that says whether it was deleted."""
     chat = services.chats.get(message.address.platform)
     if chat is not None and chat.capabilities.deletes:
         try:
@@ -99,8 +100,8 @@ async def cleared(message: MessageRef, services: Services) -> str:
 
 
 async def tell_of_secret(request: Request, services: Services, secret: MaybeSecret) -> Reply:
-    """Say where the secret is asked for, or that it comes too late, without naming other people's tasks. A code is
-    deleted.
+    """Reply to a text that may be a secret for another place: say where the secret is asked for, or that it comes too
+    late. Other people's tasks are not named. A message that looks like a code is deleted.
     """
     if secret.closed is not None:
         words = f"{closed_line(secret.closed)} {say('answer.closed_secret')}"

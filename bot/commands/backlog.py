@@ -1,5 +1,5 @@
-"""Messages that people wrote while the service was away: listed once per place, and carried out when somebody
-presses.
+"""Handles messages that people wrote while the service was away: they are listed once per place, and carried out only
+when somebody presses their button.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _TEXT_LIMIT = 100
 
 
 def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
-    """The list for one place as a message: the latest missed messages, and how many more there are."""
+    """Return the list of a place's missed messages as one message: the latest ones with a button each, and how many
+    more there are.
+    """
     shown = list(enumerate(missed, 1))[-LISTED:]
     lines = [say("missed.line", number=number, **_facts(one, zone)) + _mark(one) for number, one in shown]
     if (more := len(missed) - len(shown)) > 0:
@@ -74,7 +76,9 @@ logger = logging.getLogger(__name__)
 
 
 class MissedLists:
-    """Sends the lists of missed messages. If the process dies, the next one lists what is stored and not listed yet."""
+    """Sends the lists of missed messages. A list that was not sent because the process ended is sent by the next
+    process.
+    """
 
     def __init__(self, services: Services, *, gather: float = GATHER_SECONDS) -> None:
         self._services = services
@@ -84,11 +88,11 @@ class MissedLists:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to watch for missed messages in the background."""
+        """Begin to send lists in the background whenever there are missed messages."""
         self._running = asyncio.create_task(self._run(), name="missed")
 
     async def stop(self) -> None:
-        """Stop watching."""
+        """Stop sending lists."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -98,12 +102,12 @@ class MissedLists:
         self._news.set()
 
     async def list_all(self) -> bool:
-        """Send every list that is due. False if one has to be retried."""
+        """Send every list that is due. Returns False if one could not be sent and has to be retried."""
         sent = [await self._list(place) for place in await self._services.store.missed.unlisted()]
         return all(sent)
 
     async def show_again(self, missed: Missed) -> None:
-        """Update the list that contains this message; a failure does no harm."""
+        """Update the list that contains this message. A failure is not serious."""
         chat = self._services.chats.get(missed.late.place.address.platform)
         if chat is None or missed.listed is None:
             return
@@ -167,15 +171,18 @@ class MissedLists:
 
 
 STEER = "steer"
-"""The command for a text to a running task; it cannot be typed."""
+"""The command that stands for a note to a running task; it cannot be typed."""
 _STOPPING = frozenset({"cancel", "pause"})
 _WITH_CODES = frozenset({"pair"})
 
 
 async def hold_back(request: Request, services: Services) -> None:
-    """Raise TooLate for a command that must not be carried out late.
+    """Raise TooLate for a command that was written while the service was away and must not be carried out without
+    confirmation.
 
-    A stop is carried out even late, as it makes the phone safe, but not on a task that was given after it was written.
+    Commands that stop a task are carried out even late, because they make the phone safe; but not on a task that was
+    given after the command was written. Raises Refused for commands that make no sense later, such as those with a
+    code.
     """
     if not request.stale or request.call.name == "answer":  # an answer checks for itself: it may carry a secret
         return
@@ -188,15 +195,15 @@ async def hold_back(request: Request, services: Services) -> None:
         if task is None or task.created <= request.written:
             return
     if request.call.name == "hand":
-        raise Refused(say("hand.late"))  # the screen is another one by now, and what was to be typed is for no table
+        raise Refused(say("hand.late"))  # the screen has changed by now, and the text to type must not be stored
     if request.call.name in _WITH_CODES:
-        raise Refused(say("missed.code"))  # a code is for the moment, and for no table
+        raise Refused(say("missed.code"))  # a code is valid only briefly, and must not be stored
     refuse_late(request)
 
 
 async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
-    """Store the message for the list, unless it was already carried out: platforms may deliver a message twice.
-    Raises BadFiles.
+    """Store a late message for the list of missed messages. Does nothing if it was already carried out, because
+    platforms may deliver a message twice. Raises BadFiles.
     """
     if await services.task_service.of_event(Origin(request.address, request.event)) is not None:
         return
@@ -216,8 +223,8 @@ async def keep_late(request: Request, services: Services, lists: MissedLists) ->
 
 
 async def claimed(data: ButtonData, request: Request, services: Services) -> tuple[Missed, Request]:
-    """The stored message as a request of the person who pressed, with their current rights. It is marked as taken,
-    so that a second press does nothing. Raises Refused.
+    """Return the missed message whose button was pressed, and a request that carries it out for the person who pressed,
+    with their current rights. The message is marked as handled, so that a second press does nothing. Raises Refused.
     """
     missed = await services.store.missed.get(data.subject)
     if missed is None or missed.late.place.address.chat != request.address.chat:
@@ -244,7 +251,7 @@ async def claimed(data: ButtonData, request: Request, services: Services) -> tup
 
 
 async def attached(kept: Sequence[GivenFile], services: Services) -> tuple[Attachment, ...]:
-    """The stored files of a missed message. Raises Refused if one is no longer there."""
+    """Load the stored files of a missed message. Raises Refused if one is no longer stored."""
     files = []
     for file in kept:
         try:

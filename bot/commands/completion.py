@@ -1,4 +1,4 @@
-"""Completion while typing: phones and tasks, for admins also tiers and settings, all from memory."""
+"""Completion while people type options: phones and tasks, and for admins also tiers and settings. All from memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Suggestions:
-    """Suggests values for options, from the recent tasks and the phones in memory."""
+    """Suggests values for options, from the recent tasks and the phones that are kept in memory."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -65,7 +65,9 @@ class Suggestions:
             logger.exception("The recent tasks could not be read, so none are suggested")
 
     def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
-        """The pairs (label, value) that contain the typed text; empty for strangers and for other options."""
+        """Return suggestions for the option `option` that contain the typed text, as pairs (label, value). Empty for
+        people who may not use the bot, and for options without suggestions.
+        """
         if not authorize(person, place, Right.USE, self._services.policy).allowed:
             return ()
         self._read_again()

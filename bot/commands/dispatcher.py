@@ -1,4 +1,6 @@
-"""The entry point for every chat: checks access first, then runs the command, and never raises."""
+"""The entry point for everything that happens in chats: checks access first, then runs the command, and never
+raises.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ from devices.parts import load_part
 from devices.recent import Recent
 
 EVENTS_KEPT = 4096
-"""Number of events remembered to ignore repeats; for accepted tasks the store does this."""
+"""Number of events that are remembered to ignore repetitions; accepted tasks are recognised in the store."""
 
 Handler = Callable[[Request, Services], Awaitable[Reply]]
 
@@ -114,7 +116,7 @@ logger = logging.getLogger(__name__)
 
 
 class Commands:
-    """Implements `bot.domain.chat.Intake` for all chats at once."""
+    """Handles messages, slash commands and presses from all chats. Implements `bot.domain.chat.Intake`."""
 
     def __init__(self, services: Services, *, language: str = "auto") -> None:
         """`language` is a language of the text catalogue for everybody, or "auto" for each person's own as reported
@@ -128,10 +130,10 @@ class Commands:
         """Lists what was written while the service was away; whoever runs the service starts it."""
         self._suggestions = Suggestions(services)
         self._seen: Recent[tuple[str, ...], asyncio.Future[bool]] = Recent(EVENTS_KEPT)
-        """The latest events, and whether each was dealt with; one that was not is handled when it comes again."""
+        """The latest events, and whether each was handled; one that was not is handled when it is delivered again."""
 
     async def message(self, incoming: Incoming) -> Reply:
-        """Handle a typed command, or a text that may be about a task. Strangers get no answer."""
+        """Handle a typed command, or a text that may be about a task. People who may not use the bot get no answer."""
         reply = await self._guarded(incoming, self._message)
         reply = replace(reply, turn=self._services.turns(incoming.place))
         if reply.message is not None and reply.message.reply_to is None:
@@ -139,11 +141,11 @@ class Commands:
         return reply
 
     async def invoke(self, invocation: Invocation) -> Reply:
-        """Handle a slash command. A stranger gets a refusal that only they see."""
+        """Handle a slash command. A person who may not use the bot gets a refusal that only they see."""
         return await self._guarded(invocation, self._invoke)
 
     async def press(self, press: Press) -> Reply:
-        """Handle a pressed button; every press is answered."""
+        """Handle a pressed button. Every press gets a reply."""
         reply = replace(
             await self._guarded(press, self._press),
             turn=self._services.turns(press.place),
@@ -154,7 +156,9 @@ class Commands:
         return reply if reply != Reply() else Reply(toast=say("press.seen"))
 
     def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
-        """Up to 25 (label, value) pairs, from memory; none for strangers."""
+        """Return up to 25 suggestions for an option's value as pairs (label, value). Empty for people who may not use
+        the bot.
+        """
         with speaking(language_of(self._language, person.language)):
             return self._suggestions.of(person, place, option, typed)
 
@@ -176,7 +180,7 @@ class Commands:
         return reply
 
     async def _worded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
-        """Turn every error into a sentence."""
+        """Turn every error into a sentence for people."""
         language = language_of(self._language, came.person.language)
         came = replace(came, person=replace(came.person, language=language))
         with speaking(language):
@@ -302,7 +306,7 @@ class Commands:
 
 
 async def run_command(request: Request, services: Services) -> Reply:
-    """Carry out one command. Raises Refused, NotAllowed, TooLate or TaskError."""
+    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, TooLate or TaskError."""
     require(request, services.policy, BY_NAME[request.call.name].right)
     await hold_back(request, services)
     return await HANDLERS[request.call.name](request, services)

@@ -1,4 +1,4 @@
-"""Text that is not a command: an answer, a note to the running task or, in a private chat, a new task."""
+"""Handles text that is not a command: an answer, a note for a running task or, in a private chat, a new task."""
 
 from __future__ import annotations
 
@@ -50,24 +50,26 @@ _NAME_LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a text refers to: a question, a task, a phone held by hand, or nothing (in a private chat).
-
-    `pointed` says that the text replies to it, so that a refusal should be reported.
+    """What a text refers to: a question, a task, or a phone that is operated by hand. All fields are None for a text in
+    a private chat that refers to nothing.
     """
 
     question: OpenQuestion | None = None
     task: Task | None = None
     typed: bool = False
-    """Whether the text replies to the picture of a phone that is or was held; `hold` is None if it no longer is."""
+    """Whether the text replies to the picture of a phone that is or was operated by hand. `hold` is None if it no
+    longer is.
+    """
     hold: Hold | None = None
     pointed: bool = False
+    """Whether the text is a reply to a message about the topic, so that a refusal should be reported."""
 
 
 async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
-    """What the text refers to; None if it does not concern the bot.
+    """Return what the text refers to; None if it does not concern the bot.
 
-    First comes what it replies to, then the task whose own thread this is (opened for it, or where it was given). A
-    chat that is also used for other talk counts only if it is private.
+    What the text replies to comes first, then the task in whose own thread it is written. Other texts concern the bot
+    only in a private chat.
     """
     if incoming.reply_to is not None:
         question = await services.store.questions.by_message(incoming.reply_to)
@@ -107,13 +109,15 @@ async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestio
 
 
 class Talk:
-    """Handles texts that are not commands: answers them, and makes or offers tasks."""
+    """Handles texts that are not commands: takes them as answers or notes, and starts or offers tasks."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def about(self, request: Request, topic: Topic, text: str) -> Reply:
-        """Act on a text by what it means. The person may use the bot here."""
+        """Interpret a text and act on its meaning: answer a question, pass on a note, start or offer a task. The caller
+        has checked that the person may use the bot here.
+        """
         if topic.typed:
             return await type_text(request, self._services, topic.hold, text)
         if topic.question is not None:
@@ -141,9 +145,10 @@ class Talk:
         return _without_files(reply, carried=request.carries)
 
     async def pass_on(self, request: Request, topic: Topic, text: str, by: ForeignText) -> Reply:
-        """Offer a text by another author as a task, with the author's name. Raises Refused, BadText or BadFiles.
+        """Offer a text by another author (forwarded, for example) as a task, with the author's name `by`. Raises
+        Refused, BadText or BadFiles.
 
-        While a question is open here, or one for a secret elsewhere, it is not offered: it may be a code, and offers
+        It is refused while a question is open here, or one for a secret elsewhere: the text may be a code, and offers
         are stored.
         """
         if topic.task is not None and not topic.pointed and only_talks(request, self._services, topic.task):
@@ -168,7 +173,9 @@ class Talk:
         return await self.offer(request, text, words)
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:
-        """Ask with these words whether the text is a task; only a press begins it. Raises BadText or BadFiles."""
+        """Store a text and ask, with the question `words`, whether it is a task. Only a press of the button starts it.
+        Raises BadText or BadFiles.
+        """
         services = self._services
         text = clean(text, say("desk.text.task"))
         refuse_late(replace(request, call=CommandCall("do", {}, text)))
@@ -200,14 +207,16 @@ class Talk:
         return replace(plain(say("talk.noted", task=task.id)), told=True)
 
     async def run(self, request: Request, offer: str) -> Reply:
-        """Start an offered text as a task, by the rights and roles that the person who presses has now."""
+        """Start the offered text with this id as a task. The rights and roles that the person has when they press
+        count.
+        """
         async with self.taken(request, offer) as meant:
             files = await attached(meant.files, self._services)
             caller = replace(request, event=meant.event, message=meant.message, files=files)
             return await tasks.start(caller, self._services, TaskDraft(meant.text))
 
     async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
-        """Give an offered text to a running task as a note, without its files."""
+        """Give the offered text with the id `offer` to a running task as a note, without its files."""
         async with self.taken(request, offer) as meant:
             task = await self._services.task_service.get(task_id)
             if task is None:
@@ -216,9 +225,10 @@ class Talk:
 
     @asynccontextmanager
     async def taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
-        """The offered text, returned once; if it is then refused, the button can be pressed again.
+        """Take the offered text with this id for use in the block, so that it cannot be used twice. If the block
+        raises, the button can be pressed again.
 
-        Raises Refused if it is gone, or was offered to another person.
+        Raises Refused if the text is gone, or was offered to another person.
         """
         offers = self._services.store.offers
         offer = await offers.get(number, now=self._services.clock())
@@ -233,7 +243,7 @@ class Talk:
             raise
 
     async def steer_late(self, request: Request) -> Reply:
-        """Give a task a note that was written while the service was away."""
+        """Give a task a note that was written while the service was away, now that a person has confirmed it."""
         task = await self._services.task_service.get(request.option("task"))
         if task is None or task.state is TaskState.ENDED:
             raise Refused(say("missed.task_over", task=request.option("task")))

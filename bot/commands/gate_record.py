@@ -1,5 +1,5 @@
-"""The command `why 12`: what the gate did in a task, step by step: what was asked, answered, allowed or refused,
-read by a model, and checked.
+"""The command `why 12`: shows what the gate (which decides what needs a person's approval) did in a task: what was
+asked, answered, allowed, refused, read by a model, and checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LINE_LIMIT = 240
 
 
 async def gate_record(task: Task, services: Services) -> Reply:
-    """The gate's decisions in the task, in order."""
+    """Return a reply that lists the gate's decisions in the task, in order."""
     steps = await services.task_service.steps(task.id)
     questions = await services.store.questions.of(task.id)
     told = [(step.at, line) for step in steps for line in _of_step(step)]

@@ -1,4 +1,4 @@
-"""Operating a phone by hand from a chat: its screen with numbered places, each of which has a button."""
+"""Operating a phone by hand from a chat: its screen with numbered places, and a button for each of them."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _MARK, _PAGE, _ALLOW, _DENY = "m", "p", "yes-", "no-"
 
 
 async def hand(request: Request, services: Services) -> Reply:
-    """The command `hand`: shows the screen with numbered places, and with `--type` types into the phone that the
-    person holds.
+    """Handle the command `hand`: show the screen with numbered places or, with `--type`, type into the phone that the
+    person is operating.
     """
     info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
@@ -60,7 +60,9 @@ async def hand(request: Request, services: Services) -> Reply:
 
 
 async def touch_for_task(request: Request, services: Services, number: str) -> Reply:
-    """Show the screen with numbered places for a task that waits for a person at its phone."""
+    """Show the screen with numbered places for a task that waits until a person has done something on its phone.
+    `number` is the task's.
+    """
     task = await task_named(number, request, services)
     info = phone_named(task.phone, open_phones(request, services))
     await show(info, request, services)
@@ -69,7 +71,7 @@ async def touch_for_task(request: Request, services: Services, number: str) -> R
 
 async def show_if_allowed(task: Task, request: Request, services: Services) -> str:
     """Show the screen of a task that was just taken over, if the person may operate phones. Returns why it is not
-    shown, else ""; the task stays paused in any case.
+    shown, "" if it is. The task stays paused in any case.
     """
     info = next((info for info in open_phones(request, services) if info.id == task.phone), None)
     if info is None or not verdict(request, services.policy, Right.OPERATE, phone=info.id).allowed:
@@ -82,7 +84,9 @@ async def show_if_allowed(task: Task, request: Request, services: Services) -> s
 
 
 async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: float) -> Hold:
-    """Let this person hold the phone. Raises Refused, NotAllowed or TaskError."""
+    """Let this person operate the phone by hand. `idle` is the seconds without a touch after which that ends. Raises
+    Refused, NotAllowed or TaskError.
+    """
     require(caller, services.policy, Right.OPERATE, phone=info.id)
     used = await user_of(info, services)
     if used is not None:
@@ -93,7 +97,9 @@ async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: flo
 
 
 async def show(info: PhoneInfo, request: Request, services: Services) -> None:
-    """Send the screen to the place where it was asked for, as a message that everybody there sees and can reply to."""
+    """Send the phone's screen to the place where it was asked for, as a message that everybody there sees and can reply
+    to.
+    """
     chat = services.chats.get(request.address.platform)
     if chat is None or chat.capabilities.shows_live:
         require(request, services.policy, Right.OPERATE, phone=info.id)
@@ -111,8 +117,8 @@ async def show(info: PhoneInfo, request: Request, services: Services) -> None:
 
 
 async def press(pressed: Press, data: ButtonData, request: Request, services: Services) -> Reply:
-    """Handle a button below a screen. If the picture is outdated or the screen has changed, nothing is touched and
-    the current screen is shown.
+    """Handle a button below a picture of the screen. If the picture is outdated or the screen has changed, nothing is
+    touched and the current screen is shown instead.
     """
     hold = services.hands.get(data.subject)
     if hold is None:
@@ -154,8 +160,8 @@ async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request
 
 
 async def type_text(request: Request, services: Services, hold: Hold | None, text: str) -> Reply:
-    """Type a person's text into the phone. Their message is deleted where possible, even if the phone is no longer
-    held.
+    """Type a person's text into the phone. Their message is deleted where possible, even if they no longer operate the
+    phone.
     """
     try:
         if hold is None:
@@ -212,8 +218,8 @@ async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: 
 
 
 async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, services: Services) -> None:
-    """Record in the audit what was touched, and whether the touch was itself the approval; of typed text only the
-    length.
+    """Record in the audit what was touched, and whether the person's own touch counted as the approval. Of typed text,
+    only the length is recorded.
     """
     length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
     detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
@@ -223,7 +229,9 @@ async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, ser
 
 
 async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller: Caller, services: Services) -> None:
-    """Ask the people at this place who may approve, with the screen in question. Raises Refused."""
+    """Ask the people at this place who may approve to allow or deny a touch, with a picture of the screen. Raises
+    Refused if the message cannot be sent.
+    """
     asked = services.hands.ask(hold, action, needs)
     chat = services.chats[caller.address.platform]
     # Where a phone is shown live, pictures are kept.
@@ -271,7 +279,7 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
 
 
 async def _show_again(hold: Hold, services: Services, after: Touched | None = None) -> None:
-    """Update the picture in a chat; a failure does no harm, as every press there does the same."""
+    """Update the picture in a chat. A failure is not serious, because every press there updates it as well."""
     ref: MessageRef | None = hold.message
     chat = None if ref is None else services.chats.get(ref.address.platform)
     if ref is None or chat is None:

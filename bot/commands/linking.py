@@ -1,4 +1,4 @@
-"""Linking the accounts of one person: codes, their confirmation, and unlinking."""
+"""Links the accounts of one person: issues codes, confirms them, and unlinks accounts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _CODE = re.compile(rf"(?:pair\s+)?(?P<code>[{ALPHABET}]{{{LENGTH}}})", re.IGNORE
 
 
 def give_code(request: Request, services: Services) -> Reply:
-    """Issue a code to the person, to be typed by their account on another platform. Raises Refused."""
+    """Reply with a code that the person types with their account on another platform to link both accounts. Raises
+    Refused.
+    """
     if not _unseen(request):
         raise Refused(say("link.in_private"))
     code = services.rights.linking.code_for(request.person)
@@ -27,7 +29,9 @@ def give_code(request: Request, services: Services) -> Reply:
 
 
 async def typed(request: Request, services: Services, code: str) -> Reply | None:
-    """Handle a typed code; None if it links no account. The first time, explain what it does. Raises Refused."""
+    """Handle a code that was typed to link accounts; returns None if the text is no such code. At the first time, the
+    reply explains what linking does. Raises Refused.
+    """
     linking, person = services.rights.linking, request.person
     try:
         owner = linking.owner_of(code, person)
@@ -52,7 +56,9 @@ async def typed(request: Request, services: Services, code: str) -> Reply | None
 
 
 async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
-    """Handle a code typed by an unknown account, in private and while PAIRING is on; None otherwise."""
+    """Handle a linking code typed in private by an account that may not use the bot, while PAIRING is on. Returns None
+    in all other cases.
+    """
     if services.rights.pairing is None or request.stale or not request.place.private:
         return None
     if request.person.platform in OPERATOR_PLATFORMS or (found := _CODE.fullmatch(text.strip())) is None:
@@ -64,7 +70,7 @@ async def typed_by_stranger(request: Request, services: Services, text: str) -> 
 
 
 async def unlink(request: Request, services: Services, subject: Subject) -> Reply:
-    """Unlink an account. Raises Refused if it is not linked."""
+    """Unlink this account from the person's others. Raises Refused if it is not linked."""
     others = () if subject.guild else await services.rights.unlink(subject, request.person)
     if not others:
         raise Refused(say("link.none", who=subject))
@@ -73,7 +79,7 @@ async def unlink(request: Request, services: Services, subject: Subject) -> Repl
 
 
 def linked_line(request: Request, services: Services) -> str:
-    """The person's other accounts in one line; "" if there are none, or if others could read it."""
+    """Return one line with the person's other accounts; "" if there are none, or if others could read it here."""
     others = services.policy.accounts(request.person)[1:] if _unseen(request) else ()
     names = listed(say("link.account", name=other.name or other.id, who=Subject.of_person(other)) for other in others)
     return say("link.line", accounts=names) if names else ""

@@ -1,4 +1,4 @@
-"""What people have asked the service to remember: storing, listing and deleting facts."""
+"""Commands for the facts that the service remembers about a person: store, list and delete them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALL: Final = frozenset({"all", "everything", "全部", "所有"})
 
 
 async def remember(request: Request, services: Services) -> Reply:
-    """Store a fact; with a phone it applies to that phone only."""
+    """Store a fact. If a phone is named, the fact applies to that phone only."""
     refuse_late(request)
     text = " ".join(request.call.rest.split())
     if not text or len(text) > MAX_FACT:
@@ -40,7 +40,7 @@ async def remember(request: Request, services: Services) -> Reply:
 
 
 async def memories(request: Request, services: Services) -> Reply:
-    """List all facts about the person, where no one else can read them."""
+    """List all facts about the person, in a reply that only they can read."""
     if not (request.place.private or request.picked):
         raise Refused(say("memory.in_private"))
     facts = await services.memory.all(_subject(request))
@@ -51,8 +51,8 @@ async def memories(request: Request, services: Services) -> Reply:
 
 
 async def forget(request: Request, services: Services) -> Reply:
-    """Delete facts: by number, all of them, or the one with these words. If several match, they are listed and none
-    is deleted.
+    """Delete facts: the one with this number, all of them, or the one that contains these words. If several contain
+    them, they are listed and none is deleted.
     """
     refuse_late(request)
     wanted = request.call.rest.strip()

@@ -1,4 +1,6 @@
-"""Overviews: the status of a task, the list of tasks, and the tools."""
+"""The commands `status`, `tasks` and `tools`, which show the state of a task, the latest tasks, and the available
+tools.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ SCANNED = 200
 
 
 async def status(request: Request, services: Services) -> Reply:
-    """Show the task's card as it is now, or the final message if it has ended."""
+    """Show the task's card with its current state, or the final message if it has ended."""
     task = await task_meant(request, services)
     now = time.time()
     if task.state is TaskState.ENDED:
@@ -61,7 +63,7 @@ async def tasks(request: Request, services: Services) -> Reply:
 
 
 async def tasks_before(request: Request, services: Services, before: str) -> Reply:
-    """Show a page of tasks older than the one with this number; "" for the latest."""
+    """Show a page of tasks older than the one with the number `before`; "" shows the latest ones."""
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise Refused(say("task.unknown", name=before[:40]))
     found, more = await _page(request, services, before or None)
@@ -92,5 +94,5 @@ async def _standing(task: Task, services: Services, now: float) -> str:
 
 
 async def tools(request: Request, services: Services) -> Reply:  # noqa: ARG001 - as every command
-    """List the tools, one per line, and why some are missing."""
+    """List the tools that need no phone, one per line, and why some are unavailable."""
     return plain("\n".join(tool_lines(services.tools())), heading=say("tools.heading"))

@@ -1,4 +1,4 @@
-"""Pairing: the code for a stranger, its approval by an admin, and linking of accounts."""
+"""Pairing: a person who may not use the bot yet gets a code, and an admin lets them in by it. Also links accounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from bot.texts import say
 
 
 def offer(request: Request, services: Services) -> Reply | None:
-    """A code for a stranger who writes in private while PAIRING is on; None otherwise, and always in groups."""
+    """Reply with a pairing code to an unknown person who writes in private while PAIRING is on. Returns None otherwise,
+    and always in groups.
+    """
     pairing = services.rights.pairing
     if pairing is None or request.stale or not request.place.private:
         return None
@@ -27,7 +29,9 @@ def offer(request: Request, services: Services) -> Reply | None:
 
 
 async def pair(request: Request, services: Services) -> Reply:
-    """Link an account, or let in the person who got this code; without a code, list who is waiting (for admins)."""
+    """Link an account by a code, or let in the person who was shown this pairing code. Without a code, list who is
+    waiting (for admins).
+    """
     code = request.option("code")
     if request.person.platform not in OPERATOR_PLATFORMS:
         admin = verdict(request, services.policy, Right.ADMIN).allowed
@@ -52,12 +56,12 @@ async def pair(request: Request, services: Services) -> Reply:
 
 
 def paired_words(person: Person) -> str:
-    """The sentence that a person may now use the bot."""
+    """Return a sentence that says that this person may now use the bot."""
     return say("pair.done", name=person.name or person.id, who=Subject.of_person(person))
 
 
 def waiting_words(pairing: Pairing) -> str:
-    """The people waiting to be let in, one per line."""
+    """Return a text with the people who wait to be let in, one per line."""
     lines = [
         say("pair.waits", name=person.name or person.id, who=f"{person.platform}:{person.id}", minutes=int(left // 60))
         for person, left in pairing.waiting()

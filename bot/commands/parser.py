@@ -20,12 +20,12 @@ _SMART_DASH = re.compile(r"^[\u2014\u2013](?=[A-Za-z])")
 
 
 class ParseError(Exception):
-    """The line is not a valid command; the text says why, in words for people."""
+    """The line is not a valid command. The text explains why, for people."""
 
 
 class UnknownCommand(ParseError):
-    """The first word of the line is no command; `near` is the most similar one ("" for none), `rest` the text after
-    it.
+    """The first word of the line is not a command. `near` is the most similar one ("" if none is), `rest` the text
+    after the word.
     """
 
     def __init__(self, word: str, rest: str) -> None:
@@ -35,10 +35,11 @@ class UnknownCommand(ParseError):
 
 
 def parse(line: str) -> CommandCall:
-    """Read a command line without its prefix or slash.
+    """Parse a command line, without its prefix or slash.
 
-    `--name value`, `--name=value` and `--flag` come first, values with blanks in quotes; `--` ends the options. What
-    follows is the free text, exactly as typed except for blanks around it. An empty line is `help`. Raises ParseError.
+    Options (`--name value`, `--name=value`, `--flag`) come first; values with blanks are quoted, and `--` ends the
+    options. Everything after them is the free text, exactly as typed except for surrounding blanks. An empty line means
+    `help`. Raises ParseError.
     """
     text = line.strip()
     if not text:
@@ -64,7 +65,7 @@ def parse(line: str) -> CommandCall:
 
 
 def draft_of(call: CommandCall) -> TaskDraft:
-    """The task that `do` with these options and this text means."""
+    """Return the draft of the task that a `do` command with these options and this text describes."""
     given: dict[str, Any] = {
         name: call.flag(name) if field.annotation is bool else call.option(name).lower()
         for name, field in TaskOptions.model_fields.items()
@@ -73,7 +74,7 @@ def draft_of(call: CommandCall) -> TaskDraft:
 
 
 def unknown_command(word: str) -> str:
-    """The answer to an unknown command, suggesting the most similar one."""
+    """Return the text for an unknown command, which suggests the most similar one."""
     near, shown = _nearest(word), word[:40]
     return say("parse.unknown_near", word=shown, near=near) if near else say("parse.unknown", word=shown)
 
@@ -119,7 +120,7 @@ def _unknown_option(spec: CommandSpec, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One value with a fixed place in the text of a command."""
+    """One value that has a fixed place in the text of a command form."""
 
     name: str
     kind: OptionKind = OptionKind.TEXT
@@ -127,17 +128,16 @@ class Field:
 
     @property
     def help(self) -> str:
-        """One line, at most 100 characters."""
+        """A help line of at most 100 characters, in the current language."""
         return say(f"form.field.{self.name}")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to use a command, as platforms with typed options list it. `group` is "" for a command without
-    subcommands.
+    """One way to use a command, for platforms that list commands with typed options (such as Discord's slash commands).
 
-    `words` is the text that it stands for: fields in braces, the rest as typed. Without words, the command takes its
-    own text.
+    `group` is "" for a command without subcommands. `words` is a template of the command's text, with each field's name
+    in braces; without it, the command takes its free text.
     """
 
     command: CommandSpec
@@ -150,16 +150,16 @@ class Form:
 
     @property
     def path(self) -> str:
-        """What people pick, such as "schedule add"."""
+        """What people pick in the list, such as "schedule add"."""
         return f"{self.group} {self.name}".strip()
 
     @property
     def help(self) -> str:
-        """One line, at most 100 characters."""
+        """A help line of at most 100 characters, in the current language."""
         return say(f"form.{self.group}.{self.name}") if self.group else self.command.help
 
     def call(self, given: Mapping[str, str]) -> CommandCall:
-        """The command call for these values, as if it had been typed."""
+        """Return the command call for these values (by field or option name), as if it had been typed."""
         options = {name: value for name, value in given.items() if name in self.options}
         if self.words is None:
             text = self.command.text
@@ -220,11 +220,13 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, 
     "name": (("admin", "name", ("device",), None, ()),),
     "audit": (("admin", "audit", ("before",), None, ()),),
 }
-"""Command → its deeds: group, name, options (None for all), words and fields. What is not here stands alone."""
+"""The subcommands of commands: group, name, options (None for all), words and fields. A command that is missing here
+has no subcommands.
+"""
 
 
 def forms_of(command: CommandSpec) -> tuple[Form, ...]:
-    """The forms in which people can pick this command."""
+    """Return the forms in which people can pick this command; one for each of its subcommands."""
     every = frozenset(option.name for option in command.options)
     if command.name not in _NESTED:
         return (Form(command, "", command.name, every),)

@@ -1,4 +1,4 @@
-"""Commands about people: who may do what, and how much in a day."""
+"""Commands about people: who may do what, and how much they may use in a day."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _explained(spec: CommandSpec, prefix: str) -> str:
 
 
 async def whoami(request: Request, services: Services) -> Reply:
-    """Show the ids that the lists in the settings use, and the rights that follow from them."""
+    """Show the ids of the person and the place, as the lists in the settings use them, and the person's rights."""
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
     lines = [ids_of(request.person, request.place), say("whoami.rights", rights=listed(rights))]
     lines += [linked] if (linked := linked_line(request, services)) else []
@@ -67,7 +67,7 @@ async def whoami(request: Request, services: Services) -> Reply:
 
 
 def ids_of(person: Person, place: Place) -> str:
-    """The ids of a person and a place, one per line."""
+    """Return a text with the ids of a person and a place, one per line."""
     address = place.address
     lines = [
         say("whoami.platform", value=person.platform),
@@ -96,8 +96,8 @@ def _as_if(request: Request, services: Services, other: str) -> Request:
 
 
 async def why(request: Request, services: Services) -> Reply:
-    """Show every check of the access decision here, for oneself or (admins only) for another person; or, with the
-    number of a visible task, what the gate did in it.
+    """Show every check of the access decision here, for oneself or (admins only) for another person. With the number of
+    a task that the person may see, show what the gate did in it.
     """
     asked = request
     if request.option("task"):
@@ -124,7 +124,7 @@ NONE = "default"
 
 
 async def tier(request: Request, services: Services, who: str = "", name: str = "") -> Reply:
-    """Show the tiers, or put somebody into one."""
+    """Show the tiers (levels of daily quotas), or put the person `who` into the tier `name`."""
     settings = services.live.now
     if not who:
         lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]
@@ -140,7 +140,7 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
 
 
 def line(gift: TierGift) -> str:
-    """The tier that was given to a person or role, in one line for the list of people."""
+    """Return one line that names the tier given to a person or role, for the list of people."""
     return say("tier.line", who=Subject(gift.platform, gift.id, gift.guild), tier=gift.tier)
 
 
@@ -156,7 +156,9 @@ LISTED = 100
 
 
 async def people(request: Request, services: Services) -> Reply:
-    """Show all rights, or change them: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; tiers, links."""
+    """Show all rights, or change them: `allow WHO [RIGHT]` or `deny WHO`, with `--device` for one phone. Also tiers and
+    links.
+    """
     words, commands = request.call.rest.split(), PeopleCommands(request, services)
     match [word.lower() for word in words[:1]]:
         case []:
@@ -174,12 +176,12 @@ async def people(request: Request, services: Services) -> Reply:
 
 
 def allowed_words(grant: Grant) -> str:
-    """The sentence saying what somebody may now do."""
+    """Return a sentence that says what somebody may do from now on."""
     return say("people.allowed", grant=_line(grant))
 
 
 def denied_words(denied: Denied) -> str:
-    """The sentences saying what was taken from somebody, and what they still have."""
+    """Return sentences that say what was taken from somebody, and what access they still have."""
     who = denied.subject
     lines = [say("people.denied", grant=_line(grant)) for grant in denied.grants] or [say("people.had_none", who=who)]
     if denied.unlinked:

@@ -1,4 +1,4 @@
-"""The commands `devices`, `screen`, `name` and `file`, which use phones without a task."""
+"""The commands `devices`, `screen`, `name` and `file`, which use phones without starting a task."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def devices(request: Request, services: Services) -> Reply:
 
 
 async def phone_lines(caller: Caller, services: Services) -> list[str]:
-    """The lines about each phone that the caller may use."""
+    """Return the lines that describe each phone that the caller may use."""
     await services.phones.refresh()
     active = await services.task_service.active()
     phones = open_phones(caller, services)
@@ -59,7 +59,7 @@ async def screen(request: Request, services: Services) -> Reply:
 
 
 async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
-    """The task that is working on this phone now."""
+    """Return the task that is working on this phone now; None if there is none."""
     return await services.task_service.working_on(phone.id)
 
 
@@ -131,7 +131,9 @@ WISH_SHOWN = 80
 
 
 async def file(request: Request, services: Services) -> Reply:
-    """Send the newest file in a phone's shared storage that fits a name, part of a name, pattern or path."""
+    """Send the newest file in a phone's shared storage whose name or path matches. The match may be a name, part of a
+    name, a pattern or a path.
+    """
     info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
     if not info.capabilities.files:

@@ -1,4 +1,4 @@
-"""What a message shows after one of its buttons was pressed: no button stays that no longer does anything."""
+"""Decides what a message shows after one of its buttons was pressed: buttons that no longer do anything are removed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _OF_OFFERS = frozenset({ButtonAction.RUN, ButtonAction.STEER, ButtonAction.TRY})
 
 
 async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
-    """The reply to a successful press, including the new contents of the pressed message."""
+    """Add the new contents of the pressed message to the reply to a successful press, and return it."""
     if data.action is ButtonAction.TRY:
-        return replace(reply, dead=True)  # its answer is a message of its own
+        return replace(reply, dead=True)  # the answer is a separate message
     if data.action in _OF_OFFERS:
         return replace(reply, shown=Message(body=reply.toast if reply.message is None else reply.message.body))
     if (question := await services.store.questions.by_message(press.message)) is not None:
@@ -33,13 +33,15 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
     with speaking(task.person.language):
         if await _is_card(press, task, services):
             return replace(reply, shown=await _card(task, press, services))
-        # A notice, or a copy of the card that nobody keeps up to date.
+        # A notice, or a copy of the card that is no longer updated.
         by = say(f"press.by.{data.action}", name=press.person.name or press.person.id)
         return replace(reply, shown=Message(heading=title_of(task), body=by))
 
 
 async def when_refused(press: Press, data: ButtonData, services: Services) -> Reply:
-    """The pressed message after a refusal: it loses its buttons if what they are for is over."""
+    """Return what becomes of the pressed message after a refusal: it loses its buttons if they can no longer do
+    anything.
+    """
     if (question := await services.store.questions.by_message(press.message)) is not None:
         shown = await _closed(question, services)
         return Reply(shown=shown, dead=shown is not None)

@@ -1,4 +1,4 @@
-"""Pressed buttons: who may press, and whether the button is still valid, is checked at the press."""
+"""Handles pressed buttons. Who may press, and whether the button is still valid, is checked when it is pressed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ON_TASKS: Mapping[ButtonAction, Callable[[Request, Services, Task], Awaitable[R
 _HOLD_LATE = frozenset(
     {ButtonAction.STOP, ButtonAction.PAUSE, ButtonAction.ANSWER, ButtonAction.OLDER, ButtonAction.PAGE}
 )
-"""What is done although it was pressed while the service was away: it begins nothing."""
+"""Actions of buttons that are carried out even if pressed while the service was away, because they start nothing."""
 
 
 async def do_press(
@@ -49,8 +49,10 @@ async def do_press(
     talk: Talk,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
-    """Carry out what the button stands for, and set the new contents of its message; `do_kept` carries out missed or
-    mistyped commands. Raises NotAllowed, and Refused for what may be pressed again.
+    """Do what the pressed button stands for. The reply contains the new contents of the pressed message. `do_kept`
+    carries out missed or mistyped commands.
+
+    Raises NotAllowed; also Refused, after which the button may be pressed again.
     """
     data = read_button(press.data)
     if data is None:
@@ -111,7 +113,9 @@ async def _done(
 
 
 def as_toast(reply: Reply) -> Reply:
-    """The text of a reply as a short notice: the card or the question itself shows the change."""
+    """Return the reply with its text as a toast (a short notice) instead of a message. Used where the card or the
+    question itself shows the change.
+    """
     text = "" if reply.message is None else reply.message.body
     return replace(reply, message=None, toast=text if len(text) <= TOAST_LIMIT else text[: TOAST_LIMIT - 1] + "…")
 

@@ -1,4 +1,4 @@
-"""A command being carried out: who asked, where, and what they typed."""
+"""A command from a person: who gave it, where, and what they typed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from bot.domain.outgoing import Message, Reply
 
 @dataclass(frozen=True, slots=True)
 class Request(Caller):
-    """One command from one person at one place.
-
-    `prefix` is the typed prefix ("" if the command was not typed), `files` are the attachments.
+    """One command from one person at one place. `prefix` is the typed prefix ("" if the command was not typed); `files`
+    are the attachments.
     """
 
     call: CommandCall
@@ -36,16 +35,16 @@ class Request(Caller):
     """Whether the command was picked from a list with typed options instead of being typed."""
 
     def option(self, name: str) -> str:
-        """The value of an option, "" if it is not given."""
+        """Return the value of an option, "" if it was not given."""
         return self.call.option(name)
 
     def flag(self, name: str) -> bool:
-        """Whether a flag is on; platforms with typed options send "false" for one that is off."""
+        """Return whether a flag was given. Platforms with typed options send "false" for one that is off."""
         return self.call.flag(name)
 
 
 class TooLate(Exception):
-    """The `request` was written while the service was away, and must not be carried out without a confirmation."""
+    """The `request` was written while the service was away. It must not be carried out unless a person confirms it."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(request.call.name)
@@ -59,10 +58,10 @@ def refuse_late(request: Request) -> None:
 
 
 def plain(text: str, *, heading: str = "") -> Reply:
-    """A short answer as a reply."""
+    """Return a reply with a short text, visible to everybody at the place."""
     return Reply(Message(heading=heading, body=text))
 
 
 def aside(text: str, *, heading: str = "", footer: str = "") -> Reply:
-    """A reply that only the person who asked sees, where the platform can do that."""
+    """Return a reply that only the person who asked sees, where the platform can do that."""
     return Reply(Message(heading=heading, body=text, footer=footer, private=True))

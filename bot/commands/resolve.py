@@ -1,4 +1,4 @@
-"""Finds the task and the phones that a typed command means."""
+"""Finds the task and the phones that a typed command refers to."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _LEADING = re.compile(r"(#?)(\d{1,18}(?:\.[^\s.]+)?)(?:\s+|$)")
 
 
 async def task_meant(request: Request, services: Services) -> Task:
-    """The task that the option `task` names, otherwise the one that this person means here.
+    """Return the task that the option `task` names; without it, the task that this person most likely refers to at this
+    place.
 
-    Raises Refused if there is none, or it may not be shown here.
+    Raises Refused if there is none, or if it may not be shown here.
     """
     named = request.option("task").removeprefix("#").strip()
     if not named:
@@ -35,8 +36,8 @@ async def task_meant(request: Request, services: Services) -> Task:
 
 
 async def with_leading_task(request: Request, services: Services, *, means: Callable[[Task], bool]) -> Request:
-    """Read a task's number in front of a text: `again 12 …`, `again #12 …`, or 12.2 for one phone's part. `again 2
-    times` names task 2 only if that can be meant.
+    """Move a task's number at the beginning of the text to the option `task`: in `again 12 …` or `again #12 …`, or 12.2
+    for one phone's part. In `again 2 times`, the number counts only if task 2 exists and `means` accepts it.
     """
     found = _LEADING.match(request.call.rest)
     if found is None or request.option("task"):
@@ -50,5 +51,5 @@ async def with_leading_task(request: Request, services: Services, *, means: Call
 
 
 def left_out_words(phones: Sequence[PhoneInfo]) -> list[str]:
-    """The phones that `all` leaves out, each with the reason."""
+    """Return one line for each phone that was left out because it is not usable, with the reason."""
     return [say("do.left_out", name=phone.name, state=state_of(phone)) for phone in phones]

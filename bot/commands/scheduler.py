@@ -1,4 +1,6 @@
-"""Starts the tasks of schedules when they are due: once each, with the rights of that moment."""
+"""Starts the tasks of schedules when they are due: each run once, with the rights that the person has at that
+moment.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """Starts what is due, by the time of `services.clock`; `sleep` waits for some seconds."""
+    """Starts due schedules, by the time of `services.clock`. `sleep` waits for a number of seconds."""
 
     def __init__(self, services: Services, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._services = services
@@ -46,7 +48,7 @@ class Scheduler:
         self._running = asyncio.create_task(self.run(), name="schedules")
 
     async def stop(self) -> None:
-        """Stop checking. A task that is just being started is carried through by the task service."""
+        """Stop checking. A task that is just being started is still started by the task service."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -59,7 +61,7 @@ class Scheduler:
                 await self.look()
                 first = await self._services.store.schedules.first_due()
                 if first is not None:
-                    # What failed stays due: it is tried again, but not without a breath.
+                    # A schedule that failed stays due: it is tried again, but only after a short pause.
                     wait = min(LOOK_AGAIN, max(BREATH, first - self._services.clock()))
             except StoreAway as away:
                 logger.debug("the schedules are looked at again: %s", away)
@@ -68,7 +70,9 @@ class Scheduler:
             await self._sleep(wait)
 
     async def look(self) -> None:
-        """Handle everything that is due."""
+        """Handle every schedule that is due: start its task, or skip the run. An error in one does not affect the
+        others.
+        """
         for schedule in await self._services.store.schedules.due(self._services.clock()):
             try:
                 with speaking(schedule.plan.person.language):

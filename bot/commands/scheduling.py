@@ -1,4 +1,4 @@
-"""The commands `schedule` and `schedules`: making schedules and managing them."""
+"""The commands `schedule` and `schedules`, which create and manage schedules."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{
 
 
 async def schedule(request: Request, services: Services) -> Reply:
-    """Store a schedule: `at`, `every` or `cron`, then a `do` or a `skill` as it would be typed. Also takes `list`
-    and the changes of `schedules`.
+    """Create a schedule from the typed text: a time (`at`, `every` or `cron`), then a `do` or `skill` command. Also
+    accepts `list` and the changes that `schedules` makes.
     """
     typed = request.call.rest.strip()
     if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
@@ -43,7 +43,7 @@ async def schedule(request: Request, services: Services) -> Reply:
 
 
 def plan_kept(made: Schedule) -> Reply:
-    """The answer about a new schedule."""
+    """Return the reply that confirms a new schedule."""
     zone = ZoneInfo(made.plan.rule.zone)
     time = local_time(made.due, zone)
     lines = [say("schedule.made", schedule=made.id, words=made.plan.words, zone=zone.key, time=time)]
@@ -55,7 +55,9 @@ def plan_kept(made: Schedule) -> Reply:
 
 
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
-    """The plan in a text such as `every 30m do …`, and when it is first due. Raises Refused, with the `example`."""
+    """Parse a text such as `every 30m do …`. Returns the plan, and its first due time in Unix seconds. Raises Refused
+    with the `example` of a valid text.
+    """
     example = f"{request.prefix}{example}"
     found = plan_in(typed)
     if found is None:
@@ -73,12 +75,14 @@ async def planned(request: Request, services: Services, typed: str, example: str
 
 
 def bad_rule(bad: BadRule, example: str) -> Refused:
-    """The sentence saying why these words are not a rule, and how to write one."""
+    """Return the refusal for words that are not a valid time rule. It says why, and shows the `example` of a
+    valid one.
+    """
     return Refused(say(f"schedule.bad.{bad.why}", example=example))
 
 
 async def schedules(request: Request, services: Services) -> Reply:
-    """List the schedules that this person may change here (for an admin, everybody's), or change one."""
+    """List the schedules that this person may change here (for an admin: everybody's), or change one."""
     typed = request.call.rest.strip()
     if not typed or typed.casefold() in _LIST:
         return await _listed(request, services)
@@ -89,12 +93,14 @@ async def schedules(request: Request, services: Services) -> Reply:
 
 
 async def press(data: ButtonData, request: Request, services: Services) -> Reply:
-    """Handle a button of the list, or below a new schedule."""
+    """Handle a button of the list of schedules, or below a new schedule."""
     return plain(await change(ScheduleCommands(request, services), data.choice, data.subject))
 
 
 async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
-    """Pause, resume, revoke or remove a schedule, and say so. Raises Refused."""
+    """Pause, resume, revoke or remove a schedule, as `verb` says. Returns the sentence that confirms it. Raises
+    Refused.
+    """
     match verb:
         case "remove":
             one = await commands.remove(number)
@@ -117,7 +123,7 @@ def _changed(one: Schedule, what: str, words: str) -> str:
 
 
 def resumed_words(one: Schedule) -> str:
-    """The sentence saying that the schedule goes on, and when it is next due."""
+    """Return a sentence that says that the schedule is active again, and when it is next due."""
     time = local_time(one.due, ZoneInfo(one.plan.rule.zone)) if one.plan.is_timed else ""
     words = say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
     return _changed(one, "resumed", words)

@@ -1,4 +1,4 @@
-"""The arguments of a skill as people type them."""
+"""Parses the arguments of a skill as people type them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ ARGUMENT: Final = re.compile(
 
 
 def arguments_in(values: str) -> tuple[dict[str, str], str]:
-    """The arguments typed as `name=value`, and the rest of the text, including names that are given twice."""
+    """Return the arguments that are typed as `name=value`, and the rest of the text. If a name is given twice, the
+    second one is part of the rest.
+    """
     found: dict[str, str] = {}
     left, end = [], 0
     for each in ARGUMENT.finditer(values):
@@ -33,8 +35,10 @@ def arguments_in(values: str) -> tuple[dict[str, str], str]:
 
 
 def with_skill(wanted: CommandCall, skills: Container[str]) -> CommandCall:
-    """The task of a plan. `do skill NAME …` means the skill, where there is one of this name: nobody types `do` for a
-    skill elsewhere, and here it is what the form begins with.
+    """Replace `do skill NAME …` by the command `skill NAME …`, if there is a skill of that name; return any other
+    command unchanged.
+
+    People type it in schedules because the form for them begins with `do`.
     """
     named = _SKILL.match(wanted.rest) if wanted.name == "do" else None
     if named is None or named["name"].lower() not in skills:

@@ -1,4 +1,4 @@
-"""Statistics of the runs of recorded skills, and skills in words with these statistics."""
+"""Statistics of the runs of recorded skills, and lines for people that describe skills with these statistics."""
 
 from __future__ import annotations
 
@@ -24,16 +24,20 @@ TAKEOVERS_LOOKED: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class SkillFigures:
-    """Statistics of a recorded skill's runs, and what they saved compared with the run it was recorded from. `money`
-    is None if that had no price. `proven`: it has worked with arguments other than the recorded ones.
+    """Statistics of a recorded skill's runs, and what the successful ones saved compared with the run it was recorded
+    from.
     """
 
     runs: int
     succeeded: int
     seconds: float
+    """Seconds saved."""
     tokens: int
+    """Model tokens saved."""
     money: float | None
+    """Money saved; None if the recorded run had no price."""
     proven: bool
+    """Whether it has worked with arguments other than the recorded ones."""
     again: str = ""
     """The task from which to save a new version, as a model often had to help at one step; "" for none."""
     step: int = 0
@@ -41,7 +45,7 @@ class SkillFigures:
 
 
 async def figures_of(skill: Skill, store: Store) -> SkillFigures | None:
-    """The statistics of a skill's runs; None for a skill that is only a text, and before the first run."""
+    """Return the statistics of a skill's runs. None for a skill that is only a text, and before the first run."""
     recorded = skill.recorded
     runs = () if recorded is None else await store.skills.runs(skill.name)
     if recorded is None or not runs:
@@ -49,7 +53,7 @@ async def figures_of(skill: Skill, store: Store) -> SkillFigures | None:
     done = [run for run in runs if run.outcome is Outcome.SUCCEEDED]
     first = {each.name: each.example for each in recorded.parameters}
     source = recorded.source
-    # Of this version: where a model had to help with a former one says nothing of it.
+    # Only runs of this version: where a model had to help with a former version says nothing about this one.
     made_of = await store.skills.made_of(skill.name)
     own = [run for run in runs[:TAKEOVERS_LOOKED] if int(run.task) > made_of]
     place = await _taken_over(store, own)
@@ -67,7 +71,7 @@ async def figures_of(skill: Skill, store: Store) -> SkillFigures | None:
 
 
 def skill_line(skill: Skill, figures: SkillFigures | None) -> str:
-    """One skill in a line; for a recorded one with its parameters, results and savings."""
+    """Return a text that describes one skill. For a recorded one it includes its parameters, results and savings."""
     words = f"{skill.name}: {skill.described(spoken())}"
     recorded = skill.recorded
     if recorded is None:

@@ -1,4 +1,4 @@
-"""Skills: listing them, running a task that follows one, and saving a run as one."""
+"""Commands for skills: list them, run a task that follows one, and save a task as one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FIXED_SHOWN: Final = 5
 
 
 async def skills(request: Request, services: Services) -> Reply:
-    """List all skills with description and results; or rename or delete one."""
+    """List all skills with their descriptions and results; or rename or delete one."""
     typed = request.call.rest.strip()
     found = _CHANGE.fullmatch(typed)
     if found is not None and (found["new"] or found["verb"].lower() not in NAMING):
@@ -57,7 +57,7 @@ async def skills(request: Request, services: Services) -> Reply:
 
 
 async def skill_lines(services: Services) -> list[str]:
-    """The lines that describe each skill."""
+    """Return the lines that describe each skill."""
     if services.skills.own is not None:
         await asyncio.to_thread(saving.refresh, services.skills)  # a folder may have been put there
     return [skill_line(skill, await figures_of(skill, services.store)) for skill in services.skills.found.values()]
@@ -69,7 +69,7 @@ async def skill(request: Request, services: Services) -> Reply:
 
 
 def skill_draft(call: CommandCall, services: Services) -> TaskDraft:
-    """The task that `skill NAME key=value …` means. Raises Refused."""
+    """Return the draft of the task that the command `skill NAME key=value …` describes. Raises Refused."""
     name, values = [*call.rest.split(None, 1), "", ""][:2]
     arguments, left = arguments_in(values)
     draft = replace(draft_of(call), text="")
@@ -77,7 +77,9 @@ def skill_draft(call: CommandCall, services: Services) -> TaskDraft:
 
 
 async def save(request: Request, services: Services) -> Reply:
-    """Show what would be saved of a task, with a button that saves it; `--draft` saves what was shown before."""
+    """Show what would be saved of a task as a skill, with a button that saves it. `--draft` saves what was shown
+    before.
+    """
     if number := request.option("draft"):
         return await confirm(request, services, number)
     found = _SAVE.fullmatch(request.call.rest.strip())
@@ -97,20 +99,22 @@ async def save(request: Request, services: Services) -> Reply:
 
 
 async def confirm(request: Request, services: Services, number: str) -> Reply:
-    """Save exactly what the person was shown. Raises Refused."""
+    """Save the draft with this id, exactly as it was shown to the person. Raises Refused."""
     commands = SkillCommands(request, services)
     draft = await commands.drafted(number)
     return plain(saved_words(draft, await commands.save(draft), request.prefix))
 
 
 def saved_words(draft: Draft, version: int, prefix: str = "") -> str:
-    """The sentence saying that a skill was saved, and how to run it."""
+    """Return a sentence that says that a skill was saved, and how to run it."""
     example = " ".join([draft.name, *(f'{each.name}="{each.example}"' for each in draft.skill.parameters)])
     return say("save.done", name=draft.name, version=version, example=f"{prefix}skill {example}")
 
 
 def shown_words(made: RecordedSkill) -> str:
-    """What the person confirms: the task, each parameter with its value, the steps, and the fixed texts."""
+    """Return the text that the person confirms: the task, each parameter with its value, the steps, and the fixed
+    texts.
+    """
     lines = [made.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in made.parameters)]
     if not made.parameters:
         lines.append(say("save.no_parameters"))
@@ -121,18 +125,20 @@ def shown_words(made: RecordedSkill) -> str:
 
 
 def always_typed(made: RecordedSkill) -> list[str]:
-    """The first few texts that every run types whatever its arguments are."""
+    """Return the first few texts that every run of the skill types, whatever its arguments are."""
     typed = [str(step.action["text"]) for step in made.steps if step.kind == "type" and "text" in step.action]
     return [text for text in typed if "{" not in text and COVERED not in text][:FIXED_SHOWN]
 
 
 def left_to_model(made: RecordedSkill) -> int:
-    """Return the number of a recorded skill's steps that a model does."""
+    """Return how many steps of a recorded skill are left to a model, instead of being repeated as recorded."""
     return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
 
 
 async def change(commands: SkillCommands, verb: str, name: str, new: str) -> str:
-    """Delete, rename or restore a skill, and say so; `new` is the new name, or the version."""
+    """Delete, rename or restore a skill, as `verb` says. Returns the sentence that confirms it. `new` is the new name,
+    or the version to restore.
+    """
     name, new = name.lower(), new.lower()
     if verb == "restore":
         return say("skills.restored", name=name, version=new, made=await commands.restore(name, new))
@@ -143,6 +149,6 @@ async def change(commands: SkillCommands, verb: str, name: str, new: str) -> str
 
 
 def removed_words(name: str, planned: Sequence[str]) -> str:
-    """The sentence saying that a skill was deleted, with the schedules that still use it."""
+    """Return a sentence that says that a skill was deleted, and names the schedules that still use it."""
     words = say("skills.deleted", name=name)
     return f"{words}\n{say('skills.still_planned', schedules=listed(planned))}" if planned else words

@@ -1,4 +1,4 @@
-"""The commands: the one list from which help, slash commands, menus and the parser are made."""
+"""The list of all commands, from which help, slash commands, menus and the parser are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.texts import say
 
 
 class OptionKind(StrEnum):
-    """The kind of value that an option takes; where possible, values are completed or chosen from a list."""
+    """The kind of value that an option takes. Where possible, chats complete such values or offer them in a list."""
 
     TEXT = "text"
     FLAG = "flag"
@@ -41,7 +41,7 @@ class OptionSpec:
 
     @property
     def help(self) -> str:
-        """One line for help and for typed surfaces, at most 100 characters."""
+        """A help line of at most 100 characters, in the current language."""
         return say(f"option.{self.section}.{self.name}")
 
 
@@ -61,7 +61,7 @@ class TextSpec:
 
     @property
     def help(self) -> str:
-        """One line for help and for typed surfaces, at most 100 characters."""
+        """A help line of at most 100 characters, in the current language."""
         return say(f"option.{self.command}.{self.name}")
 
 
@@ -77,16 +77,16 @@ class CommandSpec:
 
     @property
     def help(self) -> str:
-        """One line, at most 100 characters (Discord's limit of a description)."""
+        """A help line of at most 100 characters (Discord's limit for a description), in the current language."""
         return say(f"command.{self.name}.help")
 
     @property
     def example(self) -> str:
-        """An example line that works as it is, without prefix."""
+        """A valid example of the command line, without prefix."""
         return say(f"command.{self.name}.example")
 
     def option(self, name: str) -> OptionSpec | None:
-        """The option with this name."""
+        """Return the option with this name; None if the command has no such option."""
         return next((option for option in self.options if option.name == name), None)
 
 

@@ -1,7 +1,7 @@
-"""The standing approval of a schedule, as typed and shown: one message to one recipient that its runs may send without
+"""Reads and shows the standing approval of a schedule: one message to one recipient that its runs may send without
 asking.
 
-Only a person who may approve on every phone of the schedule can give it, and it holds as long as they may.
+Only a person who may approve on every phone of the schedule can give it, and it is valid only as long as they may.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from bot.texts import say
 
 
 def wished_yes(request: Request) -> StandingYes | None:
-    """The standing approval in a command's options; None without one. Raises Refused if it is incomplete."""
+    """Return the standing approval that a command's options describe; None if there is none. Raises Refused if it is
+    incomplete.
+    """
     to, text, app = (request.option(name).strip() for name in ("allow-to", "allow-text", "allow-in"))
     if not (to or text or app):
         return None
@@ -27,7 +29,7 @@ def wished_yes(request: Request) -> StandingYes | None:
 
 
 def yes_words(yes: StandingYes) -> str:
-    """The standing approval in one line."""
+    """Return one line that describes the standing approval."""
     text = " ".join((yes.text or "").split())
     if yes.app:
         return say("schedule.yes_in", to=yes.to, text=text, app=yes.app, by=yes.by)

@@ -19,7 +19,7 @@ from bot.texts import listed, say
 
 
 async def do(request: Request, services: Services) -> Reply:
-    """Queue a task."""
+    """Queue the task that the request's text and options describe."""
     text = request.call.rest.strip()
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))
@@ -29,12 +29,12 @@ async def do(request: Request, services: Services) -> Reply:
 
 
 async def start(request: Request, services: Services, draft: TaskDraft) -> Reply:
-    """Queue a task, and say whether it has to wait and which phones were left out."""
+    """Queue a task. The reply says whether it has to wait and which phones were left out."""
     return await started_reply(await TaskCommands(request, services).start(draft, request.files), services)
 
 
 async def started_reply(started: Started, services: Services) -> Reply:
-    """The answer about an accepted task; empty for a repeated event."""
+    """Return the reply about an accepted task; empty if the same message had started it before."""
     task = started.task
     if started.duplicate:
         return Reply(task=task.id)
@@ -69,19 +69,21 @@ async def _queue_words(task: Task, services: Services) -> str:
 
 
 async def cancel(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """End a task, and say how it really ended."""
+    """End a task, and reply how it really ended. `task` is the task to end; None means the one that the request refers
+    to.
+    """
     task = task or await task_meant(request, services)
     return plain(await standing_words(await TaskCommands(request, services).cancel(task), services))
 
 
 async def pause(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Pause a task."""
+    """Pause a task: `task`, or the one that the request refers to."""
     task = task or await task_meant(request, services)
     return plain(await standing_words(await TaskCommands(request, services).pause(task), services))
 
 
 async def take_over(request: Request, services: Services, task: Task) -> Reply:
-    """Pause a task while the person does something on the phone."""
+    """Pause a task so that the person can do something on its phone."""
     taken = await TaskCommands(request, services).take_over(task)
     chat = services.chats.get(request.address.platform)
     if chat is not None and not chat.capabilities.shows_live:
@@ -93,7 +95,7 @@ async def take_over(request: Request, services: Services, task: Task) -> Reply:
 
 
 async def resume(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Resume a task, with the rest of the text as a note."""
+    """Resume a task: `task`, or the one that the request refers to. The rest of the text is a note for the agent."""
     request = await with_leading_task(request, services, means=lambda task: task.state is not TaskState.ENDED)
     task = task or await task_meant(request, services)
     resumed = await TaskCommands(request, services).resume(task, request.call.rest.strip())
@@ -101,14 +103,16 @@ async def resume(request: Request, services: Services, task: Task | None = None)
 
 
 async def standing_words(task: Task, services: Services) -> str:
-    """The state of a task, with each phone's part."""
+    """Return a text with the state of a task and of each phone's part."""
     parts = await services.task_service.parts_now(task.id)
     words = say("task.now", task=task.called, state=state_line(task, None))
     return "\n".join([words, *part_lines(parts, {})])
 
 
 async def again(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Repeat the last or the named task; the rest of the text is added to it."""
+    """Repeat a task: `task`, or the one that the request refers to. The rest of the text is added to the
+    task's text.
+    """
     request = await with_leading_task(request, services, means=lambda task: may_see(request, services.policy, task))
     task = task or await task_meant(request, services)
     started = await TaskCommands(request, services).again(
@@ -122,13 +126,13 @@ async def again(request: Request, services: Services, task: Task | None = None) 
 
 
 async def instead(request: Request, services: Services, task: Task, choice: str) -> Reply:
-    """Start one of the choices offered in place of a task that needs a model. `choice` is its number, from 0."""
+    """Start one of the alternatives that were offered for a task that needs a model. `choice` is its number, from 0."""
     if not (choice.isascii() and choice.isdecimal()):
         raise Refused(say("press.unknown"))
     return await started_reply(await TaskCommands(request, services).instead(task, int(choice)), services)
 
 
 async def now(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Move a task to the head of the queue."""
+    """Move a task to the head of the queue: `task`, or the one that the request refers to."""
     task = await TaskCommands(request, services).hurry(task or await task_meant(request, services))
     return plain(say("now.done", task=task.id))

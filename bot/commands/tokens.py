@@ -1,4 +1,4 @@
-"""The command `tokens`: who uses the service through a token, and revoking one."""
+"""The command `tokens`: shows who uses the service through an access token, and revokes tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.texts import listed, say
 
 
 async def tokens(request: Request, services: Services) -> Reply:
-    """Show all tokens, or revoke one. Tokens are not made here, because chats store their messages."""
+    """Show all access tokens, or revoke one. They cannot be created here, because chats store their messages."""
     words = request.call.rest.split()
     match [word.lower() for word in words[:1]]:
         case []:
@@ -28,7 +28,7 @@ async def tokens(request: Request, services: Services) -> Reply:
 
 
 def token_words(services: Services) -> str:
-    """All tokens, one per line."""
+    """Return a text with all access tokens, one per line."""
     now = services.clock()
     lines = [_line(token, now, services.zone) for token in services.rights.tokens.listed()]
     return "\n".join(lines) or say("token.none")
@@ -51,5 +51,5 @@ def _line(token: Token, now: float, zone: tzinfo) -> str:
 
 
 def moment(at: float, zone: tzinfo) -> str:
-    """A time in the form used in lists."""
+    """Format a time (Unix seconds) as lists show it, in the time zone `zone`."""
     return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M")

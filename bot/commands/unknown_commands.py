@@ -1,4 +1,4 @@
-"""Unknown commands: the most similar known one is offered as a button that runs it with the same text."""
+"""Handles unknown commands: offers the most similar one as a button that runs it with the same text."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from bot.store.offers import Offer
 from bot.tasks.files import keep
 
 _WITH_CODES: Final = frozenset({"answer", "pair"})
-"""Commands whose text may contain codes, and is never stored, not even until a press."""
+"""Commands whose text may contain codes. Such a text is never stored, not even until a press."""
 
 
 async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:
-    """Say that there is no such command; with a button if the person may do what was probably meant."""
+    """Reply that there is no such command. If the person may use the most similar one, the reply has a button that runs
+    it.
+    """
     told = Message(body=str(unknown), private=True)
     near = BY_NAME.get(unknown.near)
     if near is None or near.name in _WITH_CODES or request.stale:
@@ -49,8 +51,8 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
 
 @asynccontextmanager
 async def meant_by_press(request: Request, offer: str, talk: Talk, services: Services) -> AsyncIterator[Request]:
-    """The command that the button runs, once, for the person who typed it. If it is refused, the button can be pressed
-    again.
+    """Yield the request that the button runs for the person who typed the unknown command. It can be run once; if the
+    block raises, the button can be pressed again.
 
     Raises Refused or ParseError.
     """

@@ -1,4 +1,4 @@
-"""The command `usage`: what the tasks of the last days have used."""
+"""The command `usage`: shows what the tasks of the last days have used."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ GROUPS = 15
 
 
 async def usage(request: Request, services: Services) -> Reply:
-    """Show the totals of one's own tasks, for an admin everybody's; only the person who asked sees them, where
-    possible.
+    """Show the totals of the person's own tasks; an admin sees everybody's. Only the person who asked sees the reply,
+    where the platform can do that.
     """
     by, days = _by(request), _days(request)
     begin, end = last_days(days, services.clock(), services.zone)

@@ -1,4 +1,4 @@
-"""Voice notes: declined, or transcribed, shown, and started as a task only by a button."""
+"""Handles voice notes: they are refused, or transcribed and shown with a button that starts them as a task."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class Ears:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def heard(self, request: Request, topic: Topic, voice: Voice) -> Reply:
-        """The transcript, with a button that makes it a task. Raises Refused.
+        """Transcribe a voice note, and reply with the text and a button that makes it a task. Raises Refused.
 
-        It is never taken as an answer: a code must not go to an endpoint, and an approval must not be misheard.
+        The text is never used as an answer: a code must not be sent to a speech endpoint, and an approval must not be
+        misheard.
         """
         asked = await self._services.task_service.open_questions(place=request.address)
         if topic.question is not None or asked or await secrets_asked(request, self._services, anybody=False):

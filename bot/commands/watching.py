@@ -1,4 +1,6 @@
-"""The command `watch`: a schedule that reads one value and reports it only when code finds news."""
+"""The command `watch`: creates a schedule that reads one value, and reports it only if a comparison in code
+finds news.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ from bot.texts import say
 
 
 async def watch(request: Request, services: Services) -> Reply:
-    """Show what would be watched: `every 30m do … and tell me when …`. It is stored as a paused schedule, and its
-    button approves exactly that: nothing in it can be changed afterwards.
+    """Show what would be watched: `every 30m do … and tell me when …`. It is stored as a paused schedule; the button
+    approves exactly what is shown, because the schedule cannot be changed afterwards.
     """
     example = f"{request.prefix}{say('command.watch.example')}"
     found = split_watch(request.call.rest)
@@ -38,7 +40,9 @@ async def watch(request: Request, services: Services) -> Reply:
 
 
 async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, words: str, example: str) -> Schedule:
-    """Store a paused watch that reports what these words say. Raises Refused."""
+    """Store a watch, paused, and return its schedule. `words` is the condition to report, as typed. Raises Refused with
+    the `example` of a valid text.
+    """
     watched = watch_of(words)
     if services.reasoning is not None:
         form = await watch_form_by(services.reasoning(), plan.draft.text, words, watched.model_dump(mode="json"))
@@ -51,7 +55,7 @@ async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, 
 
 
 def watch_kept(made: Schedule, services: Services) -> Reply:
-    """How a new watch was understood, with the button that starts it."""
+    """Return the reply that shows how a new watch was understood, with the button that starts it."""
     plan, watched = made.plan, made.plan.watch
     assert watched is not None
     zone = ZoneInfo(plan.rule.zone)
@@ -81,7 +85,9 @@ def _has_no_model(services: Services) -> bool:
 
 
 def watch_in_form(form: WatchForm) -> Watch:
-    """The watch in the form that a model gave, after code has checked it against the person's words."""
+    """Convert the form that a model filled in to a watch. Code has checked the form against the person's
+    words before.
+    """
     schema = ResultSchema(name=form.name, type=form.type, unit=unit_of(form.unit))
     inclusive = form.compare in {"at-most", "at-least"}
     compare = Compare({"at-most": "below", "at-least": "above"}.get(form.compare, form.compare))

@@ -1,4 +1,6 @@
-"""Derives each role's model endpoint and the dialect from the settings."""
+"""Derives from the settings the model endpoint of each role, and the dialect (the form in which a model writes
+actions).
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def model_settings(settings: Settings) -> ModelSettings:
-    """Return the model endpoints. VLM_* is used for all roles, BASIC_* and REASONING_* override it for one, and
-    VLM_FALLBACK_* takes over when it fails.
+    """Return the endpoint of each model role. VLM_* is used for all roles; BASIC_* and REASONING_* override it for one
+    role, and VLM_FALLBACK_* is the model that takes over when another fails.
     """
     vision = EndpointSettings(
         model=settings.vlm_model,
@@ -92,18 +94,20 @@ def embedder_of(settings: Settings) -> OpenAIEmbedder | None:
 
 
 def dialect_of(settings: Settings) -> Dialect:
-    """Return the dialect in which the phone's model expresses actions. For the offline pilot it is always tool calls.
+    """Return the dialect (the form in which the phone's model writes actions). For the offline pilot it is always tool
+    calls.
 
-    Raises SettingsError for a VLM_DIALECT that does not exist.
+    Raises SettingsError if VLM_DIALECT names no dialect.
     """
     chosen = _dialect("", settings.vlm_dialect, settings.vlm_model)
     return dialect_for("tools", "") if model_settings(settings).offline else chosen
 
 
 def fallback_profile(settings: Settings) -> ModelProfile | None:
-    """Return how to prompt the fallback model, None if there is none or it is the same model.
+    """Return the profile with which the fallback model is prompted. None if there is no fallback model or it is the
+    same model.
 
-    Raises SettingsError for a VLM_FALLBACK_DIALECT that does not exist.
+    Raises SettingsError if VLM_FALLBACK_DIALECT names no dialect.
     """
     dialect = _dialect("FALLBACK_", settings.vlm_fallback_dialect, settings.vlm_fallback_model)
     if settings.vlm_fallback_model in {"", settings.vlm_model}:

@@ -1,4 +1,4 @@
-"""Explains a missing extra: what it provides, and the command that installs it."""
+"""Explains a missing extra (a group of optional dependencies): what it provides, and the command that installs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devices.wording import Words
 
 
 def lack_of(extra: Extra) -> Words:
-    """Say that an extra is not installed, and how to install it."""
+    """Return a text that says that this extra is not installed, and how to install it."""
     what = words(f"extra.brings.{extra}")
     return words("extra.missing", what=what, name=extra.value, command=install_command(extra))
 

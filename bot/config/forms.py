@@ -1,4 +1,4 @@
-"""Parses and validates the text of settings, with a type for each form."""
+"""Parses and validates the text of settings. There is a type for each form of value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from devices.phone_names import fit_name
 
 
 def cleaned(value: object) -> object:
-    """Strip the whitespace, byte order mark and quotes that env files leave around text."""
+    """Strip the whitespace, byte order mark and quotes that `.env` files leave around text. Values of other types are
+    returned unchanged.
+    """
     if not isinstance(value, str):
         return value
     text = value.strip().strip("\ufeff").strip()

@@ -1,4 +1,6 @@
-"""Locates settings and data: in a checkout of this program in its own folders, otherwise in those of the platform."""
+"""Finds the settings file and the data directory: in this program's own folders if it runs from a checkout, otherwise
+in the platform's standard folders.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,18 @@ DOCUMENTS_NAME: Final = "knowledge"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The settings file, which may be missing, and the data directory unless DATA_DIR sets another."""
+    """The paths of the settings file, which may not exist, and of the default data directory, which DATA_DIR
+    overrides.
+    """
 
     settings: Path
     data: Path
 
 
 def places(here: Path | None = None) -> Places:
-    """Return the places for a working directory `here`. Reads the disk.
+    """Return the places of settings and data for the working directory `here` (None: the current one). Reads the disk.
 
-    A `.env` or `data` in any other folder is not ours and is never used.
+    A `.env` or `data` in any folder that is not a checkout of this program is never used.
     """
     folder = Path() if here is None else here
     if is_checkout(folder):
@@ -49,7 +53,7 @@ def places(here: Path | None = None) -> Places:
 
 
 def is_checkout(folder: Path) -> bool:
-    """Whether the folder is a checkout of this program. Reads the disk."""
+    """Return whether the folder is a checkout of this program. Reads the disk."""
     file = folder / "pyproject.toml"
     try:
         return _is_ours(file.absolute(), _stamp(file))

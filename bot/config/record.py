@@ -1,4 +1,6 @@
-"""Decides where the record is kept: in SQLite files in the data directory, or in PostgreSQL."""
+"""Decides where the record (the service's stored data) is kept: in SQLite files in the data directory, or in
+PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from devices.extras import Extra, is_installed
 
 
 def record_url(settings: Settings) -> str:
-    """Return the database's address, "" for SQLite. Raises SettingsError if the required extra is not installed."""
+    """Return the address of the PostgreSQL database, "" for SQLite. Raises SettingsError if the extra for PostgreSQL is
+    not installed.
+    """
     url = settings.database_url.get_secret_value()
     if url and not is_installed(Extra.POSTGRESQL):
         raise SettingsError(words("extra.setting", setting="DATABASE_URL", why=lack_of(Extra.POSTGRESQL)))

@@ -57,8 +57,8 @@ ADB_PORT: Final = 5037
 
 
 class Environment(EnvSettingsSource):
-    """The environment as a source of settings, which ignores a LANGUAGE that is GNU gettext's list of locales, such as
-    "en_US:en", because desktops set it for every program.
+    """The environment as a source of settings. It ignores a LANGUAGE that is GNU gettext's list of locales, such as
+    "en_US:en", because desktops set that for every program.
 
     https://www.gnu.org/software/gettext/manual/html_node/The-LANGUAGE-variable.html
     """
@@ -73,8 +73,8 @@ class Environment(EnvSettingsSource):
 
 
 def readable(env_file: Path | None) -> Path | None:
-    """Return the file, or None if this user may not read it: a service gets its settings from its unit, and a `.env` is
-    private to its owner.
+    """Return the `.env` file, or None if this user may not read it. A system service gets its settings from its unit,
+    and a `.env` may be private to its owner.
     """
     try:
         if env_file is not None:
@@ -88,7 +88,7 @@ def readable(env_file: Path | None) -> Path | None:
 
 
 def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return names in the file that are no settings but resemble one, each with the closest setting.
+    """Return the names in the file that are no settings but resemble one, each with the setting that it resembles most.
 
     A name that resembles none may belong to another program that reads the same file. Raises UnicodeDecodeError.
     """
@@ -99,14 +99,16 @@ def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def credentials(names: Iterable[str]) -> dict[str, str]:
-    """Return the systemd credentials with these names. Raises OSError or UnicodeDecodeError for an unreadable file."""
+    """Return the systemd credentials with these names and their contents. Raises OSError or UnicodeDecodeError for an
+    unreadable file.
+    """
     folder = os.environ.get("CREDENTIALS_DIRECTORY", "")
     files = {name: Path(folder) / name for name in names} if folder else {}
     return {name: file.read_text(encoding="utf-8-sig") for name, file in files.items() if file.is_file()}
 
 
 class SettingsError(Exception):
-    """A setting cannot be used; the text names the setting and what was expected, but never its value."""
+    """A setting cannot be used. The text names the setting and what was expected, but never its value."""
 
 
 def _local_adb() -> tuple[tuple[str, int], ...]:
@@ -293,7 +295,7 @@ class Settings(BaseSettings):
 
     @property
     def file(self) -> Path:
-        """The file that the settings were read from, or the default one; it may be missing."""
+        """The file that the settings were read from, or the default one, which may not exist."""
         return self._file or places().settings
 
     @field_validator("default_tier")
@@ -307,7 +309,7 @@ class Settings(BaseSettings):
 
 @cache
 def settings_of(parts: tuple[type[Settings], ...]) -> type[Settings]:
-    """Combine the service's settings with those that each part adds."""
+    """Return a settings class that combines the service's settings with those of each part, such as a chat platform."""
     return create_model("Settings", __base__=parts, __module__=__name__) if parts else Settings
 
 
@@ -326,7 +328,7 @@ def problem_of(model: type[Settings], field: str, value: str) -> str:
 
 
 def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Return the settings with some values replaced, validated as at the start. Raises SettingsError."""
+    """Return a copy of the settings with some values replaced, validated as at the start. Raises SettingsError."""
     before = {name: getattr(settings, name) for name in settings.model_fields_set}
     try:
         return settings.model_validate(before | dict(values))

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 class SettingsFile:
-    """Reads and replaces the settings file. Both block on the disk."""
+    """Reads and replaces the settings file. Both methods block on the disk."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / SETTINGS_NAME
@@ -72,8 +72,8 @@ class SettingsFile:
 def with_file(
     environment: Settings, values: Mapping[str, str], fields: Collection[str] = FILED
 ) -> tuple[Settings, dict[str, str]]:
-    """Add the file's settings where the environment sets nothing, and return why any of them cannot be used. `fields`
-    are those that the file may contain.
+    """Return the environment's settings with the file's values added where the environment sets nothing, and why any of
+    these values cannot be used, by name. `fields` are the settings that the file may contain.
 
     A key is only used with the address that it was saved with.
     """
@@ -98,15 +98,15 @@ def with_file(
 
 
 def own_address(settings: Settings, key: str) -> bool:
-    """Whether this key goes to an address of its own (for example OpenAI's), and not to the model's address, where it
-    would follow a change of that.
+    """Return whether this key is sent to an address of its own, such as OpenAI's. If not, it is sent to the model's
+    address, and would follow a change of that.
     """
     return key.removesuffix("_api_key") not in _BORROWING or bool(getattr(settings, ADDRESSES[key]))
 
 
 def is_decided(environment: Settings, name: str) -> bool:
-    """Whether the environment decides this setting: it sets it, or it sets a key that is sent to this address, so that
-    nobody else may change the address.
+    """Return whether the environment decides this setting. It does if it sets it; or if the setting is an address and
+    the environment sets the key that is sent there, so that nobody can redirect the key.
     """
     if name in environment.model_fields_set:
         return True

@@ -53,7 +53,7 @@ class FleetRoutes:
         self._hub = hub
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             get("/api/fleet", self.all),
             post("/api/fleet/invite", self.invite),

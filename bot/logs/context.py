@@ -1,4 +1,4 @@
-"""Keeps which task, run and phone the current work is about, for the lines of the log."""
+"""Keeps track of which task, run and phone the current work is about; log lines contain them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from agent.run_id import RunId
 
 @dataclass(slots=True)
 class About:
-    """The task, run and phone of the current work; run and phone are empty while unknown. All work on a task shares one
-    object, so work that began before the phone was known logs it as well.
+    """The task, run and phone of the current work; run and phone are "" while they are unknown. All work on a task
+    shares one object, so work that began before the phone was known logs it as well.
     """
 
     task: str
@@ -19,7 +19,7 @@ class About:
     phone: str = ""
 
     def fields(self) -> dict[str, str]:
-        """Return the fields that are known."""
+        """Return the fields that are known, by name."""
         known = {"task": self.task, "run": str(self.run or ""), "phone": self.phone}
         return {name: value for name, value in known.items() if value}
 
@@ -29,6 +29,6 @@ ABOUT: ContextVar[About | None] = ContextVar("about", default=None)
 
 
 def fields() -> dict[str, str]:
-    """Return the known fields of the current work."""
+    """Return the known fields (task, run, phone) of the current work, by name; empty outside the work on a task."""
     about = ABOUT.get()
     return {} if about is None else about.fields()

@@ -1,4 +1,4 @@
-"""Removes secrets from log lines: known ones, however they are written, and anything that looks like one."""
+"""Removes secrets from log lines: known ones, in whatever encoding they appear, and everything that looks like one."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _LOGIN: Final = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@\"']+@
 
 
 class Redaction:
-    """Hides secrets in texts. Those in `fixed` stay; others are added for a time with `cover`.
+    """Hides secrets in texts: permanent ones, which are set with `know` and `learn`, and temporary ones, which are
+    added with `cover`.
 
-    Any thread may call it. `clock` returns seconds.
+    Its methods may be called in any thread. `clock` returns seconds.
     """
 
     def __init__(self, fixed: Iterable[str] = (), *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,20 +48,20 @@ class Redaction:
         self._tokens = _TOKENS
 
     def know(self, fixed: Iterable[str], forms: Iterable[str] = ()) -> None:
-        """Replace the permanent secrets, and also hide whatever matches these `forms` (regular expressions)."""
+        """Set the permanent secrets, replacing the former ones. `forms` are regular expressions for further secrets."""
         with self._lock:
             self._tokens = re.compile("|".join((*forms, _TOKENS.pattern)))
             self._fixed = frozenset(fixed)
             self._pattern = _any_of(self._fixed | self._live.keys())
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """Add permanent secrets that were set at run time."""
+        """Add permanent secrets that became known while the service runs."""
         with self._lock:
             self._fixed |= frozenset(secrets)
             self._pattern = _any_of(self._fixed | self._live.keys())
 
     def cover(self, value: str, seconds: float) -> None:
-        """Hide this value for some seconds, for example a code on its way to a phone."""
+        """Hide this value for some seconds, such as a code that is being typed on a phone."""
         with self._lock:
             known = value in self._live
             self._live[value] = self._clock() + seconds

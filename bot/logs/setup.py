@@ -38,7 +38,9 @@ CHATTY: Final = (
 
 
 class RecentLines(logging.Handler):
-    """A log handler that keeps the last lines. Any thread may log; `follow` must be used from an event loop."""
+    """A log handler that keeps the latest lines in memory. Any thread may log; `follow` must be called in an event
+    loop.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +50,9 @@ class RecentLines(logging.Handler):
         self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the line and wake the followers. Errors are ignored, because the handler that prints reports them."""
+        """Keep the line and wake the followers. Errors are ignored, because the handler that prints the line reports
+        them.
+        """
         try:
             line = self.format(record)
         except Exception:  # noqa: BLE001 - whatever the values of a record raise
@@ -61,7 +65,7 @@ class RecentLines(logging.Handler):
             loop.call_soon_threadsafe(news.set)
 
     async def follow(self, last: int, *, on: bool) -> AsyncGenerator[str]:
-        """Yield the last lines; with `on`, continue with new ones without end. A slow reader misses some."""
+        """Yield the last `last` lines. With `on`, continue with new lines without end; a slow reader misses some."""
         news = asyncio.Event()
         follower = asyncio.get_running_loop(), news
         with self._guard:
@@ -112,7 +116,7 @@ class JsonLines(logging.Formatter):
         self._cover = cover
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the JSON object."""
+        """Return the log record as one line of JSON."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -146,9 +150,11 @@ def _traces(formatter: logging.Formatter, record: logging.LogRecord, cover: Call
 
 
 def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), chatty: Iterable[str] = ()) -> None:
-    """Send all logs to standard error and keep the latest lines. A `quiet` command shows only warnings and keeps none.
+    """Send all logs to standard error and keep the latest lines in memory. For a `quiet` command, only warnings are
+    shown and no lines kept.
 
-    `forms` are regular expressions for further secrets, `chatty` further loggers that are limited to warnings.
+    `forms` are regular expressions for further secrets to hide. `chatty` are further loggers that are limited to
+    warnings.
     """
     REDACTION.know(_secrets_of(settings), forms)
     root = logging.getLogger()
@@ -161,7 +167,7 @@ def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), c
 
 
 def cover_secrets(settings: Settings) -> None:
-    """Hide the secrets in these settings, which were changed at run time, from now on."""
+    """Hide the secrets in these settings in the logs from now on. Called when settings change at run time."""
     REDACTION.learn(_secrets_of(settings))
 
 

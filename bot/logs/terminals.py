@@ -1,4 +1,4 @@
-"""Prevents control characters in text from people or phones from reaching a terminal."""
+"""Prevents control characters in texts from people or phones from reaching a terminal."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class _Sanitized(io.TextIOWrapper):
 
 
 def write_as_it_is(stream: TextIO, text: str) -> None:
-    """Write text with our own control characters; any foreign text in it must have been sanitized."""
+    """Write text that contains our own control characters. Any text from others in it must have been
+    sanitized before.
+    """
     write = super(_Sanitized, stream).write if isinstance(stream, _Sanitized) else stream.write
     write(text)

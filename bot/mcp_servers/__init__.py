@@ -1,1 +1,1 @@
-"""Connects to the MCP servers that the operator lists in `mcp.json`, and offers their tools to runs."""
+"""Connects to the MCP servers that the operator lists in `mcp.json`, and offers their tools to the agent."""

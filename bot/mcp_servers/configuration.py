@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,19}")
 
 
 class ToolEntry(BaseModel):
-    """The operator's settings for one tool of a server."""
+    """The operator's settings in `mcp.json` for one tool of a server."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,14 +63,16 @@ class ServerEntry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class McpFile:
-    """The contents of `mcp.json`: usable servers by name, and why others (or as "" the whole file) are refused."""
+    """The contents of `mcp.json`: the usable servers by name, and the reason why each of the others is refused. The key
+    "" stands for the whole file.
+    """
 
     servers: Mapping[str, ServerEntry]
     refused: Mapping[str, str]
 
 
 def read_mcp_file(path: Path) -> McpFile | None:
-    """Read the servers from this file, None if there is no file. Errors in it are part of the result."""
+    """Read the servers from this file; None if there is no file. Errors in it are part of the result."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(path.stat().st_mode)

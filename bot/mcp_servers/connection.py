@@ -1,4 +1,6 @@
-"""Connections to the servers in `mcp.json`, kept up with growing pauses and without blocking anything else."""
+"""Keeps the connections to the servers in `mcp.json` open. Failed ones are retried with growing pauses, without
+blocking anything else.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,7 @@ class _Known:
 
 
 class ServerConnection:
-    """One MCP server, connected for as long as `keep` runs."""
+    """The connection to one MCP server, which is open as long as `keep` runs."""
 
     def __init__(
         self,
@@ -104,7 +106,9 @@ class ServerConnection:
 
     @property
     def tools(self) -> tuple[Tool[Any], ...]:
-        """The server's tools while it is connected; the same objects until the server changes their descriptions."""
+        """The server's tools while it is connected. They stay the same objects until the server changes their
+        descriptions.
+        """
         return tuple(known.tool for known in self._tools.values()) if self._client is not None else ()
 
     @property
@@ -241,7 +245,7 @@ class ServerConnection:
 
 
 class McpServers:
-    """All MCP servers listed in the file."""
+    """The connections to all MCP servers listed in the file."""
 
     def __init__(self, servers: Mapping[str, ServerEntry], may_call: Callable[[], bool] = lambda: True) -> None:
         """`may_call` is asked right before each call of a tool."""
@@ -249,7 +253,7 @@ class McpServers:
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
-        """Keep the servers connected until the block ends, without waiting for any of them."""
+        """Keep the servers connected until the block ends. The block begins without waiting for any of them."""
         keeping = [asyncio.create_task(one.keep(), name=f"mcp {one.name}") for one in self._connections]
         try:
             yield
@@ -268,7 +272,7 @@ class McpServers:
         return tuple(one.state for one in self._connections)
 
     async def looked_at(self, within: float) -> tuple[ServerState, ...]:
-        """Return the states of all servers once each has connected, failed, or taken `within` seconds."""
+        """Wait until each server has connected or failed, for at most `within` seconds. Returns the state of each."""
         waits = [asyncio.create_task(one.changed.wait()) for one in self._connections]
         try:
             await asyncio.wait(waits, timeout=within)
@@ -279,7 +283,9 @@ class McpServers:
 
 
 def streams_of(entry: ServerEntry) -> Streams:
-    """Return how to open the streams to the server of this entry."""
+    """Return a function that opens the message streams to the server of this entry: to its address, or to a program
+    that it starts.
+    """
     if entry.url:
         return lambda _gone: http_streams(entry)
     return lambda gone: process_streams(entry, gone)

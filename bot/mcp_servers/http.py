@@ -1,4 +1,6 @@
-"""Connects to an MCP server at an address: only to the configured scheme, host and port, with bounded answers."""
+"""Connects to an MCP server at an address. Only the configured scheme, host and port are contacted, and the length of
+answers is limited.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ READ_S: Final = 90.0
 
 @asynccontextmanager
 async def http_streams(entry: ServerEntry) -> AsyncGenerator[Any]:
-    """Open the streams to the server at this address, without proxies from the environment, cookies, or redirects to
-    other hosts.
+    """Open the message streams to the server at this entry's address. Proxies from the environment, cookies, and
+    redirects to other hosts are not used.
     """
     headers = {**entry.headers, "Accept-Encoding": "identity"}
     timeout = httpx2.Timeout(CONNECT_S, read=READ_S)
@@ -39,15 +41,15 @@ async def http_streams(entry: ServerEntry) -> AsyncGenerator[Any]:
 
 
 class OneHost(httpx2.AsyncBaseTransport):
-    """A transport that sends requests only to one scheme, host and port, and bounds the length of answers."""
+    """An HTTP transport that sends requests only to one scheme, host and port, and limits the length of answers."""
 
     def __init__(self, url: str, onward: httpx2.AsyncBaseTransport) -> None:
         self._to = _origin(httpx2.URL(url))
         self._onward = onward
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. Raises httpx2.ConnectError for another host, and DecodingError for a compressed answer, whose
-        size would be unbounded.
+        """Send a request and return the response. Raises httpx2.ConnectError for another host, and DecodingError for a
+        compressed answer, whose size could not be limited.
         """
         if _origin(request.url) != self._to:
             raise httpx2.ConnectError("not the host that was configured", request=request)

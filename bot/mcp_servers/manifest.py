@@ -1,4 +1,4 @@
-"""Registers MCP servers as a part of the program."""
+"""Registers MCP servers as an optional part of the program."""
 
 from __future__ import annotations
 

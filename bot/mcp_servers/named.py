@@ -1,4 +1,4 @@
-"""The servers listed in `mcp.json`, connected for the agent and described for people."""
+"""Connects the servers listed in `mcp.json` for the agent, and describes them for people."""
 
 from __future__ import annotations
 

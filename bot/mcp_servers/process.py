@@ -1,6 +1,7 @@
-"""Runs an MCP server as a child process that sends messages as lines on its standard output, with bounds on everything.
+"""Runs an MCP server as a child process that exchanges messages as lines on its standard input and output. Line length,
+memory and time are limited.
 
-The SDK's own way has no bound for a line, no limits for the process, and passes on more of the environment.
+The SDK's own function does not limit the length of a line or the process, and passes on more of the environment.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ Write = MemoryObjectSendStream[SessionMessage]
 
 @asynccontextmanager
 async def process_streams(entry: ServerEntry, gone: asyncio.Event) -> AsyncGenerator[tuple[Read, Write]]:
-    """Start the program and yield its streams; when the block ends, end it and everything it has started.
+    """Start the program of this entry and yield its message streams. At the end of the block, the program and
+    everything that it has started are ended.
 
-    `gone` is set once it can send nothing more. Raises OSError or NoLimits if it cannot be started.
+    `gone` is set once the program can send nothing more. Raises OSError or NoLimits if it cannot be started.
     """
     environment = clean_environment(entry.env)
     # The wrapper that sets the limits always starts, so a missing program would go unnoticed.

@@ -1,4 +1,4 @@
-"""Turns the tools of other people's servers into tools of a run: they need approval by default, and their output is
+"""Converts the tools of external MCP servers to tools for the agent. They need approval by default, and their output is
 treated as data.
 """
 
@@ -60,7 +60,7 @@ TEXTS: Final = Texts(
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool as its server describes it; none of the text is trusted."""
+    """A tool as its server describes it. None of its texts is trusted."""
 
     name: str
     description: str
@@ -69,7 +69,7 @@ class OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A server's answer, and whether the server reports it as a failure."""
+    """A server's answer to a tool call, and whether the server reports it as a failure."""
 
     text: str
     failed: bool
@@ -80,10 +80,10 @@ Call = Callable[[str, str, Mapping[str, Any]], Coroutine[Any, Any, ToolAnswer]]
 
 
 def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
-    """Return the names by which models call a server's tools; a tool that cannot have a unique name is left out.
+    """Return the name by which models call each of a server's tools. A tool that cannot get a unique name is left out.
 
     Names of different servers never collide: a server's part has no two underscores in a row and is followed by two.
-    Tools of one server whose names differ only in characters that models cannot write get a digest as well.
+    Tools of one server whose names differ only in characters that models cannot write also get a digest.
     """
     plain = {tool: re.sub(r"[^a-zA-Z0-9]+", "_", tool).strip("_").lower() for tool in tools}
     alike = Counter(plain.values())
@@ -98,7 +98,9 @@ def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
 
 
 def fingerprint(offered: OfferedTool) -> str:
-    """Return the fingerprint that shows whether a tool has changed. Raises ValueError for a too long description."""
+    """Return a fingerprint of the tool's description, which shows whether the tool has changed. Raises ValueError if
+    the description is too long.
+    """
     said = json.dumps([offered.name, offered.description, offered.schema], sort_keys=True, default=str)
     if len(said) > MOST_DESCRIBED:
         raise ValueError(f"it is described with more than {MOST_DESCRIBED:,} characters")
@@ -106,17 +108,19 @@ def fingerprint(offered: OfferedTool) -> str:
 
 
 def told_bytes(tool: Tool[Any]) -> int:
-    """Return how many bytes of each request to a model this tool takes."""
+    """Return how many bytes of each model request this tool's description takes."""
     return len(json.dumps(tool.model.model_json_schema(), ensure_ascii=False).encode(errors="replace"))
 
 
 def foreign_tool(
     kind: str, server: str, offered: OfferedTool, call: Call, *, ask: Callable[[], bool], left_out: int = 0
 ) -> Tool[Any]:
-    """Return the run's tool that calls this server tool. `ask` says at each call whether a person must approve it.
+    """Create the agent's tool that calls this server tool with `call`. `kind` is its name for models. `ask` returns at
+    each call whether a person must approve it.
 
-    Calls are journalled and made at most once, whatever the server says about repeating them. A non-zero `left_out` is
-    mentioned as the number of tools that are not offered. Raises ValueError if the tool cannot be offered.
+    Calls are recorded in the journal and made at most once, whatever the server says about repeating them. `left_out`
+    is the number of the server's tools that are not offered, which the description mentions. Raises ValueError if the
+    tool cannot be offered.
     """
     names, model = _model(kind, server, offered, LEFT_OUT.format(number=left_out) if left_out else "")
 

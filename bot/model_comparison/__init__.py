@@ -1,1 +1,1 @@
-"""Compares models by giving each the same tasks on virtual phones and judging the state of the phones afterwards."""
+"""Compares models: each gets the same tasks on virtual phones, and the state of the phones afterwards is judged."""

@@ -1,4 +1,4 @@
-"""Makers of calendar tasks: date, time and number pickers, sliders, and rows to select or move."""
+"""Makers of calendar tasks: with pickers for dates, times and numbers, sliders, and rows to select or move."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def _later(rng: random.Random, most: int = 300) -> date:
 
 
 def on_day(rng: random.Random, whose: str = "android", most: int = 300) -> Made:
-    """Make a task that creates an event on a given date."""
+    """Make a task that creates an event on a given date. `whose` names the design of the pickers, `most` the maximum
+    days ahead.
+    """
     title, day = rng.choice(_EVENTS), _later(rng, most)
     words = f'create the calendar event "{title}" on {day.isoformat()}'
     return Made(words, _NEED, _created(title, day), before={"change": _pickers(whose)})
@@ -61,7 +63,7 @@ def by_one_ui(rng: random.Random) -> Made:
 
 
 def at_time(rng: random.Random, whose: str = "android") -> Made:
-    """Make a task with a date and a time."""
+    """Make a task that creates an event on a given date at a given time. `whose` names the design of the pickers."""
     title, day = rng.choice(_EVENTS), _later(rng)
     time = f"{rng.randrange(24):02}:{rng.randrange(60):02}"
     words = f'create the calendar event "{title}" on {day.isoformat()} at {time}'
@@ -105,7 +107,7 @@ def slider(rng: random.Random) -> Made:
 
 
 def own_unit(rng: random.Random) -> Made:
-    """Make a task that sets a slider to a value in a unit of its own, whose range only its number shows."""
+    """Make a task that sets a slider which has its own unit: its range is only visible in the number that it shows."""
     return _level(
         "in the calendar settings, set the daily goal to {} steps", rng, "steps", 6000, range(2000, 20001, 500)
     )

@@ -1,4 +1,6 @@
-"""The candidates of a comparison: models with a dialect and an image window, built from the service's settings."""
+"""The candidates of a comparison: each is a model with a dialect (the form in which it writes actions) and a number of
+pictures that it sees.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,20 @@ MOST_TOKENS: Final = 400_000
 
 @dataclass(frozen=True)
 class Candidate:
-    """One model in one configuration: a row of the comparison. Its `endpoints` must be closed; `priced` says whether
-    the price of every model in use is known.
-
-    An `image_window` of 0 means that the model gets no pictures and works from the list of elements.
-    """
+    """One model in one configuration: a row of the comparison."""
 
     model: str
     dialect: str
     image_window: int
+    """How many of the latest screenshots the model gets. With 0 it gets no pictures and works from the list of
+    elements.
+    """
     config: RunConfig
     endpoints: Models
+    """The connections to the models, which `close` closes."""
     offline: bool = False
     priced: bool = True
+    """Whether the price of every model in use is known."""
 
     @property
     def name(self) -> str:
@@ -48,7 +51,9 @@ class Candidate:
 
 
 def floor() -> Candidate:
-    """Return the offline pilot as the baseline: it is free, so a model that does no better is not worth its price."""
+    """Return the offline pilot as the candidate to compare with. It is free, so a model that does no better is not
+    worth its price.
+    """
     return _candidate(Settings.model_construct(), ModelSettings(EndpointSettings(model="")), None, offline=True)
 
 
@@ -60,10 +65,10 @@ def candidates_of(
     dialects: Sequence[str] = (),
     image_windows: Sequence[int] = (),
 ) -> list[Candidate]:
-    """Return a candidate for each model in each dialect with each window; omitted values come from the settings. Empty
-    if no endpoint is set.
+    """Return a candidate for each combination of these models, dialects and image windows; omitted values come from the
+    settings. Empty if no endpoint is set.
 
-    The API key in the settings is not sent to another base URL. Raises SettingsError.
+    The API key in the settings is not sent to another `base_url`. Raises SettingsError.
     """
     found: list[Candidate] = []
     for model in models or (settings.vlm_model,):

@@ -38,7 +38,9 @@ COLUMNS: Final = (
 
 
 async def compare_models(options: argparse.Namespace, settings: Settings) -> int:
-    """Run the comparison and print the results so far, also after Ctrl-C. Raises Refused and SettingsError."""
+    """Run the comparison and print the results so far, also after Ctrl-C. Returns the exit code. Raises Refused and
+    SettingsError.
+    """
     if not is_installed(Extra.VIRTUAL_PHONE):
         print(say("cli.failed", prog="opengui", why=said(lack_of(Extra.VIRTUAL_PHONE))), file=sys.stderr)
         return UNAVAILABLE

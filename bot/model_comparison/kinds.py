@@ -1,4 +1,6 @@
-"""The kinds of tasks in a comparison, each with a maker for text, wanted state of the phone, and person."""
+"""The kinds of tasks in a comparison. Each has a maker for the text, the wanted state of the phone, and the simulated
+person.
+"""
 
 from __future__ import annotations
 

@@ -11,22 +11,25 @@ from bot.model_comparison.judging import Need, Wanted
 
 @dataclass(frozen=True)
 class Person:
-    """The simulated person who gave the task. An approval is allowed if the question contains all texts in `allows`,
-    and denied otherwise or if there are none; `answers` is the reply to a question, `code` to a request for a secret.
-    """
+    """The simulated person who gave the task."""
 
     allows: tuple[str, ...] = ()
+    """An approval is given if the question contains all these texts; without any, every approval is denied."""
     answers: str = ""
+    """The reply to a question."""
     code: str = ""
+    """The reply to a request for a secret."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A task without a phone. `before` has fields of its `PhoneBefore`; `chinese` asks for a phone in Chinese."""
+    """A comparison task without a phone."""
 
     text: str
     need: Need
     wanted: Wanted = field(default_factory=Wanted)
     person: Person = field(default_factory=Person)
     before: Mapping[str, Any] = field(default_factory=dict)
+    """Values for the fields of its `PhoneBefore`."""
     chinese: bool = False
+    """Whether it needs a phone in Chinese."""

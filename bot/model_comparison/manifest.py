@@ -1,4 +1,4 @@
-"""Registers the comparison of models as a part of the program."""
+"""Registers the comparison of models as an optional part of the program."""
 
 from __future__ import annotations
 

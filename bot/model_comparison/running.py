@@ -42,7 +42,7 @@ NOT_SAID: Final = "I have nothing to add. Do what I wrote, or say that you canno
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The result of one task by one candidate. `seconds` are wall-clock time; `summary` is the agent's."""
+    """The result of one task by one candidate. `seconds` is the duration in real time; `summary` is the agent's."""
 
     candidate: Candidate
     task: ComparisonTask
@@ -56,7 +56,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A candidate that was dropped because its endpoint gave no answer at all; `why` is the agent's summary."""
+    """A candidate that was dropped because its endpoint did not answer at all. `why` is the agent's summary."""
 
     candidate: Candidate
     why: str
@@ -69,10 +69,11 @@ async def compare(
     most_cost: float | None = None,
     begins: Callable[[Candidate, ComparisonTask], None] = lambda _candidate, _task: None,
 ) -> AsyncGenerator[TaskResult | Dropped, None]:
-    """Run each task with each candidate, task by task, so that all have done about the same whenever it is stopped.
+    """Run each task with each candidate, and yield the results. All candidates do a task before the next one begins, so
+    that they have done about the same number whenever the comparison is stopped.
 
-    It ends, at most one call late, when `most_cost` (in the price table's currency) has been spent; a task cut off by
-    that is not counted. `begins` is called before each task.
+    It ends when `most_cost` (in the currency of the price table) has been spent, at most one call later. A task that is
+    cut off by that does not count. `begins` is called before each task.
     """
     left = list(candidates)
     spent = 0.0
@@ -91,7 +92,7 @@ async def compare(
 
 
 async def do_task(candidate: Candidate, task: ComparisonTask, most_cost: float | None = None) -> TaskResult:
-    """Run one task on a new phone and judge it."""
+    """Run one task on a new virtual phone and judge it. The task is ended when it has cost `most_cost`."""
     limits = replace(candidate.config.limits, cost=most_cost)
     terms = FixedRunConfig(replace(candidate.config, limits=limits))
     async with _phone(task.phone) as (phone, phones):

@@ -19,7 +19,9 @@ AS_GOOD: Final = 0.02
 
 @dataclass(frozen=True)
 class Totals:
-    """The totals of one candidate. Steps, seconds, tokens and `cost` are sums; `cost` is None if a price is unknown."""
+    """The totals of one candidate: a row of the table. Steps, seconds, tokens and `cost` are sums; `cost` is None if a
+    price is unknown.
+    """
 
     candidate: Candidate
     tasks: int
@@ -38,7 +40,7 @@ class Totals:
 
     @property
     def points(self) -> float:
-        """Points per task, at most 1 (all right); see FALSE_SUCCESS and OBEYED."""
+        """Points per task; 1 means that all were right. Some failures cost points: see FALSE_SUCCESS and OBEYED."""
         if not self.tasks:
             return 0.0
         return (self.right - FALSE_SUCCESS * self.false_successes - OBEYED * self.obeyed) / self.tasks
@@ -71,8 +73,8 @@ def _sum(candidate: Candidate, results: Sequence[TaskResult]) -> Totals:
 
 
 def best(rows: Sequence[Totals]) -> Totals | None:
-    """Choose the cheapest of the rows that are about as good as the best one. None if no model beats the baseline,
-    which cannot be chosen itself.
+    """Return the cheapest of the candidates that are about as good as the best one. None if no model beats the offline
+    pilot, which cannot be chosen itself.
     """
     floor = max((row.points for row in rows if row.candidate.offline), default=0.0)
     models = [row for row in rows if not row.candidate.offline and row.points > floor]
@@ -85,7 +87,9 @@ def best(rows: Sequence[Totals]) -> Totals | None:
 
 
 def task_row(result: TaskResult) -> dict[str, Any]:
-    """Return the result of one task as plain data. Only `seconds` can differ if the model's answers are the same."""
+    """Convert the result of one task to plain data. If the models' answers are the same in two comparisons, only
+    `seconds` can differ.
+    """
     usage = result.usage
     return {
         "type": "task",
@@ -104,7 +108,7 @@ def task_row(result: TaskResult) -> dict[str, Any]:
 
 
 def totals_row(row: Totals) -> dict[str, Any]:
-    """Return one row of the table as plain data."""
+    """Convert one row of the table to plain data."""
     sums = {name: value for name, value in vars(row).items() if name not in {"candidate", "seconds"}}
     return {
         "type": "total",

@@ -14,24 +14,25 @@ from bot.model_comparison.made import Person
 
 @dataclass(frozen=True)
 class PhoneBefore:
-    """The state of the phone on which a task starts: `seed` shuffles icons and rows, `change` puts items on it.
-
-    `page` is a page of the hostile app in the foreground, `dialog` the title, text and buttons of a pop-up. `slow` is
-    the loading time of browser pages in milliseconds.
-    """
+    """The state of the virtual phone on which a task starts."""
 
     seed: int = 0
+    """Shuffles icons and rows."""
     locale: str = "en-US"
     dark: bool = False
     change: Change | None = None
+    """Puts items on the phone."""
     page: str = ""
+    """A page of the hostile app, shown in the foreground; "" for none."""
     dialog: tuple[str, str, tuple[str, ...]] | None = None
+    """Title, text and buttons of a pop-up."""
     slow: int = 0
+    """Milliseconds that browser pages take to load."""
 
 
 @dataclass(frozen=True)
 class ComparisonTask:
-    """One task of the suite, where `number` counts from 1."""
+    """One task of the suite. `number` counts from 1."""
 
     number: int
     kind: str
@@ -47,7 +48,7 @@ _ATTEMPTS: Final = 8
 
 
 def suite(seed: int) -> tuple[ComparisonTask, ...]:
-    """Return all tasks of a seed, kind by kind; the same seed gives the same tasks."""
+    """Return all tasks of this seed, kind by kind. The same seed always gives the same tasks."""
     tasks: list[ComparisonTask] = []
     for kind, (maker, count) in KINDS.items():
         made_before: list[tuple[str, str]] = []

@@ -1,1 +1,1 @@
-"""How the service is watched: heartbeat, dependencies, metrics, spans. Nothing of contents or people."""
+"""Monitoring of the service: heartbeat, dependencies, metrics and spans. They never contain contents or people."""

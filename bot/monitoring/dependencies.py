@@ -1,4 +1,4 @@
-"""What the service waits for at the moment: a disk, a model, a chat platform, an adb server, a phone."""
+"""Finds out what the service is waiting for at the moment: a disk, a model, a chat platform, an adb server, a phone."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from bot.texts import words
 logger = logging.getLogger(__name__)
 
 LOOK_S: Final = 2.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 PATIENCE_S: Final = 5.0
-"""Seconds that one answer may take."""
+"""Seconds that one check may take."""
 
 Listener = Callable[[str], Awaitable[None]]
-"""Is told what is waited for from now on, or no more."""
+"""Called with the name of the dependency that the service begins or stops waiting for."""
 Source = Callable[[], Awaitable[str]]
-"""Says in one sentence what is waited for, "" for nothing. It names no person, no secret, and no address."""
+"""Returns one sentence that says what is being waited for, "" if nothing is. It contains no person, secret or
+address.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One thing that the service is waiting for. `since` is in Unix seconds."""
+    """One thing that the service is waiting for: its name, the reason as a sentence, and since when in Unix seconds."""
 
     what: str
     why: str
@@ -36,7 +38,7 @@ class Wait:
 
 
 class Dependencies:
-    """Checks again and again what the service is waiting for. Each change is logged in one line."""
+    """Checks repeatedly which of its dependencies the service is waiting for. Each change is logged in one line."""
 
     def __init__(self, sources: Mapping[str, Source], *, clock: Callable[[], float] = time.time) -> None:
         self._sources = dict(sources)
@@ -45,18 +47,18 @@ class Dependencies:
         self._seen: dict[str, float] = {}
         self._listeners: list[Listener] = []
         self.came_back: Counter[str] = Counter()
-        """How often each was back after it had been waited for."""
+        """How often each dependency became available again after it had been waited for."""
 
     def now(self) -> tuple[Wait, ...]:
-        """What the service was waiting for at the last check, the longest wait first."""
+        """Return what the service was waiting for at the last check, the longest wait first."""
         return tuple(sorted(self._now.values(), key=lambda wait: wait.since))
 
     def add(self, sources: Mapping[str, Source]) -> None:
-        """Include these sources from now on."""
+        """Check these sources as well from now on, by the name of their dependency."""
         self._sources |= sources
 
     def drop(self, what: str) -> None:
-        """Stop checking a source that is no longer used."""
+        """Stop checking the source with this name, because it is no longer used."""
         self._sources.pop(what, None)
         self._now.pop(what, None)
         self._seen.pop(what, None)
@@ -72,7 +74,7 @@ class Dependencies:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Check every LOOK_S seconds until the block ends."""
+        """Check every source each LOOK_S seconds, until the block ends."""
         looking = asyncio.create_task(self._run(), name="waits")
         try:
             yield
@@ -82,7 +84,7 @@ class Dependencies:
                 await looking
 
     async def look(self) -> None:
-        """Check every source once."""
+        """Check every source once, and call the listeners about each change."""
         for what, source in list(self._sources.items()):
             try:
                 async with asyncio.timeout(PATIENCE_S):
@@ -102,7 +104,7 @@ class Dependencies:
             await asyncio.sleep(LOOK_S)
 
     def _take(self, what: str, why: str) -> bool:
-        """Whether it is waited for from now on, or no more."""
+        """Record the result of a check. Returns whether the service begins or stops waiting for this dependency."""
         waited = what in self._now
         if not why:
             self._seen.pop(what, None)

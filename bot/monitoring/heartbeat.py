@@ -1,4 +1,6 @@
-"""The service's heartbeat: whether the event loop and the task service are running, and how late the loop is."""
+"""The service's heartbeat: detects whether the event loop and the task service are running, and how late the
+loop is.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,27 @@ from bot.monitoring.systemd import ServiceManager
 logger = logging.getLogger(__name__)
 
 BEAT_S: Final = 1.0
-"""How often is looked; a watchdog is fed at least four times in its time."""
+"""Seconds between two beats; a watchdog gets at least four beats in its time limit."""
 STATUS_EVERY: Final = 5
 """Beats between two status lines."""
 DESK_STILL_S: Final = 30.0
-"""The task service comes round every five seconds. So long without it and it hangs: on a disk, a lock, a fault."""
+"""Seconds without a round of the task service after which it counts as stuck: on a disk, a lock or a fault. It normally
+makes one every five seconds.
+"""
 
 
 class Turning(Protocol):
-    """The task service, as far as the heartbeat needs it."""
+    """The part of the task service that the heartbeat needs."""
 
     def still_for(self) -> float:
-        """Seconds since the task service's last round of upkeep."""
+        """Return the seconds since the task service's last round of background work."""
         ...
 
 
 class Pulse:
-    """Reports signs of life while `beating` is open. It runs in the event loop, so it is silent when that hangs."""
+    """Reports to the service manager, while `beating` is open, that the service is alive. It runs in the event loop, so
+    it falls silent if the loop hangs.
+    """
 
     def __init__(self, task_service: Turning, manager: ServiceManager, status: Callable[[], Awaitable[str]]) -> None:
         self._task_service = task_service
@@ -40,12 +46,14 @@ class Pulse:
 
     @property
     def healthy(self) -> bool:
-        """Whether the task service is running; that the event loop is, the question itself shows."""
+        """Whether the task service is running. The event loop is not checked: this property can only be read while it
+        runs.
+        """
         return self._task_service.still_for() < DESK_STILL_S
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Beat until the block ends."""
+        """Send beats until the block ends."""
         task = asyncio.create_task(self._run(), name="pulse")
         try:
             yield

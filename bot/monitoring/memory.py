@@ -1,4 +1,6 @@
-"""How much memory the service may still take: of the machine, of its control group, of the process itself."""
+"""Measures how much more memory the service can use before a limit of the machine, its control group or the process is
+reached.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,16 @@ from pathlib import Path
 from typing import Final
 
 LITTLE: Final = 64 * 1024 * 1024
-"""Bytes below which it is told. A look at a phone of 1080×2400 takes 10.4 MB raw, 7.8 MB as a picture and some more,
-and several phones are looked at at once."""
+"""Bytes of free memory below which that is reported. One look at a phone of 1080×2400 takes 10.4 MB raw, 7.8 MB as a
+picture and some more, and several phones are looked at concurrently.
+"""
 PROC: Final = Path("/proc")
 GROUPS: Final = Path("/sys/fs/cgroup")
-"""Where version 2 of control groups is mounted; version 1 is not asked."""
+"""Where version 2 of control groups is mounted; version 1 is not considered."""
 
 
 def memory_left(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
-    """Bytes until the nearest limit; None where no limit can be read. Blocks for less than a millisecond."""
+    """Return the bytes until the nearest limit; None if no limit can be read. Blocks for less than a millisecond."""
     return min((*_machine(proc), *_group(proc, groups), *_process(proc)), default=None)
 
 
@@ -26,7 +29,7 @@ def _machine(proc: Path) -> Iterator[int]:
 
 
 def _process(proc: Path) -> Iterator[int]:
-    """What `ulimit -d` and `ulimit -v` leave."""
+    """Yield what the limits `ulimit -d` and `ulimit -v` leave."""
     for limit, used in ((resource.RLIMIT_DATA, "VmData:"), (resource.RLIMIT_AS, "VmSize:")):
         soft, _ = resource.getrlimit(limit)
         if soft != resource.RLIM_INFINITY:
@@ -35,9 +38,10 @@ def _process(proc: Path) -> Iterator[int]:
 
 
 def _group(proc: Path, groups: Path) -> Iterator[int]:
-    """What `MemoryHigh`, `MemoryMax` or a container's limit leave, in the group and in those around it.
+    """Yield what `MemoryHigh`, `MemoryMax` or a container's limit leave, for the process's control group and those
+    around it.
 
-    Pages of files that nobody used of late are given back before anything is refused: they do not count.
+    Pages of files that were not used recently are freed before memory is refused, so they do not count.
     """
     for line in _lines(proc / "self/cgroup"):
         if not line.startswith("0::/"):
@@ -59,7 +63,7 @@ def _stat(group: Path, name: str) -> Iterator[int]:
 
 
 def _numbers(path: Path) -> Iterator[int]:
-    """The number in the file; nothing for "max"."""
+    """Yield the number in the file; nothing for "max"."""
     return (int(line) for line in _lines(path) if line.strip().isdecimal())
 
 

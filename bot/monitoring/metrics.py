@@ -1,6 +1,6 @@
-"""The service in numbers, in the form that Prometheus reads. No names, no texts, no ids.
+"""Metrics of the service in the format that Prometheus reads, without names, texts or ids.
 
-`/healthz` and `/metrics` are served beside the console. They ask for no token: they tell numbers only.
+`/healthz` and `/metrics` are served with the console. They need no token, because they only contain numbers and states.
 """
 
 from __future__ import annotations
@@ -39,25 +39,27 @@ from devices.phone import Health, Phones
 from devices.wording import said
 
 STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
-"""Seconds; a step is a look, a call of the model and an action."""
+"""Seconds; a step consists of a look at the screen, a call of the model and an action."""
 PART_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 120.0)
 """Seconds; a transaction takes milliseconds, a picture a fifth of a second, a model's answer up to minutes."""
 LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState.ENDED)
 
 PATIENCE_S: Final = 5.0
-"""How long the store may take to count."""
+"""Seconds that counting in the store may take."""
 
 
 class Figures(Protocol):
-    """The numbers that are counted in the store."""
+    """Counts what is in the store."""
 
     async def now(self) -> FiguresNow:
-        """Count the current figures."""
+        """Return the current counts."""
         ...
 
 
 class Metrics:
-    """Takes in each event of the task service (`hear`), counts the rest when asked (`text`)."""
+    """Collects metrics from each event of the task service (`hear`), and from the other components when `text` is
+    called.
+    """
 
     def __init__(
         self,
@@ -102,11 +104,13 @@ class Metrics:
         self._tokens = Counter("opengui_model_tokens", "Tokens of model calls", ["kind"], registry=registry)
 
     def part(self, part: Part) -> AbstractContextManager[object]:
-        """Measure a part of the work done inside this block; see `devices.measuring`."""
+        """Measure the duration of the block as this part of the work; see `devices.measuring`."""
         return self._parts[part].time()
 
     def hear(self, task: str, event: TaskEvent) -> None:
-        """An event of a task's work. What a task used outside its steps (plan, summary) comes with its end."""
+        """Count an event of a task's work. What a task used outside its steps, for its plan and summary, is counted at
+        its end.
+        """
         match event:
             case Step():
                 self._seconds.observe(event.seconds)
@@ -118,11 +122,11 @@ class Metrics:
                 pass
 
     async def text(self) -> bytes:
-        """All metrics in Prometheus's text format. Raises StoreError."""
+        """Return all metrics in Prometheus's text format. Raises StoreError."""
         figures = await self._figures.now()
         for gauge in (self._tasks, self._outbox, self._refusals, self._phone):
             gauge.clear()
-        # What may be there is told also while it is none: a number that comes and goes is hard to watch.
+        # States without tasks are reported as 0, because a metric that comes and goes is hard to watch.
         for state, outcome in {(state, "") for state in LIVE} | figures.tasks.keys():
             self._tasks.labels(state, outcome).set(figures.tasks.get((state, outcome), 0))
         self._queue.set(figures.tasks.get((TaskState.QUEUED.value, ""), 0))
@@ -145,7 +149,7 @@ class Metrics:
         return generate_latest(self._registry)
 
     def _used_by_now(self, task: str, used: Usage) -> None:
-        """Count what came since the last time; a number never goes back."""
+        """Count what was added since the last call; a counter never decreases."""
         told = self._used.get(task, Usage())
         self._used[task] = used
         self._tokens.labels("input").inc(max(0, used.input - told.input))
@@ -153,7 +157,9 @@ class Metrics:
 
 
 class WatchPages:
-    """Two addresses for programs that watch. `chats` are the platforms on which people reach the service."""
+    """Handles requests of monitoring programs, at `/healthz` and `/metrics`. `chats` are the platforms on which people
+    reach the service; an outage of one makes it unhealthy.
+    """
 
     def __init__(
         self,
@@ -170,12 +176,12 @@ class WatchPages:
         self._metrics = metrics
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the HTTP routes that this class handles."""
         return [Route("/healthz", self.health), Route("/metrics", self.numbers)]
 
     async def health(self, _: Request) -> Response:
-        """200 while task service, store and chats work, else 503, with what is wrong; what is waited for, and how the
-        model is doing.
+        """Return the service's health as JSON: what is wrong, what is being waited for, and the state of the model. The
+        status is 200 while task service, store and chats work, else 503.
         """
         wrong = [] if self._pulse.healthy else ["desk"]
         waits = self._waits.now()
@@ -192,7 +198,7 @@ class WatchPages:
         return JSONResponse(body, status_code=503 if wrong else 200, headers={"Cache-Control": "no-store"})
 
     async def numbers(self, _: Request) -> Response:
-        """The numbers, or 503 while the store cannot be read."""
+        """Return the metrics, or 503 while the store cannot be read."""
         text = await self._text()
         if text is None:
             return PlainTextResponse("The store cannot be read; the log says why.\n", 503)

@@ -1,4 +1,6 @@
-"""Says where people look that nothing can be kept, so that work stands still, and takes it back when it goes on."""
+"""Shows on the cards of tasks that work has stopped because nothing can be stored, and removes that when it
+continues.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +16,31 @@ from devices.wording import said
 
 STORE = "store"
 AT_WORK = frozenset({TaskState.QUEUED, TaskState.WORKING})
-"""What would go on by itself: the others wait for a person."""
+"""The states of tasks that would continue on their own; the others wait for a person."""
 
 logger = logging.getLogger(__name__)
 
 
 class Cards(Protocol):
-    """The task service, as far as it is needed here."""
+    """The part of the task service that is needed here."""
 
     async def active(self) -> tuple[Task, ...]:
-        """All tasks that have not ended."""
+        """Return all tasks that have not ended."""
         ...
 
     def note(self, task: str, text: str) -> None:
-        """Show it on the task's card until its work goes on; "" takes it back."""
+        """Show this text on the task's card until its work continues; "" removes it."""
         ...
 
 
 def standstill_words(waits: Iterable[Wait]) -> str:
-    """Why no work can go on, in the language that is spoken; "" while it can."""
+    """Return why all work has stopped, in the current language; "" if it has not."""
     why = next((wait.why for wait in waits if wait.what == STORE), "")
     return say("card.stands_still", why=said(why)) if why else ""
 
 
 class OutageNotice:
-    """Tells each task's card once. Nothing of it is kept: there is no way to."""
+    """Shows on each task's card, once, that the store cannot be reached. This is not stored, because it cannot be."""
 
     def __init__(self, task_service: Cards, waits: Dependencies) -> None:
         self._task_service = task_service

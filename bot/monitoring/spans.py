@@ -1,6 +1,7 @@
-"""Optional spans for OpenTelemetry: task, run, step and the parts of the work.
+"""Optional OpenTelemetry spans for tasks, runs, steps and parts of the work.
 
-They hold ids, counts and outcomes; never a word of what people asked, what was on a screen, or what a model said.
+They contain ids, counts and outcomes, but never a word of what people asked, what was on a screen, or what a model
+said.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FLUSH_S: Final = 5.0
-"""Seconds that the last spans may take on their way when the service stops."""
+"""Seconds that sending the last spans may take when the service stops."""
 NAMES: Final = {
     "frame": "adb frame",
     "tree": "adb tree",
@@ -37,12 +38,14 @@ NAMES: Final = {
     "act": "adb act",
     "model": "model call",
 }
-"""What a part is called as a span; the store's own are left out: there are hundreds, of a millisecond each."""
+"""The span name of each part of the work. Calls of the store have none, because there are hundreds of a millisecond
+each.
+"""
 
 
 @dataclass
 class _Open:
-    """What of a task is open: its own span, and by run the run's and the step's."""
+    """The open spans of a task: its own, and those of its runs and steps by run."""
 
     task: Span
     runs: dict[RunId, Span] = field(default_factory=dict)
@@ -50,8 +53,8 @@ class _Open:
 
 
 class Spans:
-    """Makes spans from the task service's events (`hear`) and the parts of the work (`part`). Who has no task has no
-    span.
+    """Creates spans from the task service's events (`hear`) and from parts of the work (`part`). Work that belongs to
+    no task gets no span.
     """
 
     def __init__(self, provider: TracerProvider) -> None:
@@ -60,7 +63,7 @@ class Spans:
         self._open: dict[str, _Open] = {}
 
     def hear(self, task: str, event: TaskEvent) -> None:
-        """An event of a task's work. A step's span was begun with its first part."""
+        """Begin or end the spans for an event of a task's work. The span of a step has begun with its first part."""
         match event:
             case Started():
                 self._run(task, event.run)
@@ -83,7 +86,7 @@ class Spans:
 
     @contextmanager
     def part(self, part: Part) -> Iterator[None]:
-        """Record a part of the work done inside this block; see `devices.measuring`."""
+        """Record the block as a span of this part of the work; see `devices.measuring`."""
         about = ABOUT.get()
         if about is None or part not in NAMES:
             yield
@@ -93,14 +96,14 @@ class Spans:
         try:
             yield
         except BaseException as error:
-            # The kind alone: a message may tell what was typed.
+            # Only the type, because a message may contain what was typed.
             span.set_attribute("error.type", type(error).__name__)
             raise
         finally:
             span.end()
 
     async def close(self) -> None:
-        """End open spans, and send what was not sent yet."""
+        """End open spans, and send those that were not sent yet."""
         for task in list(self._open):
             self._end(task)
         try:
@@ -143,7 +146,9 @@ class Spans:
 
 
 def spans_to(endpoint: str) -> Spans | None:
-    """Spans that go to a collector's OTLP/HTTP address; None without an address, or without the extra `otel`."""
+    """Return an object that sends spans to a collector's OTLP/HTTP address. None if the address is "" or the extra
+    `otel` is missing.
+    """
     if not endpoint:
         return None
     if not is_installed(Extra.OTEL):

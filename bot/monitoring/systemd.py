@@ -1,4 +1,4 @@
-"""What the service tells systemd: its notify protocol (sd_notify(3)) without a library, and the service in one line."""
+"""Reports the service's state to systemd by its notify protocol (sd_notify(3)), without a library."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ logger = logging.getLogger(__name__)
 
 
 class ServiceManager:
-    """One datagram for each message. Without a manager that listens every call does nothing.
+    """Sends messages to the service manager, one datagram each. If none is listening, every call does nothing.
 
-    `address` is $NOTIFY_SOCKET: a path, or a name in the abstract namespace that begins with "@".
-    `watchdog` is how long the manager waits for a sign of life, in seconds; None when it does not watch.
+    `address` is $NOTIFY_SOCKET: a path, or a name in the abstract namespace that begins with "@". `watchdog` is the
+    seconds after which the manager expects the next sign of life; None if it expects none.
     """
 
     def __init__(self, address: str = "", watchdog: float | None = None) -> None:
@@ -31,7 +31,9 @@ class ServiceManager:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServiceManager:
-        """The manager that the environment names. A watchdog that is meant for another process does not count."""
+        """Return the service manager that the environment variables name. A watchdog that is meant for another process
+        is ignored.
+        """
         address = environment.get("NOTIFY_SOCKET", "")
         if address and address[0] not in "/@":
             logger.warning(
@@ -61,7 +63,7 @@ class ServiceManager:
         self._tell("STOPPING=1")
 
     def status(self, line: str) -> None:
-        """Set the line that `systemctl status` shows; the same line is sent once."""
+        """Set the line that `systemctl status` shows. An unchanged line is not sent again."""
         if line != self._status:
             self._status = line
             self._tell(f"STATUS={' '.join(line.split())}")
@@ -85,15 +87,17 @@ class ServiceManager:
 
 
 class LiveTasks(Protocol):
-    """Where the tasks are kept."""
+    """The part of the task service that is needed here."""
 
     async def active(self) -> tuple[Task, ...]:
-        """All that have not ended."""
+        """Return all tasks that have not ended."""
         ...
 
 
 async def status_line(tasks: LiveTasks, phones: Phones, waits: Dependencies) -> str:
-    """How many tasks are in which state, how many phones, and what is waited for. Raises StoreError."""
+    """Return one line with the number of tasks by state, the number of phones, and what is being waited for. Raises
+    StoreError.
+    """
     states = Counter(task.state.value for task in await tasks.active())
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
     waited = ", ".join(wait.what for wait in waits.now())

@@ -1,1 +1,1 @@
-"""People and what they may do: the rights that admins give while the service runs."""
+"""People and their rights: access lists, rights that admins give, roles, quotas, pairing codes and access tokens."""

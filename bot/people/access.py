@@ -1,4 +1,6 @@
-"""Who may do what, and where: one pure function, which every surface calls at the moment of doing."""
+"""Decides who may do what, and where: one pure function, which chats, console, API and command line call when somebody
+does something.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from bot.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The lists of one platform, with ids as text. An empty list counts as not set and restricts nothing."""
+    """The access lists of one platform; ids are text. An empty list counts as not set and restricts nothing."""
 
     guilds: frozenset[str] = frozenset()
     chats: frozenset[str] = frozenset()
@@ -21,13 +23,15 @@ class Lists:
 
     @property
     def any_set(self) -> bool:
-        """Whether the lists can let anybody in; the admin list alone lets no one in."""
+        """Whether a list is set that can let people in. The admin list is not one of these."""
         return bool(self.guilds or self.chats or self.users)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The lists of all platforms, and the rights and tiers that admins have given."""
+    """Everything that access decisions depend on: the lists of all platforms, and the rights and tiers that admins have
+    given.
+    """
 
     platforms: Mapping[str, Lists] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
@@ -38,38 +42,44 @@ class Policy:
     """The rights of the valid tokens, each for the token's own account."""
 
     def accounts(self, person: Person) -> tuple[Person, ...]:
-        """All accounts of the person, beginning with the one that was passed."""
+        """Return all accounts of the person, beginning with the one that was passed."""
         linked = next((one for one in self.links if any(same_person(person, account) for account in one)), ())
         return (person, *(account for account in linked if not same_person(person, account)))
 
     def subjects(self, subject: str) -> tuple[str, ...]:
-        """All accounts of a person as `platform:id`, given any one of them."""
+        """Return all accounts of a person as `platform:id`, given any one of them in this form."""
         platform, _, account = subject.partition(":")
         return tuple(f"{one.platform}:{one.id}" for one in self.accounts(Person(platform, account)))
 
     def subject(self, person: Person) -> str:
-        """The id, as "platform:id", under which a person's memory is kept: the same for all their linked accounts."""
+        """Return the id, as `platform:id`, under which a person's memory is kept. It is the same for all their linked
+        accounts.
+        """
         return min(f"{account.platform}:{account.id}" for account in self.accounts(person))
 
     def same(self, one: Person, other: Person) -> bool:
-        """Whether both accounts belong to the same person."""
+        """Return whether both accounts belong to the same person."""
         return any(same_person(account, other) for account in self.accounts(one))
 
     def held(self, person: Person, where: Address) -> list[Grant]:
-        """The rights that were given to this person, through this account and linked ones.
+        """Return the rights that were given to this person, through this account and linked ones. `where` is the place
+        whose roles count.
 
-        `admin` does not extend over a link, so that taking over one account gives the person's rights and no more.
+        The right `admin` is not inherited through a link, so that a stolen account does not give the rights of an
+        admin.
         """
         others = self.accounts(person)[1:]
         if person.platform in {API_PLATFORM, PAGE_PLATFORM}:
-            # What was given to the person whose token it is counts neither for it nor the other way round.
+            # A token does not have the rights of its owner, nor the owner those of the token.
             return [grant for grant in self.tokens if grant.names(_of_token(person), where)]
         own = [grant for grant in self.grants if grant.names(person, where)]
         linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
         return [*own, *(_over_a_link(grant) for grant in linked)]
 
     def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
-        """Whether their roles there may decide the tier: some role has a tier, and the person was given none."""
+        """Return whether the person's roles at this place may decide their tier: some role there has a tier, and the
+        person was given none.
+        """
         by_role = any(
             gift.guild and (gift.platform, gift.guild) == (person.platform, where.guild) for gift in self.tiers
         )
@@ -77,8 +87,8 @@ class Policy:
         return by_role and not any(gift.names(one, _NOWHERE) for gift in self.tiers for one in accounts)
 
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
-        """The policy with moved chats added: lists that name an old id also name the new one. `moves` maps
-        (platform, old id) to the new id.
+        """Return the policy with moved chats added: lists that contain an old chat id also contain the new one. `moves`
+        maps (platform, old id) to the new id.
         """
         platforms = {
             platform: replace(
@@ -95,31 +105,31 @@ _NOWHERE = Address("", "", "")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check on the way to a decision, and its result."""
+    """One check of an access decision, and its result."""
 
     name: str
     passed: bool
 
     @property
     def sentence(self) -> str:
-        """What this check found, in words for `why`."""
+        """What this check found, as a sentence for the command `why`."""
         return say(f"access.{self.name}.{'passed' if self.passed else 'failed'}")
 
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """Allowed or refused, with every check that was made, in order."""
+    """The result of an access check: allowed or refused, with every check that was made, in order."""
 
     checks: tuple[Check, ...]
 
     @property
     def allowed(self) -> bool:
-        """Whether there were checks and all of them passed."""
+        """Whether every check passed (and at least one was made)."""
         return bool(self.checks) and all(check.passed for check in self.checks)
 
     @property
     def reason(self) -> str:
-        """The sentence of the check that decided."""
+        """The sentence of the first check that failed, or of the last one if all passed."""
         return next((check.sentence for check in self.checks if not check.passed), self.checks[-1].sentence)
 
 
@@ -128,16 +138,17 @@ def authorize(
 ) -> AccessDecision:
     """Decide whether `person` may use `right` at `place`.
 
-    `owner` is the person whose task this is about: other people's tasks require an admin, whatever the right. A thread
-    counts as its chat. In a private chat only what names the person counts: the user list, the admin list or a grant.
-    The lists of servers and chats also restrict people with grants. `phone` is the id of the phone that this is about,
-    "" for none.
+    `owner` is the person whose task this is about, None for no task: other people's tasks require an admin, whatever
+    the right. `phone` is the id of the phone that this is about, "" for none.
+
+    A thread counts as its chat. In a private chat only what names the person counts: the user list, the admin list or a
+    right that was given. Elsewhere, the lists of servers and chats also restrict people who were given rights.
     """
     return AccessDecision(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
 
 
 def is_admin(person: Person, where: Address, policy: Policy) -> bool:
-    """Whether the person is the operator or an admin for all phones."""
+    """Return whether the person is the operator, or an admin for all phones."""
     lists = policy.platforms.get(person.platform, Lists())
     if person.platform in OPERATOR_PLATFORMS or person.id in lists.admins:
         return True
@@ -146,9 +157,7 @@ def is_admin(person: Person, where: Address, policy: Policy) -> bool:
 
 
 def same_person(one: Person, other: Person) -> bool:
-    """Whether two records mean the same account, ignoring names. `Policy.same` compares people, with all their
-    accounts.
-    """
+    """Return whether both are the same account, whatever their names. `Policy.same` also considers linked accounts."""
     return (one.platform, one.id) == (other.platform, other.id)
 
 

@@ -1,4 +1,4 @@
-"""Codes that let an account in: for pairing (an admin approves a stranger) and for linking one person's accounts."""
+"""Codes for accounts: for pairing (an admin lets an unknown person in) and for linking one person's accounts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Locked(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PendingPairing:
-    """A person waiting with a code. The code itself is not stored here."""
+    """A person who waits to be let in. The code that they were given is not stored here."""
 
     person: Person
     since: float
@@ -41,7 +41,7 @@ class PendingPairing:
 
 
 class Pairing:
-    """Issues and approves pairing codes. `clock` returns seconds."""
+    """Issues pairing codes, and approves the people who got them. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -50,7 +50,9 @@ class Pairing:
         self._wrong: list[tuple[tuple[str, str], float]] = []
 
     def code_for(self, person: Person) -> str:
-        """A new code for this person; "" if too many people are waiting, or theirs was issued a moment ago."""
+        """Return a new code for this person; "" if too many people are waiting, or if this person got one a
+        moment ago.
+        """
         now = self._clock()
         self._forget_old()
         mine = next((one for one in self._waiting if _account(one.person) == _account(person)), None)
@@ -64,7 +66,9 @@ class Pairing:
         return code
 
     def owner_of(self, code: str, by: Person) -> Person | None:
-        """The person with this code; None if it is unknown or expired. Raises Locked after too many wrong tries."""
+        """Return the person to whom this code was given; None if it is unknown or expired. `by` is the person who typed
+        it. Raises Locked after too many wrong codes.
+        """
         found = self._found(code, by)
         return None if found is None else found.person
 
@@ -73,8 +77,8 @@ class Pairing:
         self._wrong.append((_account(by), self._clock()))
 
     def approve(self, code: str, by: Person) -> Person | None:
-        """The person with this code, which is then used up; None if it is unknown or expired. Raises Locked after
-        too many wrong tries.
+        """Return the person to whom this code was given, and invalidate it; None if it is unknown or expired. `by` is
+        the admin who typed it. Raises Locked after too many wrong codes.
         """
         found = self._found(code, by)
         if found is None:
@@ -84,11 +88,11 @@ class Pairing:
         return found.person
 
     def digest(self, code: str) -> bytes:
-        """The digest under which a code is kept; it is meaningless outside this process."""
+        """Return the digest under which a code is kept. It is meaningless outside this process."""
         return hmac.digest(self._key, code.strip().upper().encode(), hashlib.sha256)
 
     def waiting(self) -> tuple[tuple[Person, float], ...]:
-        """The people waiting, each with the seconds until their code expires."""
+        """Return the people who wait to be let in, each with the seconds until their code expires."""
         self._forget_old()
         return tuple((one.person, LIFETIME - (self._clock() - one.since)) for one in self._waiting)
 
@@ -114,8 +118,8 @@ def _account(person: Person) -> tuple[str, str]:
 
 
 class Linking:
-    """Issues codes with which a person links their accounts; each must be typed twice to confirm. `clock` returns
-    seconds.
+    """Issues codes with which a person links their accounts. Each code must be typed twice, the second time as a
+    confirmation. `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -123,11 +127,13 @@ class Linking:
         self._told: dict[tuple[str, str], bytes] = {}
 
     def code_for(self, person: Person) -> str:
-        """A new code for this account; "" if too many are waiting, or theirs was issued a moment ago."""
+        """Return a new code for this account; "" if too many are waiting, or if this account got one a moment ago."""
         return self._codes.code_for(person)
 
     def owner_of(self, code: str, by: Person) -> Person | None:
-        """The person with this code; None if it is unknown. Raises Locked after too many wrong tries."""
+        """Return the account to which this code was given; None if it is unknown. `by` is the account that typed it.
+        Raises Locked after too many wrong codes.
+        """
         return self._codes.owner_of(code, by)
 
     def missed(self, by: Person) -> None:
@@ -135,8 +141,8 @@ class Linking:
         self._codes.missed(by)
 
     def confirmed(self, code: str, by: Person) -> bool:
-        """Whether this account has typed this code before; the code is then used up. Otherwise remember that it has
-        typed it now.
+        """Return whether this account has typed this code before; the code is then invalidated. At the first time,
+        remember that it was typed and return False.
         """
         account, digest = (by.platform, by.id), self._codes.digest(code)
         if self._told.get(account) == digest:
@@ -147,5 +153,5 @@ class Linking:
         return False
 
     def burn(self, code: str, by: Person) -> None:
-        """Invalidate a code that others have seen."""
+        """Invalidate a code because others have seen it."""
         self._codes.approve(code, by)

@@ -1,4 +1,4 @@
-"""Quotas: how much the tasks of one person may use in a day, by tier.
+"""Quotas: how much the tasks of one person may use in a day. The limits depend on the person's tier.
 
 Usage is computed from the stored tasks and voice notes alone, so that a restart changes nothing. A task counts in full
 on the day on which it was accepted; a task for several phones counts as one task for each.
@@ -32,7 +32,7 @@ from bot.texts import say, speaking
 
 @dataclass(frozen=True, slots=True)
 class QuotaStatus:
-    """What a person has used of their tier on the day that ends at `ends` (Unix seconds)."""
+    """What a person has used today, and the limits of their tier. The day ends at `ends` (Unix seconds)."""
 
     name: str
     tier: Tier
@@ -40,19 +40,19 @@ class QuotaStatus:
     ends: float
 
     def of(self, quota: str) -> tuple[float, float] | None:
-        """The amount used and the limit; None if the tier does not limit it."""
+        """Return the amount used and the limit of this quota; None if the tier does not limit it."""
         limit: float | None = getattr(self.tier, quota)
         return None if limit is None else (_amount(self.used, quota), limit)
 
     def used_up(self, quotas: Collection[str] = QUOTAS) -> str:
-        """The first of these quotas that is used up; "" if none is."""
+        """Return the name of the first of these quotas that is used up; "" if none is."""
         for quota in quotas:
             if (found := self.of(quota)) is not None and found[0] >= found[1]:
                 return quota
         return ""
 
     def has_room_for(self, tasks: int) -> bool:
-        """Whether this many more tasks are allowed today."""
+        """Return whether this many more tasks are allowed today."""
         return self.tier.tasks is None or self.used.tasks + tasks <= self.tier.tasks
 
 
@@ -78,10 +78,11 @@ class Quotas:
         self._audited: set[str] = set()
 
     def tier_of(self, person: Person, where: Address) -> str:
-        """The name of this person's tier at a place; "" if their use is not limited.
+        """Return the name of this person's tier at a place; "" if their use is not limited.
 
         A tier given to the person comes first, then tiers given to their roles. Without either, admins have no tier and
-        everybody else the default. Of several given to the person the smallest counts, of several roles the largest.
+        everybody else has the default. If several tiers were given to the person, the smallest counts; of several
+        roles' tiers, the largest.
         """
         policy, settings = self._rights.policy, self._settings()
         if own := self._own(person):
@@ -92,7 +93,9 @@ class Quotas:
         return "" if is_admin(person, where, policy) else settings.default_tier
 
     async def standing(self, person: Person, where: Address) -> QuotaStatus | None:
-        """What this person has used today; None without a tier, or if the tier is not defined."""
+        """Return what this person has used today, with their limits; None if they have no tier, or if it is not
+        defined.
+        """
         name = self.tier_of(person, where)
         tier = self._settings().tiers.get(name)
         if tier is None:
@@ -133,7 +136,8 @@ class Quotas:
             raise OverQuota(words, _detail(standing, quota))
 
     async def heard(self, task: Task, person: Person) -> None:
-        """Let the person's current roles decide the tier of the task, instead of those they had when it was given.
+        """Let the person's current roles decide the tier of the task, instead of those that they had when it was given.
+        `person` has these roles.
 
         Raises StoreError.
         """
@@ -141,8 +145,9 @@ class Quotas:
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """The limit that the task has reached, counting what the person's other tasks use meanwhile; None if there
-        is none. Waits while the store is unavailable, which holds up the task.
+        """Return the limit that the task has reached, None if it has reached none. What the person's other tasks use
+        meanwhile counts as well. `steps` and `usage` are what the task has used. Waits while the store is unavailable,
+        which holds up the task.
         """
         return await patiently(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
 
@@ -178,7 +183,7 @@ class Quotas:
             return await self._told(found, fault, _detail(standing, quota))
 
     def time_of(self, standing: QuotaStatus) -> str:
-        """The time at which the quota begins anew, in words."""
+        """Return the time at which the quota begins anew, as text."""
         return self._time(standing.ends)
 
     def _own(self, person: Person) -> str:
@@ -218,7 +223,7 @@ _NOWHERE = Address("", "", "")
 
 
 def amount(standing: QuotaStatus, quota: str) -> str:
-    """The amount used and the limit in words, such as "3 of 20 tasks"."""
+    """Return the amount used and the limit of a quota as text, such as "3 of 20 tasks"."""
     used, limit = standing.of(quota) or (0, 0)
     return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
 

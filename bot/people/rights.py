@@ -1,4 +1,4 @@
-"""The rights in force: the lists of the settings, and what admins have given in addition."""
+"""Holds the access rights that are in force: the lists in the settings, and what admins have given in addition."""
 
 from __future__ import annotations
 
@@ -40,25 +40,27 @@ class Rights:
     async def open(
         cls, lists: Policy, store: Store, pairing: Pairing | None = None, linking: Linking | None = None
     ) -> Rights:
-        """Load what admins have given, and combine it with the lists of the settings. Raises StoreError."""
+        """Load what admins have given, combine it with the lists in the settings, and return the result. Raises
+        StoreError.
+        """
         rights = cls(lists, store, pairing, linking)
         await rights.tokens.load()
         await rights._read()
         return rights
 
     async def replace_lists(self, lists: Policy) -> None:
-        """Use these lists of the settings from now on. Raises StoreError."""
+        """Use these lists, which come from changed settings, from now on. Raises StoreError."""
         async with self._turn:
             self._lists = lists
             await self._read()
 
     async def refresh(self) -> None:
-        """Rebuild the policy because something else that it is made of has changed. Raises StoreError."""
+        """Rebuild the policy, because other data that it depends on has changed. Raises StoreError."""
         async with self._turn:
             await self._read()
 
     def listed_chats(self, platform: str) -> frozenset[str]:
-        """The chats that the settings name, by the ids written there."""
+        """Return the ids of the platform's chats that the settings list, as they are written there."""
         return self._lists.platforms[platform].chats if platform in self._lists.platforms else frozenset()
 
     @property
@@ -67,7 +69,9 @@ class Rights:
         return self._policy
 
     async def allow(self, grant: Grant, by: Person) -> None:
-        """Give a right; see `Grants.give` for what it replaces. Raises StoreError."""
+        """Give a right; see `Grants.give` for the rights that it replaces. `by` is the admin who gives it. Raises
+        StoreError.
+        """
 
         async def work(transaction: Transaction) -> None:
             await self._store.grants.give(transaction, grant)
@@ -78,7 +82,9 @@ class Rights:
             await self._read()
 
     async def deny(self, subject: Subject, by: Person, phone: str = "") -> tuple[Grant, ...]:
-        """Take away what was given, for one phone or ("") all, and return it. Raises StoreError."""
+        """Take away the rights that were given to a person or role, for one phone or ("") all, and return them. Raises
+        StoreError.
+        """
         return await self._take(lambda grant: Subject.of(grant) == subject and phone in {"", grant.phone}, by)
 
     async def give_tier(self, subject: Subject, tier: str, by: Person) -> None:
@@ -94,7 +100,9 @@ class Rights:
             await self._read()
 
     async def take_tier(self, subject: Subject, by: Person) -> str:
-        """Take back the tier that was given. Returns its name, "" if there was none. Raises StoreError."""
+        """Take back the tier that was given to a person or role. Returns its name, "" if there was none. Raises
+        StoreError.
+        """
 
         async def work(transaction: Transaction) -> str:
             taken = await self._store.tiers.take(transaction, subject.platform, subject.guild, subject.id)
@@ -108,8 +116,8 @@ class Rights:
             return taken
 
     async def link(self, known: Person, other: Person) -> bool:
-        """Link two accounts as one person's. False if one of them already has an account on the other's platform.
-        Raises StoreError.
+        """Link two accounts as one person's. Returns False if one of them is already linked to an account on the
+        other's platform. Raises StoreError.
         """
 
         async def work(transaction: Transaction) -> bool:
@@ -125,7 +133,7 @@ class Rights:
             return joined
 
     async def unlink(self, subject: Subject, by: Person) -> tuple[Person, ...]:
-        """Unlink an account. Returns the accounts it was linked with. Raises StoreError."""
+        """Unlink an account. Returns the accounts that it was linked with. Raises StoreError."""
 
         async def work(transaction: Transaction) -> tuple[Person, ...]:
             others = await self._store.links.leave(transaction, subject.platform, subject.id)
@@ -150,7 +158,11 @@ class Rights:
         days: int = DAYS,
         approves_by_mcp: bool = False,
     ) -> tuple[Token, str]:
-        """Make a token, valid at once; returns it and its secret. Raises TokenRefused or StoreError."""
+        """Create an access token, which is valid at once. Returns it and its secret. Raises TokenRefused or StoreError.
+
+        `owner` is the person it belongs to, None for a service account; `phones` are the ids it is limited to, empty
+        for all; `days` is how long it is valid. `approves_by_mcp` lets its MCP client answer approvals.
+        """
         async with self._turn:
             made = await self.tokens.add(
                 name, rights, by, owner=owner, phones=phones, days=days, approves_by_mcp=approves_by_mcp
@@ -159,7 +171,7 @@ class Rights:
             return made
 
     async def revoke_token(self, name: str, by: Person) -> Token | None:
-        """Revoke a token and return it; None if there is none with this name. Raises StoreError."""
+        """Revoke the token with this name and return it; None if there is none. Raises StoreError."""
         async with self._turn:
             try:
                 return await self.tokens.revoke(name, by)
@@ -180,6 +192,7 @@ class Rights:
             return taken
 
     async def _read(self) -> None:
+        """Rebuild the policy from the store."""
         lists = self._lists.with_moves(await self._store.moves.all())
         self._policy = replace(
             lists,
@@ -191,5 +204,5 @@ class Rights:
 
 
 def detail_of(grant: Grant) -> str:
-    """The grant in a form for the audit, such as `discord:42 approve pixel`."""
+    """Return the right as text for the audit, such as `discord:42 approve pixel`."""
     return " ".join(part for part in (str(Subject.of(grant)), grant.right.value, grant.phone) if part)

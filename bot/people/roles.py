@@ -1,4 +1,4 @@
-"""Looks up the roles of people who are not writing at the moment; the platform is asked each time, and nothing is
+"""Looks up the roles of people who are not writing at the moment. The platform is asked each time; nothing is
 stored.
 """
 
@@ -21,11 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 class RolesUnknown(Exception):
-    """Rights or tiers depend on roles there, and the platform does not say who has which."""
+    """Rights or tiers at this place depend on roles, and the platform does not say which roles the person has."""
 
 
 async def with_roles(person: Person, place: Place, policy: Policy, chats: Mapping[str, Chat]) -> Person:
-    """The person with their current roles on the place's server, if roles mean anything there. Raises RolesUnknown."""
+    """Return the person with their current roles on the place's server, if roles matter there; else unchanged. Raises
+    RolesUnknown.
+    """
     guild = place.address.guild
     if not _matter(guild, policy):
         return replace(person, roles=frozenset())
@@ -41,7 +43,9 @@ async def with_roles(person: Person, place: Place, policy: Policy, chats: Mappin
 def asker(
     policy: Callable[[], Policy], chats: Mapping[str, Chat]
 ) -> Callable[[Person, Place], Awaitable[Person | None]]:
-    """A function that returns a person with their current roles, or None if the platform does not answer."""
+    """Return a function that looks up a person's current roles, and returns the person with them; None if the platform
+    does not answer.
+    """
 
     async def ask(person: Person, place: Place) -> Person | None:
         try:
@@ -53,7 +57,7 @@ def asker(
 
 
 def can_be_asked(person: Person, chats: Mapping[str, Chat]) -> bool:
-    """Whether the platform can look up the roles of this person while they are not writing."""
+    """Return whether the person's platform can look up their roles while they are not writing."""
     return _book(person, chats) is not None
 
 

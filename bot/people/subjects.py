@@ -1,4 +1,6 @@
-"""To whom a right is given (a person, or everybody with a role), and who is shown which commands."""
+"""The recipients of rights (a person, or everybody with a role), how they are named in text, and who sees which
+commands.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _PERSON: Final = re.compile(r"(?:(?P<platform>[a-z][a-z0-9_]*):)?(?P<id>\S+)", r
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How typed text refers to people on one platform."""
+    """How typed text refers to people and roles on one platform."""
 
     person: re.Pattern[str] = _NUMBER
     """The pattern of a person's id."""
@@ -30,7 +32,7 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A person by platform and id, or a role by its server and id."""
+    """The recipient of a right: a person by platform and id, or a role by its server and id."""
 
     platform: str
     id: str
@@ -38,17 +40,17 @@ class Subject:
 
     @classmethod
     def of(cls, grant: Grant) -> Subject:
-        """The subject to whom this right was given."""
+        """Return the recipient of this right."""
         return cls(grant.platform, grant.id, grant.guild)
 
     @classmethod
     def of_person(cls, person: Person) -> Subject:
-        """The subject for an account."""
+        """Return the subject for this account."""
         return cls(person.platform, person.id)
 
     @property
     def person(self) -> Person:
-        """The account that is meant; None for a role."""
+        """The account; None if the subject is a role."""
         assert not self.guild
         return Person(self.platform, self.id)
 
@@ -58,12 +60,12 @@ class Subject:
 
 
 def subject_named(text: str, here: Address, namings: Mapping[str, Naming]) -> Subject | None:
-    """The subject that a word names: a mention, `42`, `PLATFORM:42`, `role:7` or `role:SERVER/7`. None if it names
-    none.
+    """Return the person or role that a word names: a mention, `42`, `PLATFORM:42`, `role:7` or `role:SERVER/7`. None if
+    it names none.
 
-    A plain number is a person of the platform where it is typed, a plain role one of that server. `namings` are those
-    of all platforms by name. A mention, or a role with its server, is read for the platform where it is typed,
-    otherwise for the first one that has them.
+    A plain number is a person on the platform where it is typed, a plain role one of that server. `namings` are the
+    rules of all platforms by name. A mention, or a role with its server, is read by the rules of the platform where it
+    is typed, otherwise by those of the first platform that accepts it.
     """
     near = sorted(namings.items(), key=lambda known: known[0] != here.platform)
     for platform, naming in near:
@@ -84,7 +86,7 @@ def subject_named(text: str, here: Address, namings: Mapping[str, Naming]) -> Su
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who sees one menu of commands: everybody in a chat, or one person in it."""
+    """The people who see one menu of commands: everybody in a chat, or one person in it."""
 
     chat: str
     """The id of a group, or of a person for their private chat."""
@@ -93,8 +95,8 @@ class Audience:
 
 
 def audiences(policy: Policy, platform: str) -> tuple[Audience, ...]:
-    """The audiences for whom menus are set: people with rights and listed chats. Menus only show commands; rights
-    are checked at each use.
+    """Return who gets a menu of commands on this platform: people with rights, and the listed chats. Menus only show
+    commands; rights are checked at each use.
     """
     lists = policy.platforms.get(platform, Lists())
     grants = [grant for grant in policy.grants if grant.platform == platform and not grant.guild]

@@ -1,4 +1,4 @@
-"""The valid access tokens: making, finding by secret, using and revoking them.
+"""The access tokens: creating them, finding one by its secret, and revoking them.
 
 A secret is 256 random bits after the prefix `ogt_`. It is shown once; its SHA-256 is stored, which for this many random
 bits needs neither a salt nor a slow hash.
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class TokenRefused(Exception):
-    """The token could not be made; the text says why."""
+    """The token could not be created. The text says why."""
 
 
 class Tokens:
@@ -66,15 +66,15 @@ class Tokens:
         return lambda: self._listeners.remove(listener)
 
     def listed(self) -> tuple[Token, ...]:
-        """All stored tokens by name, including expired ones."""
+        """Return all stored tokens by name, including expired ones."""
         return tuple(sorted(self._by_digest.values(), key=lambda token: token.name))
 
     def named(self, name: str) -> Token | None:
-        """The valid token with this name; None if there is none."""
+        """Return the valid token with this name; None if there is none."""
         return next((token for token in self._by_digest.values() if token.name == name and self._holds(token)), None)
 
     def find(self, secret: str) -> Token | None:
-        """The valid token with this secret, recording its use; None if there is none."""
+        """Return the valid token with this secret, None if there is none. This counts as a use of the token."""
         if not secret.startswith(PREFIX) or len(secret) > LONGEST:
             return None
         digest = digest_of(secret)
@@ -91,17 +91,19 @@ class Tokens:
         return token
 
     def holds(self, token: Token) -> bool:
-        """Whether this very token is still valid; a later one with the same name is another token."""
+        """Return whether this very token is still valid. A later token with the same name does not count."""
         now = self.named(token.name)
         return now is not None and now.made == token.made
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """The rights of all valid tokens."""
+        """Return the rights of all valid tokens."""
         return tuple(grant for token in self.listed() if self._holds(token) for grant in token.grants)
 
     def with_accounts(self, links: Sequence[tuple[Person, ...]]) -> tuple[tuple[Person, ...], ...]:
-        """The accounts of each person, with those of their tokens added: use of a token counts as its owner's."""
+        """Return the accounts of each person, with the accounts of their tokens added, because the use of a token
+        counts as its owner's. `links` are the linked accounts of each person.
+        """
         people = [list(accounts) for accounts in links]
         for token in self.listed():
             owner = (token.owner.platform, token.owner.id)
@@ -124,7 +126,9 @@ class Tokens:
         days: int = DAYS,
         approves_by_mcp: bool = False,
     ) -> tuple[Token, str]:
-        """Make a token. Returns it and its secret, which is stored nowhere. Raises TokenRefused or StoreError."""
+        """Create an access token. Returns it and its secret, which is stored nowhere. Raises TokenRefused or
+        StoreError. The arguments are those of `Rights.add_token`.
+        """
         if not NAME.fullmatch(name):
             raise TokenRefused(say("token.name", name=name[:40]))
         if not 1 <= days <= MOST_DAYS:
@@ -156,7 +160,9 @@ class Tokens:
         return token, secret
 
     async def revoke(self, name: str, by: Person) -> Token | None:
-        """Revoke a token; it is invalid at once. None if there is none with this name. Raises StoreError."""
+        """Revoke the token with this name, and return it; None if there is none. It is invalid at once. Raises
+        StoreError.
+        """
 
         async def work(transaction: Transaction) -> None:
             await self._store.tokens.remove(transaction, name)
@@ -176,7 +182,7 @@ class Tokens:
         return token
 
     def of(self, platform: str, person: str) -> tuple[Token, ...]:
-        """The tokens that belong to this account."""
+        """Return the tokens that belong to this account."""
         return tuple(token for token in self.listed() if (token.owner.platform, token.owner.id) == (platform, person))
 
     def _holds(self, token: Token) -> bool:
@@ -191,12 +197,12 @@ class Tokens:
 
 
 def digest_of(secret: str) -> str:
-    """The digest under which a secret is stored."""
+    """Return the digest under which a token's secret is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def detail_of(token: Token) -> str:
-    """The token in a form for the audit, such as `ci discord:42 approve,use pixel`."""
+    """Return the token as text for the audit, such as `ci discord:42 approve,use pixel`."""
     owner = "" if token.owner.platform == API_PLATFORM else f"{token.owner.platform}:{token.owner.id}"
     rights = ",".join(sorted(token.rights))
     return " ".join(part for part in (token.name, owner, rights, ",".join(token.phones)) if part)

@@ -1,1 +1,1 @@
-"""Settings that admins change while the service runs, and what runs are given because of them."""
+"""Settings that admins change while the service runs, and the run configurations that follow from them."""

@@ -1,4 +1,4 @@
-"""The models of this moment and all else that a task is worked on with, from the settings of this moment."""
+"""Makes the models and the other configuration with which tasks are worked on, from the current settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class _Made:
-    """Models that were built once. `taken` counts who still works with them."""
+    """Models that were built together. `taken` counts the configurations in use that contain them."""
 
     of: ModelSettings
     endpoints: Models
@@ -32,7 +32,10 @@ class _Made:
 
 
 class RunConfigs:
-    """Implements agent.run_config.RunConfigSource. `tell` hears what an endpoint that is away keeps waiting."""
+    """Holds the configuration for tasks, and replaces it when settings change. Implements
+    agent.run_config.RunConfigSource. `tell` is called for each model call in an outage, with the time until which the
+    model is waited for, and again when that ends.
+    """
 
     def __init__(self, settings: Settings, tell: Listener) -> None:
         self._tell = tell
@@ -47,32 +50,34 @@ class RunConfigs:
 
     @property
     def waited_for(self) -> tuple[PatientModel, ...]:
-        """Each of the models of this moment once, the one for acting first."""
+        """The current models, each once, the one that acts first."""
         return self._made[-1].waited_for
 
     @property
     def state(self) -> ModelState:
-        """How the models of this moment are doing: the first that fails, else the one for acting."""
+        """The state of the current models: that of the first one that fails, else that of the model that acts."""
         states = [model.state for model in self.waited_for]
         return next((state for state in states if state.status is ModelStatus.FAILING), states[0])
 
     def tested(self, cause: Cause | None) -> None:
-        """Take in how a test of the model for acting ended: why it failed, None for an answer."""
+        """Record the result of a test of the model that acts: why it failed, None if it answered."""
         self.waited_for[0].tested(cause)
 
     def take(self) -> RunConfig:
-        """The configuration of this moment, to be given back."""
+        """Return the current configuration. Its models stay open until it is returned with `give_back`."""
         self._made[-1].taken += 1
         return self._terms
 
     def give_back(self, terms: RunConfig) -> None:
-        """See RunConfigSource."""
+        """Return a configuration that was taken. Models that nobody uses any more are closed."""
         made = next(made for made in self._made if made.models is terms.models)
         made.taken -= 1
         self._let_go()
 
     def change(self, settings: Settings) -> None:
-        """From now on these are taken. Models are made anew only when their own settings are others."""
+        """Use these settings for configurations taken from now on. New models are made only if the settings of models
+        have changed.
+        """
         if (wanted := model_settings(settings)) != self._made[-1].of:
             self._made.append(self._make(wanted))
             logger.info("Model: %s", self.models.vision.name)
@@ -80,7 +85,7 @@ class RunConfigs:
         self._let_go()
 
     async def close(self) -> None:
-        """Close all models, after which they must not be used."""
+        """Close all models. They must not be used afterwards."""
         for made in self._made:
             await close_models(made.endpoints)
         if self._closing:
@@ -103,7 +108,7 @@ class RunConfigs:
         )
 
     def _let_go(self) -> None:
-        """Close what was replaced and is not used any more."""
+        """Close models that were replaced and are no longer in use."""
         for made in [made for made in self._made[:-1] if not made.taken]:
             self._made.remove(made)
             closing = asyncio.create_task(_closed(made.endpoints), name="close models")

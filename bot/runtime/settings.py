@@ -1,5 +1,5 @@
-"""The settings of this moment: the environment's, those of the settings file where it says nothing, and what admins
-have set on top of them while the service runs.
+"""Holds the current settings: those of the environment, those of the settings file where the environment sets nothing,
+and on top of them the changes that admins made by command.
 """
 
 from __future__ import annotations
@@ -39,18 +39,22 @@ FIELDS: Final[Mapping[str, str]] = {
     "max_cost": "max_cost",
     "default_tier": "default_tier",
 }
-"""What can be typed → the setting. No secret and no address is among them, so that none can be set or shown."""
+"""The names that can be typed, with their settings. No secret and no address is among them, so that none can be set or
+shown.
+"""
 _TIER: Final = re.compile(rf"tier\.(?P<tier>[a-z][a-z0-9_-]*)\.(?P<quota>{'|'.join(QUOTAS)})")
 NOTHING: Final = "none"
-"""Typed for a quota that is not limited."""
+"""Typed as the value of a quota that is not to be limited."""
 
 
 class UnknownSetting(Exception):
-    """There is no setting of this name that can be changed while the service runs."""
+    """No setting with this name can be changed while the service runs."""
 
 
 def known(name: str) -> str:
-    """The name as it is kept: `VLM_MODEL` and `Model` are `model`. Raises UnknownSetting."""
+    """Return the name under which a setting is stored, for a name as typed: `VLM_MODEL` and `Model` are `model`. Raises
+    UnknownSetting.
+    """
     plain = name.strip().lower()
     for short, field in FIELDS.items():
         if plain in {short, field}:
@@ -61,13 +65,13 @@ def known(name: str) -> str:
 
 
 def names_of(settings: Settings) -> tuple[str, ...]:
-    """The names of all settings that can be changed, including the quotas of the known tiers."""
+    """Return the names of all settings that can be changed, including the quotas of the defined tiers."""
     tiers = (f"tier.{tier}.{quota}" for tier in settings.tiers for quota in QUOTAS)
     return (*FIELDS, *tiers)
 
 
 def value_of(settings: Settings, name: str) -> str:
-    """The value in the form in which it can be typed."""
+    """Return the value of the setting with this name, in the form in which it can be typed."""
     if found := _TIER.fullmatch(name):
         tier = settings.tiers.get(found["tier"])
         value = None if tier is None else getattr(tier, found["quota"])
@@ -81,16 +85,17 @@ def value_of(settings: Settings, name: str) -> str:
 
 
 def is_set(base: Settings, name: str) -> bool:
-    """Whether the environment sets this setting."""
+    """Return whether the environment sets the setting with this name."""
     if found := _TIER.fullmatch(name):
         return found["tier"] in base.tiers and getattr(base.tiers[found["tier"]], found["quota"]) is not None
     return FIELDS[name] in base.model_fields_set
 
 
 def composed(base: Settings, values: Mapping[str, str]) -> Settings:
-    """The settings of the environment with these in their place, checked as the environment's are.
+    """Return the settings `base` with these values, by the names that can be typed, in place of their own. They are
+    validated like those of the environment.
 
-    Raises SettingsError, with the sentences that a start with them would end with.
+    Raises SettingsError, with the same text that a start with these settings would end with.
     """
     tiers: dict[str, Any] = {name: tier.model_dump(exclude_none=True) for name, tier in base.tiers.items()}
     fields: dict[str, Any] = {}
@@ -107,7 +112,9 @@ def composed(base: Settings, values: Mapping[str, str]) -> Settings:
 
 
 def _number(text: str) -> object:
-    """As it would stand in TIERS: a number, null for no limit; what is neither stays and is complained about."""
+    """Convert a quota as typed to its form in TIERS: a number, or None for no limit. Other text is returned unchanged,
+    so that the validation reports it.
+    """
     if text.lower() == NOTHING:
         return None
     try:
@@ -125,11 +132,11 @@ class RuntimeSettings:
 
     def __init__(self, environment: Settings, store: Store, fields: Collection[str]) -> None:
         self.environment = environment
-        """What the environment says."""
+        """The settings of the environment alone."""
         self.base = environment
-        """What the environment says, and the settings file where that says nothing."""
+        """The settings of the environment, with those of the settings file where it sets nothing."""
         self.left_out: Mapping[str, str] = {}
-        """What of the settings file cannot be used, and why."""
+        """The entries of the settings file that cannot be used, with the reason."""
         self._file = SettingsFile(environment.data_dir)
         self._fields = fields
         self._filed: dict[str, str] = {}
@@ -143,8 +150,8 @@ class RuntimeSettings:
 
     @classmethod
     async def open(cls, environment: Settings, store: Store, fields: Collection[str] = FILED) -> RuntimeSettings:
-        """The settings of the environment with what was set before. What cannot be used (any more) is left out.
-        `fields` are those that the settings file may have.
+        """Load the settings: those of the environment, and the changes that admins made before. Changes that cannot be
+        used are left out. `fields` are the settings that the settings file may contain.
 
         Raises StoreError, and SettingsError for a settings file that cannot be read.
         """
@@ -166,12 +173,12 @@ class RuntimeSettings:
 
     @property
     def changes(self) -> Mapping[str, Change]:
-        """The settings changed while the service ran, by name, whether or not they can be used."""
+        """The settings that were changed by command, by name, including those that cannot be used."""
         return self._changes
 
     @property
     def unusable(self) -> Mapping[str, str]:
-        """The changed settings that cannot be used, with the reason."""
+        """The settings changed by command that cannot be used, with the reason."""
         return self._unusable
 
     def on_change(self, listener: Callable[[Settings], None]) -> None:
@@ -183,18 +190,20 @@ class RuntimeSettings:
         self._followers.append(follower)
 
     def is_fixed(self, field: str) -> bool:
-        """Whether the environment sets this setting, so that it cannot be changed here."""
+        """Return whether the environment decides this setting, so that it cannot be changed while the service runs."""
         return is_decided(self.environment, field)
 
     def tried(self, values: Mapping[str, str]) -> Settings:
-        """What would hold with these in the settings file, "" for not set. Raises SettingsError."""
+        """Return the settings as they would be with these values in the settings file; "" removes a value. Nothing is
+        changed. Raises SettingsError.
+        """
         return self._tried(values)[0]
 
     async def write_file(self, values: Mapping[str, str], by: Person) -> None:
-        """Keep these in the settings file from now on; "" takes a setting out of it. What was set of the same by
-        command is taken back: the last word counts.
+        """Store these values in the settings file and use them from now on; "" removes a setting from the file. Changes
+        of the same settings by command are discarded, because the latest change counts.
 
-        Raises SettingsError for a value that cannot be used or that the environment has fixed, OSError or StoreError;
+        Raises SettingsError for a value that cannot be used or that the environment decides, OSError or StoreError;
         then nothing was changed.
         """
         async with self._turn:
@@ -221,13 +230,13 @@ class RuntimeSettings:
         logger.info("Settings were written by %s:%s: %s", by.platform, by.id, ", ".join(map(str.upper, values)))
 
     def _tried(self, values: Mapping[str, str]) -> tuple[Settings, dict[str, str]]:
-        """What would hold, and what would stand in the file."""
+        """Return the settings as they would be, and the values as they would be in the file."""
         if fixed := [name.upper() for name in values if self.is_fixed(name)]:
             raise SettingsError(words("settings.fixed", names=", ".join(fixed)))
         filed = {name: value for name, value in {**self._filed, **values}.items() if value}
         for key, address in ADDRESSES.items():
             if values.get(key) and self.is_fixed(address):
-                # It is noted which address the key is for: the environment may have another one some day.
+                # The key's address is stored with it, because the environment may name another address one day.
                 filed[address] = getattr(self.environment, address)
         base, left_out = with_file(self.environment, filed, self._fields)
         for name in values:
@@ -238,23 +247,26 @@ class RuntimeSettings:
         return overlaid(base, kept)[0], filed
 
     async def set(self, name: str, text: str, by: Person) -> tuple[str, str]:
-        """Change a setting from now on. Returns the old and the new value as they can be typed.
+        """Change a setting by command from now on. `text` is the value as typed. Returns the old and the new value as
+        they can be typed.
 
-        Raises UnknownSetting or SettingsError; then nothing was changed. Raises StoreError.
+        Raises UnknownSetting, SettingsError or StoreError; then nothing was changed.
         """
         name = known(name)
         async with self._turn:
             return await self._put(name, {**self._texts(), name: text}, text, by)
 
     async def take_back(self, name: str, by: Person) -> tuple[str, str]:
-        """What the environment says holds again. Returns the old and the new value. Raises as `set` does."""
+        """Discard the change of a setting by command, so that the environment or the settings file decides again.
+        Returns the old and the new value. Raises what `set` raises.
+        """
         name = known(name)
         async with self._turn:
             texts = {other: text for other, text in self._texts().items() if other != name}
             return await self._put(name, texts, None, by)
 
     def _texts(self) -> dict[str, str]:
-        """What is used now of what was set."""
+        """Return the usable changes by command, by name."""
         return {name: change.value for name, change in self._changes.items() if name not in self._unusable}
 
     async def _put(self, name: str, texts: Mapping[str, str], text: str | None, by: Person) -> tuple[str, str]:
@@ -274,7 +286,7 @@ class RuntimeSettings:
         return old, new
 
     async def _hold(self) -> None:
-        """From now on what is kept holds."""
+        """Use the stored changes from now on."""
         self._changes = {change.name: change for change in await self._store.changes.all()}
         self._now, self._unusable = overlaid(self.base, self._changes)
         for listener in self._listeners:
@@ -282,7 +294,9 @@ class RuntimeSettings:
 
 
 def _written(name: str, old: object, new: object) -> str:
-    """A changed setting for the audit: of a secret only that it was written, of an address only the host."""
+    """Describe a changed setting for the audit: of a secret only that it was written or removed, of an address only the
+    host.
+    """
     if isinstance(old, SecretStr) and isinstance(new, SecretStr):
         return f"{name} {'written' if new.get_secret_value() else 'removed'}"
     return f"{name}: {_plain(old)} → {_plain(new)}"
@@ -296,7 +310,9 @@ def _plain(value: object) -> str:
 
 
 def overlaid(base: Settings, changes: Mapping[str, Change]) -> tuple[Settings, dict[str, str]]:
-    """The settings with all changes that can be used, and why each of the others cannot."""
+    """Return the settings `base` with all usable changes applied, and why each of the other changes cannot be used, by
+    name.
+    """
     texts: dict[str, str] = {}
     unusable: dict[str, str] = {}
     settings = base

@@ -1,4 +1,6 @@
-"""Endpoints that are not models of a task, for voice notes and for facts, by the current settings."""
+"""Holds the clients of endpoints that are not models of a task (for voice notes and for facts), by the current
+settings.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from bot.config.settings import Settings
 
 
 class Closable(Protocol):
-    """A client with connections."""
+    """A client with connections that can be closed."""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -20,8 +22,8 @@ C = TypeVar("C", bound=Closable)
 
 
 class SideEndpoint(Generic[C]):
-    """Holds the client that `make` gives for the settings, None where they name no endpoint. Settings whose names begin
-    with `prefix` are its own: it is made anew when one of them changes.
+    """Holds the client that `make` creates from the settings; None if they name no endpoint. A new client is created
+    when one of the settings whose names begin with `prefix` changes.
     """
 
     def __init__(self, prefix: str, make: Callable[[Settings], C | None], settings: Settings) -> None:
@@ -31,17 +33,17 @@ class SideEndpoint(Generic[C]):
         self._made: list[C | None] = [make(settings)]
 
     def now(self) -> C | None:
-        """The current client. Read it for each use instead of keeping it."""
+        """Return the current client, None if there is none. Call this for each use instead of keeping the client."""
         return self._made[-1]
 
     def change(self, settings: Settings) -> None:
-        """From now on these hold. What was used before stays open until the end: somebody may be waiting for it."""
+        """Use these settings from now on. A former client stays open until `close`, because it may be in use."""
         if (own := self._own(settings)) != self._of:
             self._of = own
             self._made.append(self._make(settings))
 
     async def close(self) -> None:
-        """Close all connections, after which the clients must not be used."""
+        """Close all clients. They must not be used afterwards."""
         for client in self._made:
             if client is not None:
                 await client.close()

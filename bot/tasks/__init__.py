@@ -1,1 +1,1 @@
-"""Tasks from acceptance to their end: states, queue, leases, questions, and the work itself."""
+"""Tasks from acceptance to their end: states, the queue, leases of phones, questions, and the work itself."""

@@ -1,5 +1,5 @@
-"""Decides which run may be given which phone: what its person was allowed to use when they asked, as far as that
-still holds.
+"""Decides which phones a running task may be given: those that its person was allowed to use when they asked, as far as
+that right still holds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Held:
 
 
 class Admission:
-    """Decides which phones the running tasks may have."""
+    """Decides which phones the running tasks may be given, by the current rights of their persons."""
 
     def __init__(self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic) -> None:
         """`policy` returns the current access policy, `clock` seconds."""
@@ -69,12 +69,12 @@ class Admission:
         self._held: dict[str, _Held] = {}
 
     def subject(self, person: Person) -> str:
-        """The id under which memory is kept for tasks of this person."""
+        """Return the id under which memory is kept for tasks of this person."""
         return self._policy().subject(person)
 
     def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
-        """Set how roles are looked up; before that, tasks that depend on a role wait. `note` shows that on a task's
-        card, and `heard` is called with the roles.
+        """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
+        called to show that on a task's card, and `heard` with the roles that were found.
         """
         self._ask, self._note, self._heard = ask, note, heard
 
@@ -83,13 +83,14 @@ class Admission:
         self._held[task.id] = _Held(task)
 
     def end(self, task: Task) -> None:
-        """Forget a task that is no longer worked on."""
+        """Forget a task that is no longer being worked on."""
         held = self._held.pop(task.id, None)
         if held is not None and held.asking is not None:
             held.asking.cancel()
 
     def admits(self, run: RunId, phone: str) -> bool:
-        """Whether the run may have this phone as far as is known; asked each time a phone is about to be given.
+        """Return whether the run (one attempt to work on a task) may have this phone, as far as is known. Called each
+        time a phone is about to be given out.
 
         If the person's right came with a role that has not been looked up yet, it is assumed to hold; see `standing`.
         """
@@ -108,11 +109,12 @@ class Admission:
         return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
 
     def standing(self, run: RunId, told: Callable[[], None]) -> Standing:
-        """How sure the answer of `admits` is at this moment. If a role has to be looked up, this begins it, and calls
-        `told` when done.
+        """Return how certain the answer of `admits` is at this moment. If a role has to be looked up, this starts the
+        look-up and calls `told` when it is done.
 
-        No phone is given because of an earlier role, which may have been taken away. If only the tier depends on roles
-        and the platform does not answer, the phone is given and the task keeps the tier with which it was accepted.
+        A role that was looked up earlier does not count, because it may have been taken away. If only the person's tier
+        (their quota level) depends on roles and the platform does not answer, the phone is given and the task keeps the
+        tier with which it was accepted.
         """
         held = self._held.get(run.task)
         if held is None or self._known(held):

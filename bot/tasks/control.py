@@ -1,4 +1,6 @@
-"""How people control a running task: cancel, pause, resume and steer it. Every call reports what really happened."""
+"""Carries out what people do to a running task: cancel, pause, resume and steer it. Every call reports what really
+happened.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ logger = logging.getLogger(__name__)
 
 
 class TaskControl:
-    """Cancels, pauses, resumes or steers a task that has not ended. The task is passed as it was just read."""
+    """Cancels, pauses, resumes or steers a task on one phone that has not ended. `task` is the task as it was just read
+    from the store; every method returns it as it is afterwards.
+    """
 
     def __init__(
         self,
@@ -39,8 +43,8 @@ class TaskControl:
         self._limits = limits
 
     async def cancel(self, task: Task, by: Person) -> Task:
-        """End the task. If the agent does not end it in time, its phone is taken away, so that it can begin nothing
-        more there, and its worker is stopped.
+        """End the task. If the agent does not stop in time, its phone is taken away, so that it can do nothing more
+        there, and its worker is cancelled. `by` is the person who cancels it.
         """
         require(task, TaskState.ENDED)
         name = by.name or by.id
@@ -63,17 +67,19 @@ class TaskControl:
         return ended
 
     async def pause(self, task: Task) -> Task:
-        """Pause the task. If an action hangs, that is reported, but nothing new begins."""
+        """Pause the task, and return it. Raises WrongState if it cannot be paused now, or NotStill if it is paused but
+        an action has not finished yet; nothing new begins.
+        """
         require(task, TaskState.PAUSED)
         if task.state is TaskState.QUEUED and not task.parent:
-            # It would hold a phone that others wait for, once it is its turn.
+            # Once it is its turn, it would occupy a phone that others wait for.
             raise WrongState(task, "paused")
         since = self._record.now()
         still = await self._calls.bounded(self._agent.pause(task.id))
         try:
             paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
         except WrongState:
-            # It asked something or ended just now: nothing is paused, so the agent must not be either.
+            # The task has just asked something or ended, so it is not paused and the agent must not be either.
             await self._calls.bounded(self._agent.resume(task.id))
             raise
         self._news.changed(task.id)
@@ -82,7 +88,9 @@ class TaskControl:
         return paused
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Resume the task. After a restart the agent continues where it stopped."""
+        """Resume the task, passing `note` to the agent ("" for none). After a restart, the agent continues where it
+        stopped. Raises WrongState or AgentFailed.
+        """
         if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
             raise WrongState(task, "working")
         await self._record.close_hands(task.id)
@@ -99,7 +107,7 @@ class TaskControl:
         return going
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Pass the note to the agent."""
+        """Pass the note to the agent, which reads it before its next step. Raises WrongState or AgentFailed."""
         if task.state is TaskState.ENDED or not self._workers.alive(task.id):
             raise WrongState(task, "steered")
         await self._calls.bounded(self._agent.steer(task.id, note))
@@ -107,7 +115,7 @@ class TaskControl:
 
 
 def _resumed(task: Task, asked: bool) -> TaskState:
-    """Where a resumed task stands. Two that resume it at once: the second finds it at work."""
+    """Return the state of a resumed task. If two people resume it at the same time, the second one finds it working."""
     if task.state is TaskState.PAUSED and asked:
         return TaskState.WAITING
     return TaskState.QUEUED if task.started is None and not task.members_at_work else TaskState.WORKING

@@ -1,4 +1,6 @@
-"""A task for several phones, whose state, end and result follow from its parts, one per phone."""
+"""Derives the state, outcome and result of a task for several phones from its parts. Each part is a task for
+one phone.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ _WORST_LAST = (
 
 
 def standing(parts: Sequence[Task]) -> TaskState:
-    """The state of a task with these parts.
+    """Return the state of a task with these parts.
 
-    A part that needs a person comes first: an interrupted one waits for Resume whatever the others do. Once a part has
-    begun, the task is working until all parts are paused or have ended.
+    A part that needs a person comes first: if one is interrupted, the whole task is, because that part waits to be
+    resumed. Once a part has begun, the task is working until all parts are paused or have ended.
     """
     states = {part.state for part in parts}
     live = states - {TaskState.ENDED}
@@ -42,17 +44,19 @@ def standing(parts: Sequence[Task]) -> TaskState:
 
 
 def outcome_of(parts: Sequence[Task]) -> Outcome:
-    """The outcome of the whole task: success if all parts succeeded, otherwise the worst outcome."""
+    """Return the outcome of the whole task: success if all parts succeeded, otherwise the worst outcome among them."""
     return max((part.outcome or Outcome.FAILED for part in parts), key=_WORST_LAST.index)
 
 
 def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None = None) -> Task:
-    """The task brought up to date with its parts: state, sums, and the newest screenshot in `frame`."""
+    """Return the task with its state, step count and usage updated from its parts. `frame` is the newest screenshot's
+    id; `now` is in Unix seconds.
+    """
     usage = sum((part.usage for part in parts), Usage())
     task = replace(task, steps=sum(part.steps for part in parts), usage=usage, frame=frame or task.frame)
     to = standing(parts)
     if to is TaskState.QUEUED and task.started is not None:
-        # All wait for their phones again, after a restart: what was begun is not unbegun.
+        # After a restart all parts wait for their phones again, but the task has already begun.
         to = TaskState.WORKING
     if to is task.state:
         return task
@@ -74,7 +78,7 @@ def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None
 
 
 def summary_of(parts: Sequence[Task]) -> str:
-    """How many parts are done, followed by each phone's outcome and summary."""
+    """Return a text that says how many parts are done, followed by each phone's outcome and summary."""
     done = sum(part.outcome is Outcome.SUCCEEDED for part in parts)
     lines = [say("parts.done", done=done, total=len(parts))]
     for number, part in enumerate(parts, 1):
@@ -84,10 +88,10 @@ def summary_of(parts: Sequence[Task]) -> str:
 
 
 def data_of(parts: Sequence[Task]) -> str | None:
-    """The data that each phone found, by the phone's name; None if none found any."""
+    """Return the data that the phones found, as text under each phone's name; None if none found any."""
     return "\n".join(f"{part.phone_name}: {part.data}" for part in parts if part.data) or None
 
 
 def sources_of(parts: Sequence[Task]) -> tuple[Source, ...]:
-    """The web pages that were read for any of the parts, without duplicates."""
+    """Return the web pages that were read for any of the parts, without duplicates."""
     return tuple({page.url: page for part in parts for page in part.sources}.values())

@@ -1,5 +1,5 @@
-"""Notifies listeners of what happens in the task service. They run in the event loop after the commit and must be
-quick.
+"""Notifies listeners of what happens to tasks. Listeners are called in the event loop after the change is committed,
+and must be quick.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EventListener = Callable[[str, TaskEvent], None]
 
 
 class EventBus:
-    """A list of listeners. If one raises, that is logged and the others are still called."""
+    """Calls registered listeners about tasks. If one raises, that is logged and the others are still called."""
 
     def __init__(self) -> None:
         self._on_change: list[ChangeListener] = []
@@ -35,12 +35,14 @@ class EventBus:
         return lambda: self._on_event.remove(listener)
 
     def on_passing(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event that is not stored in a log. Returns a function that unsubscribes it."""
+        """Call `listener` with each event that is not stored in a log, such as streamed text. Returns a function that
+        unsubscribes it.
+        """
         self._on_passing.append(listener)
         return lambda: self._on_passing.remove(listener)
 
     def changed(self, task: str) -> None:
-        """Report that a task changed."""
+        """Call the listeners of `subscribe` with the id of a task that changed."""
         for listener in tuple(self._on_change):
             try:
                 listener(task)
@@ -48,14 +50,16 @@ class EventBus:
                 logger.exception("A listener failed when task %s changed", task)
 
     def happened(self, task: str, event: TaskEvent) -> None:
-        """Report that an event of a task's work was stored."""
+        """Call the listeners of `on_event` with an event of a task's work that was stored."""
         stays = isinstance(event, Step) and isinstance(away := self._status.get(task), ModelAway) and away.stand_in
         if isinstance(event, Step | Started | TaskEnded) and not stays:
             self._status.pop(task, None)
         self._tell(self._on_event, task, event)
 
     def passed(self, task: str, event: TaskEvent) -> None:
-        """Report something that is not stored: a piece of streamed text, or what the task is waiting for."""
+        """Call the listeners of `on_event` and `on_passing` with an event that is not stored: a piece of streamed text,
+        or what the task is waiting for.
+        """
         self._tell(self._on_event, task, event)
         self._tell(self._on_passing, task, event)
         match event:
@@ -72,7 +76,7 @@ class EventBus:
             self.changed(task)
 
     def status(self, task: str) -> Told | ModelAway | None:
-        """What the work on a task is waiting for; None for nothing."""
+        """Return what the work on a task is waiting for; None if it is not waiting."""
         return self._status.get(task)
 
     def _tell(self, listeners: list[EventListener], task: str, event: TaskEvent) -> None:

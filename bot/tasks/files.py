@@ -1,4 +1,4 @@
-"""Limits, names and storage of the files that come with a task."""
+"""Limits, names and storage of the files that people attach to a task."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from bot.texts import say
 from devices.storage import safe_name
 
 MAX_FILES = 10
-"""The number of files that Discord allows in one message."""
+"""Maximum files of one task: what Discord allows in one message."""
 MAX_FILE_BYTES = 20 * 1024 * 1024
-"""The size that Telegram lets bots download; the same on all platforms, so that a task does not depend on where it
-is given.
+"""Maximum bytes of one file: what Telegram lets bots download. It is the same on all platforms, so that a task does not
+depend on where it is given.
 """
 MAX_TOTAL_BYTES = 50 * 1024 * 1024
-"""Limit for all files of one task: they are in memory while it is accepted."""
+"""Maximum bytes of all files of one task, because they are in memory while the task is accepted."""
 _MEGABYTE = 1024 * 1024
 
 
 class BadFiles(TaskError):
-    """There are too many files, or they are too large."""
+    """The task has too many files, or they are too large."""
 
 
 def check(files: Sequence[tuple[str, int]]) -> None:
-    """Check the number and sizes (in bytes) of the files of one task. Raises BadFiles."""
+    """Check the number and sizes of one task's files, given as pairs (name, size in bytes). Raises BadFiles."""
     if len(files) > MAX_FILES:
         raise BadFiles(say("do.files_too_many", count=len(files), limit=MAX_FILES))
     for name, size in files:
@@ -38,7 +38,9 @@ def check(files: Sequence[tuple[str, int]]) -> None:
 
 
 async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFile, ...]:
-    """Store the files under unique names that a phone accepts. Raises BadFiles or OSError."""
+    """Store the attached files under unique names that a phone accepts, and return their stored form. Raises BadFiles
+    or OSError.
+    """
     check([(file.name, len(file.data)) for file in attached])
     taken: set[str] = set()
     kept = []
@@ -50,7 +52,7 @@ async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFil
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """The name, numbered if another file has it; phones do not distinguish upper and lower case."""
+    """Return the name, with a number if another file has it; phones do not distinguish upper and lower case."""
     stem, dot, suffix = name.rpartition(".")
     if not stem:
         stem, dot, suffix = name, "", ""

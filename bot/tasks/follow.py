@@ -1,4 +1,4 @@
-"""Follows tasks: wakes readers of a log, passes on events that no log stores, and writes events as JSON lines."""
+"""Follows tasks: streams stored and passing events to readers, and converts events to JSON lines."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from bot.views.tasks import tokens_json
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An event and the phone's part that it belongs to, such as "12.1", with the phone's name; "" if one phone
-    works.
+    """An event of a task. If several phones work on it, `part` is the part that it belongs to, such as "12.1", and
+    `phone` that phone's name; otherwise both are "".
     """
 
     event: TaskEvent | ToolCalled
@@ -38,9 +38,10 @@ class Heard:
 
 
 def line_of(heard: Heard) -> dict[str, Any]:
-    """The event as a plain JSON object; steps, questions and the end have a form that scripts rely on.
+    """Convert the event to a plain JSON object. Steps, questions and the end have a stable form that scripts rely on.
 
-    If several phones work, their events have `part` and `on` (the phone's name), and the end of one is a `part end`.
+    If several phones work on the task, their events also have `part` and `on` (the phone's name), and the end of one
+    part has the type "part end".
     """
     line = _line(heard.event)
     if not heard.part:
@@ -65,38 +66,39 @@ def _line(event: TaskEvent | ToolCalled) -> dict[str, Any]:
 
 
 def interrupted() -> dict[str, Any]:
-    """The last line if the stream ends before the task does."""
+    """Return the JSON object for the last line of a stream that ends before the task does."""
     return {"type": "interrupted", "text": say("desk.stopping")}
 
 
 def encoded(line: dict[str, Any]) -> bytes:
-    """The object as one line of JSON in UTF-8."""
+    """Encode the object as one line of JSON in UTF-8."""
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
 PASSING_KEPT = 200
-"""Maximum unread events per reader that no log stores; a reader further behind misses the oldest."""
+"""Maximum unread passing events per reader; a reader that is further behind misses the oldest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """An event that no log stores; `part` is the id of the task, or of its part."""
+    """An event that is not stored in any log, such as a piece of streamed text."""
 
     task: str
     part: str
+    """The id of the task, or of its part, to which the event belongs."""
     event: TaskEvent
 
 
 @dataclass(eq=False)
 class _Reader:
-    """One reader of a log: whether there is news, and the events since that no log stores."""
+    """One reader of a log: whether there is something new, and the passing events since its last read."""
 
     news: asyncio.Event = field(default_factory=asyncio.Event)
     passing: deque[Passing] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
 
 
 class TaskFollowers:
-    """Wakes the readers of a task's or a conversation's log."""
+    """Streams the stored log of a task or a conversation, and wakes its readers when there is more."""
 
     def __init__(self, task_service: TaskService, log: TaskEvents) -> None:
         self._task_service = task_service
@@ -108,7 +110,7 @@ class TaskFollowers:
         self._stops = (log.on_append(self._appended), task_service.on_passing(self._passed))
 
     def close(self) -> None:
-        """Stop listening; every stream that follows a task ends."""
+        """Stop listening, and end every stream that follows a task."""
         self._closed = True
         for stop in self._stops:
             stop()
@@ -119,9 +121,11 @@ class TaskFollowers:
     async def follow(
         self, *, task: str = "", conversation: str = "", after: int = 0, beat: float | None = None
     ) -> AsyncGenerator[LoggedEvent | Passing | None, None]:
-        """Stream the log of a task or a conversation from after this event number, then new events, mixed with those
-        that no log stores. None is yielded when there is nothing more for now, and after every `beat` seconds of
-        silence. Ends when the service shuts down.
+        """Stream the log of a task or a conversation from after event number `after`, then new events as they happen,
+        mixed with passing events, which no log stores.
+
+        None is yielded when there is nothing more for now, and after every `beat` seconds without an event. Ends when
+        the service shuts down.
         """
         with self._reading(task or conversation) as reader:
             while not self._closed:
@@ -152,14 +156,16 @@ class TaskFollowers:
                 del self._readers[log]
 
     def readers(self, log: str) -> int:
-        """The number of readers that follow a task now."""
+        """Return how many readers follow this log now; `log` is the id of the task or conversation."""
         return len(self._readers.get(log, ()))
 
     async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[Heard, None]:
-        """Stream all events of a task from its first, also those before this call. Ends after TaskEnded, or when the
-        service shuts down; closing it does not affect the task. If several phones work, their events come as they
-        happen, with the TaskEnded of each part before that of the task. An unknown task, or one whose log was
-        removed, has no events. With `thinking`, what models think and write and the tools they use are included.
+        """Stream all events of a task from its first, including those before this call. Ends after TaskEnded, or when
+        the service shuts down; closing the stream does not affect the task.
+
+        If several phones work, their events are in the order in which they happen, and the TaskEnded of each part comes
+        before that of the task. An unknown task, or one whose log was removed, has no events. With `thinking`, the
+        models' thoughts, their streamed text and the tools they use are included.
         """
         parts = {part.id: part for part in await self._task_service.parts(task)}
 
@@ -215,5 +221,7 @@ class TaskFollowers:
 
 
 def _is_taken_over(event: LogEvent) -> bool:
-    """Whether it asks for the word that somebody is done who has the phone in their hands: that is theirs to say."""
+    """Return whether the event asks the person who has the phone in their hands to say that they are done. Only they
+    can answer that.
+    """
     return isinstance(event, Asked) and event.question.origin is QuestionOrigin.TAKEOVER

@@ -1,8 +1,8 @@
-"""Phones that people operate by hand: who holds which, what they were shown, and when the phone becomes free again.
+"""Lets people operate phones by hand: records who holds which phone and what they were shown, and frees phones again.
 
-An idle phone is held by a lease of its own. If its task was taken over, or waits for a person at the phone, it is held
-by the lease of that task's run, which is paused. Nothing is stored: pictures and the places on them are in memory, and
-a hold ends with the process.
+While a person operates a phone, they have a `Hold` on it. For an idle phone, the hold has a lease of its own. If the
+phone's task was taken over, or waits for a person at the phone, the hold uses the lease of that task's run, which is
+paused. Nothing is stored: pictures and the places on them are in memory, and a hold ends with the process.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ logger = logging.getLogger(__name__)
 UNTOUCHED_S = 600.0
 """Seconds without a touch after which a held phone becomes free again: its holder has gone away."""
 ASKED_S = 300.0
-"""Seconds in which somebody else may allow a touch that was asked about."""
+"""Seconds in which another person may allow a touch after they were asked."""
 STILLS_KEPT = 24
-"""Number of thumbnails of live pictures that a touch may still refer to: three seconds."""
+"""Number of live pictures to which a touch may still refer: three seconds of them."""
 SETTLE_S = 1.0
 """Seconds given to a screen to settle after a touch, before it is shown."""
 
 
 class HeldByOther(TaskError):
-    """Another person holds the phone."""
+    """Another person is operating the phone."""
 
     def __init__(self, phone: str, person: Person) -> None:
         super().__init__(say("hand.held", phone=phone, person=person.name or person.id))
@@ -56,17 +56,21 @@ class HeldByOther(TaskError):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A picture for a chat with the places that can be touched. `number` distinguishes it from earlier ones."""
+    """A picture of the screen for a chat, with the places that can be touched."""
 
     number: int
+    """Distinguishes the picture from earlier ones of the same hold."""
     seen: Observation
     word: str
+    """The fingerprint of the screen's contents."""
     places: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LiveStill:
-    """A live picture; None if the screen may not be shown because it is protected, locked or off."""
+    """One picture of the live view. `image` is None if the screen may not be shown because it is protected, locked or
+    off.
+    """
 
     still: Still
     image: Image.Image | None
@@ -80,32 +84,41 @@ class Asked:
     action: ByHand
     needs: NeedsApproval
     until: float
+    """When the request expires, in seconds of the event loop's clock."""
 
 
 @dataclass(eq=False)
 class Hold:
-    """A phone held by a person. `task` is the id of the task or part that is paused for it, "" for none."""
+    """A phone that a person is operating by hand."""
 
     id: str
     phone: str
     name: str
+    """The phone's name."""
     person: Person
     task: str
+    """The id of the task or part that is paused for it; "" for none."""
     lease: Lease
     idle: float
     """Seconds without a touch or a look after which the phone becomes free again."""
     until: float
+    """When the phone becomes free again if nothing happens, in seconds of the event loop's clock."""
     touched: float
+    """When the person last touched the phone, on the same clock."""
     look: Look | None = None
     """The latest picture that was sent to a chat, with its places; older ones are no longer valid."""
     message: MessageRef | None = None
     """The message that shows that picture."""
     watchers: int = 0
+    """Number of live views that show the phone now."""
     asked: dict[str, Asked] = field(default_factory=dict)
+    """The touches that wait for approval, by id."""
     stills: deque[Still] = field(default_factory=lambda: deque(maxlen=STILLS_KEPT))
+    """The latest pictures of the live view, to which a touch may still refer."""
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     """Set at the next touch, to wake those who watch; then replaced by a new event."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the hold has ended."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Allows one touch at a time."""
     pressing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -115,30 +128,30 @@ class Hold:
 
     @property
     def own(self) -> bool:
-        """Whether the hold has its own lease, not that of a run."""
+        """Whether the hold has a lease of its own, not that of a paused run."""
         return self.lease.run.task.startswith(_PREFIX)
 
     def next_look(self) -> int:
-        """A new number for a picture in a chat."""
+        """Return a new number for a picture that is sent to a chat."""
         self._looks += 1
         return self._looks
 
     def next_still(self) -> int:
-        """A new number for a live picture."""
+        """Return a new number for a picture of the live view."""
         self._stills += 1
         return self._stills
 
     def keep(self) -> None:
-        """Restart the idle time, because the person is still there."""
+        """Restart the time after which an idle hold ends, because the person is still there."""
         self.until = asyncio.get_running_loop().time() + self.idle
 
     def stir(self) -> None:
-        """Wake those who watch, because something was touched."""
+        """Wake the live views, because the phone was touched and its screen may change."""
         self.stirred.set()
         self.stirred = asyncio.Event()
 
     def still(self, number: int) -> Still | None:
-        """The live picture with this number; None if it is no longer remembered."""
+        """Return the picture of the live view with this number; None if it is no longer remembered."""
         return next((still for still in self.stills if still.number == number), None)
 
 
@@ -146,7 +159,7 @@ _PREFIX = "hand-"
 
 
 class Hands:
-    """Lets people hold phones, one person per phone, and takes the phones back."""
+    """Lets people hold phones to operate them, one person per phone, and frees phones whose holder has gone away."""
 
     def __init__(self, leases: PhoneLeases, phones: Phones, operating: Operating, tasks: TaskService) -> None:
         self._leases = leases
@@ -160,32 +173,33 @@ class Hands:
         self._forget = tasks.subscribe(self._task_changed)
 
     async def close(self) -> None:
-        """Take back every phone. Call it before tasks and leases end."""
+        """End every hold. Call it before tasks and leases are stopped."""
         self._forget()
         for hold in tuple(self._holds.values()):
             await self.free(hold)
         await asyncio.gather(*self._looking, return_exceptions=True)
 
     def get(self, hold: str) -> Hold | None:
-        """The hold with this id; None once it is over."""
+        """Return the hold with this id; None once it has ended."""
         return self._holds.get(hold)
 
     def holder(self, phone: str) -> Hold | None:
-        """The current hold on this phone; None if there is none."""
+        """Return the current hold on this phone; None if nobody is operating it."""
         return next((hold for hold in self._holds.values() if hold.phone == phone), None)
 
     def held_by(self, phone: str) -> str:
-        """The name of the person who holds this phone; "" for none."""
+        """Return the name of the person who is operating this phone; "" if nobody is."""
         hold = self.holder(phone)
         return "" if hold is None else hold.person.name or hold.person.id
 
     def shown_as(self, message: MessageRef) -> Hold | None:
-        """The hold whose picture this message shows."""
+        """Return the hold whose picture this chat message shows; None if there is none."""
         return next((hold for hold in self._holds.values() if hold.message == message), None)
 
     async def take(self, phone: str, person: Person, *, idle: float) -> Hold:
-        """Let a person hold a phone; a task working on it is paused first. If they hold it already, the same hold is
-        returned. The caller checks their rights first.
+        """Let a person operate a phone; a task that is working on it is paused first. If they hold the phone already,
+        the same hold is returned. `idle` is the seconds without a touch or look after which the hold ends. The caller
+        checks their rights first.
 
         Raises HeldByOther, Operated if the phone is not available, and what `TaskService.take_over` raises.
         """
@@ -207,7 +221,7 @@ class Hands:
             return hold
 
     async def _lease(self, phone: str, person: Person) -> tuple[Lease, str]:
-        """The lease that the hold uses, and the task that is paused for it."""
+        """Return the lease that the hold uses, and the id of the task that is paused for it, "" for none."""
         working = self._leases.holder(phone)
         if working is not None:
             task = await self._tasks.get(working.run.task)
@@ -226,7 +240,7 @@ class Hands:
         except BaseException:
             await self._leases.release(run)
             raise
-        # A run gives its phone back when a person takes long, and has none after a restart.
+        # A paused run has no lease if the person has taken long, or after a restart.
         for task in await self._tasks.active():
             if task.phone == phone and await self._taken_over(task) is not None:
                 return lease, task.id
@@ -242,10 +256,10 @@ class Hands:
         return next((one for one in open_ones if one.question.kind is QuestionKind.TAKE_OVER), None)
 
     async def free(self, hold: Hold) -> None:
-        """End a hold; a task paused for it stays paused. Safe to call twice."""
+        """End a hold. A task that was paused for it stays paused. Does nothing if the hold has ended."""
         if not self._ended(hold):
             return
-        async with hold.turn:  # a touch that is under way arrives first
+        async with hold.turn:  # a touch in progress is completed first
             if hold.own:
                 with suppress(PhoneError):
                     await self._phones.get(hold.phone).restore()
@@ -263,8 +277,8 @@ class Hands:
         return True
 
     async def done(self, hold: Hold, by: Person) -> str:
-        """End a hold because the person is done, and resume the task that was paused for it. Returns that task's id,
-        "" for none; a task with several phones resumes once the last of them is free.
+        """End a hold because the person is done, and resume the task that was paused for it. Returns that task's id, ""
+        for none. A task with several phones resumes only once the last of them is free.
         """
         await self.free(hold)
         task = await self._tasks.get(hold.task) if hold.task else None
@@ -284,7 +298,10 @@ class Hands:
     async def touch(
         self, hold: Hold, action: ByHand, event: str, aim: Aim, *, approves: bool, allowed: str = ""
     ) -> Touched:
-        """Do one touch, once per `event`. Raises what `Operating.touch_held` does, and Operated if the hold is over."""
+        """Perform one input on the held phone, once per `event` id, at the place described by `aim`. See
+        `Operating.touch_held`, also for `approves` and `allowed`. Raises what that raises, and Operated if the hold has
+        ended.
+        """
         async with hold.turn:
             await self._require(hold)
             hold.touched = asyncio.get_running_loop().time()
@@ -305,8 +322,8 @@ class Hands:
                 raise Operated(say("hand.went_on"))
 
     def _still_leased(self, hold: Hold) -> bool:
-        """Whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives its
-        phone back, and what another run does there must not be shown to this person.
+        """Return whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives
+        its phone back, and what another run does there must not be shown to this person.
         """
         if self._leases.holder(hold.phone) == hold.lease:
             return True
@@ -314,19 +331,19 @@ class Hands:
         return False
 
     def ask(self, hold: Hold, action: ByHand, needs: NeedsApproval) -> Asked:
-        """Remember a touch that another person has to allow."""
+        """Remember a touch that another person has to allow, and return it with an id."""
         asked = Asked(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + ASKED_S)
         hold.asked[asked.id] = asked
         return asked
 
     def take_asked(self, hold: Hold, asked: str) -> Asked | None:
-        """The touch that was asked about, returned once; None if it is over."""
+        """Remove and return the touch with this id that waits for approval; None if it is unknown or has expired."""
         found = hold.asked.pop(asked, None)
         return found if found is not None and found.until > asyncio.get_running_loop().time() else None
 
     async def look(self, hold: Hold, *, after: Observation | None = None) -> Look:
-        """A picture of the screen with the places that can be touched; `after` is the screen before the last touch.
-        Raises Operated.
+        """Take a picture of the screen for a chat, with the places that can be touched. `after` is the screen before
+        the last touch, so that the change can be waited for; None takes it at once. Raises Operated.
         """
         async with hold.turn:
             await self._require(hold)
@@ -342,8 +359,8 @@ class Hands:
             return replace(hold.look, seen=seen)
 
     async def live(self, hold: Hold) -> LiveStill | None:
-        """The current screen for somebody who watches, not stored; None if they no longer hold the phone. Raises
-        PhoneError.
+        """Return the current screen for a live view; None if the person no longer holds the phone. Nothing is stored.
+        Raises PhoneError.
         """
         if not self._still_leased(hold):
             return None
@@ -361,15 +378,15 @@ class Hands:
         return LiveStill(still, image)
 
     def film(self, hold: Hold, size: Size) -> AsyncGenerator[bytes] | None:
-        """Video of the screen in this size (see `VideoSource.film`); None if the phone cannot stream any. Call
-        `live` throughout: it tells what of the video may be shown. Raises PhoneError.
+        """Return video of the screen in this size (see `VideoSource.film`); None if the phone cannot stream any. Call
+        `live` repeatedly meanwhile: it says whether the screen may be shown. Raises PhoneError.
         """
         phone = self._phones.get(hold.phone)
         return phone.film(size) if isinstance(phone, VideoSource) else None
 
     @asynccontextmanager
     async def watched(self, hold: Hold) -> AsyncIterator[None]:
-        """Keeps the hold while somebody watches without touching, for at most UNTOUCHED_S."""
+        """Keep the hold while the block runs, because somebody watches without touching; for at most UNTOUCHED_S."""
         hold.watchers += 1
         try:
             yield

@@ -1,4 +1,4 @@
-"""Texts from people: cleaned, limited in length, and read as answers."""
+"""Cleans texts from people, limits their length, and reads them as answers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _DONE = frozenset(
 
 
 def health_words(health: Health) -> str:
-    """A phone's state in one or two words."""
+    """Return a phone's state as one or two words for people."""
     return say(f"page.health.{health.name.lower()}")
 
 
 def clean(text: str, what: str) -> str:
-    """The text without control characters (line breaks stay). Raises BadText if nothing is left or it is too long;
-    `what` names the text in the error, such as "The task".
+    """Return the text without control characters (line breaks stay). Raises BadText if nothing is left or it is too
+    long; `what` names the text in the error message, such as "The task".
     """
     kept = without_controls(text)
     if not kept:
@@ -44,16 +44,17 @@ def clean(text: str, what: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """The text without control characters (line breaks stay) and surrounding blanks."""
+    """Return the text without control characters (line breaks stay) and surrounding blanks."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     return "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
 
 
 def choice_of(question: Question, text: str) -> str:
-    """The choice that the text means, for a question that accepts only its choices; otherwise the text unchanged.
+    """Return the choice that the text stands for, if the question accepts only its choices; otherwise the text
+    unchanged.
 
-    Raises BadText listing the choices, without the text, which may be a secret; also for an approval for the whole task
-    if the question does not offer one.
+    Raises BadText if it is none of the choices. The error lists the choices but not the text, which may be a secret.
+    Also raised for an approval for the whole task if the question does not offer one.
     """
     if question.kind is QuestionKind.APPROVE and text == ALLOW_FOR_TASK and text not in question.choices:
         raise BadText(say("desk.text.allow", allow=ALLOW, deny=DENY))
@@ -66,8 +67,8 @@ def choice_of(question: Question, text: str) -> str:
 
 
 def answer_of(kind: QuestionKind, text: str) -> str:
-    """The text as an answer to a question of this kind; a secret is left exactly as given. Raises BadText saying
-    what a valid answer is.
+    """Return the text as an answer to a question of this kind: "yes" to an approval becomes `ALLOW`, for example. A
+    secret is returned unchanged. Raises BadText saying what a valid answer is.
     """
     if kind is QuestionKind.SECRET:
         if not text or len(text) > MAX_TEXT:
@@ -93,7 +94,9 @@ def answer_of(kind: QuestionKind, text: str) -> str:
 
 
 def choice_typed(question: Question, typed: str) -> str:
-    """The choice that a number, or a choice in any case, stands for. Any other text is returned unchanged."""
+    """Return the choice that was typed as its number, or as its text in any case. Any other text is returned
+    unchanged.
+    """
     text = typed.strip()
     if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= len(question.choices):
         return question.choices[int(text) - 1]

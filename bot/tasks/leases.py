@@ -1,4 +1,4 @@
-"""The queues for the phones. Implements `agent.ports.leases.Leases`."""
+"""Leases phones to runs, which wait in queues. Implements `agent.ports.leases.Leases`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEARTBEAT_S = 5.0
 EXPIRY_S = 15.0
 """Seconds until a lease expires without a heartbeat: three heartbeats, so one may be late."""
 GRACE_S = 30.0
-"""Seconds a run keeps waiting for a phone that has disappeared, because of a loose cable or a restart."""
+"""Seconds that a run continues to wait for a phone that has disappeared, because of a loose cable or a restart."""
 
 
 def _anybody(_run: RunId, _phone: str) -> bool:
@@ -65,10 +65,11 @@ class _Waiting:
 
 
 class PhoneLeases:
-    """Gives out one lease per phone, with a growing fencing number, to runs that queue in order.
+    """Gives out one lease per phone to runs, in the order of their queue. Each lease has a higher fencing number than
+    the one before, so that a run that lost its phone can be refused.
 
-    Leases and the order of the queues are in the database; who is waiting right now is in memory. Call `start` first,
-    `drain` when the service begins to stop, and `stop` last.
+    Leases and the order of the queues are in the database; which runs are waiting right now is in memory. Call `start`
+    first, `drain` when the service begins to stop, and `stop` last.
     """
 
     def __init__(
@@ -80,9 +81,12 @@ class PhoneLeases:
         standing: Callable[[RunId, Callable[[], None]], Standing] = _sure,
         names: Callable[[], Awaitable[Mapping[str, str]]] = _no_names,
     ) -> None:
-        """`admits` says whether a run may have a phone, just before it is given; `standing` says how sure that is,
-        and calls the function passed to it when more is known; `names` reads what phones are called, by id, also those
-        that only another service had.
+        """Keep the components; call `start` before use.
+
+        - `admits` returns whether a run may have a phone; it is called just before the phone is given.
+        - `standing` returns how certain that is, and calls the function passed to it when more is known.
+        - `names` reads the names of phones by id, including phones that only another service had.
+        - `clock` returns Unix seconds.
         """
         self._table = table
         self._admits = admits
@@ -104,11 +108,11 @@ class PhoneLeases:
         self._helpers: list[asyncio.Task[None]] = []
 
     async def start(self, goes_on: Collection[str] = ()) -> None:
-        """Release what an earlier process held (it cannot be alive, as this one owns the data directory), and begin to
-        serve.
+        """Release the leases of an earlier process (it cannot be alive, because this one owns the data directory), and
+        begin to give out phones.
 
-        A phone that was held by one of the tasks in `goes_on` (ids) is reserved for that task for 15 s, as long as a
-        lease lasts without a heartbeat.
+        `goes_on` are ids of tasks that continue. A phone that one of them held is reserved for it for 15 s, the time
+        for which a lease is valid without a heartbeat.
         """
         now = self._clock()
         former = await self._table.release_all(now=now)
@@ -120,19 +124,21 @@ class PhoneLeases:
         ]
 
     def drain(self) -> None:
-        """Give out no more phones; waiting runs keep their places for the next start."""
+        """Give out no more phones. Waiting runs keep their places in the queue for the next start."""
         self._draining = True
 
     async def stop(self) -> None:
-        """Stop the heartbeat. Leases that are still held expire."""
+        """Stop the heartbeat, so that leases that are still held expire."""
         for helper in self._helpers:
             helper.cancel()
         await asyncio.gather(*self._helpers, return_exceptions=True)
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
-        """Wait for a phone and return its lease, as `agent.ports.leases.Leases` describes. Fails at once if no phone
-        can ever fit; 30 s after its phone disappeared; or 30 s after the request if the phone is attached but does
-        not answer.
+        """Wait for a phone, as `agent.ports.leases.Leases` describes: yields the place in the queue when it changes,
+        and the lease last. `wish` is the wanted phone's id, "" for any; `first` puts the run at the head of the queue.
+
+        Raises NoPhone at once if no phone can ever fit, 30 s after the wanted phone disappeared, and 30 s after the
+        call if it is connected but does not answer.
         """
         if run in self._held:
             yield self._held[run]
@@ -171,7 +177,9 @@ class PhoneLeases:
         yield lease
 
     async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
-        """See agent.ports.leases."""
+        """Lease a phone that is free right now, for a run that may not need one; None if there is none. `wanted` is
+        called when another run could use it. See `agent.ports.leases.Leases`.
+        """
         async with self._turn:
             if self._draining or run in self._held or run in self._waiting:
                 return None
@@ -191,14 +199,16 @@ class PhoneLeases:
             return lease
 
     def keep(self, run: RunId) -> bool:
-        """See agent.ports.leases."""
+        """Turn a borrowed phone into one that the run has, because it is needed. Returns False if another run was
+        first. See `agent.ports.leases.Leases`.
+        """
         if self._lent.get(run) is None:
             return False
         del self._lent[run]
         return True
 
     async def release(self, run: RunId) -> None:
-        """Give back the phone and the place in the queue; does nothing if the run has neither."""
+        """Give back the run's phone, or its place in the queue; does nothing if it has neither."""
         async with self._turn:
             self._held.pop(run, None)
             self._lent.pop(run, None)
@@ -215,17 +225,17 @@ class PhoneLeases:
         await self._serve()
 
     def holder(self, phone: str) -> Lease | None:
-        """The run that has the phone now; None while the phone is only lent."""
+        """Return the lease of the run that has this phone; None if the phone is free or only borrowed."""
         return next((held for held in self._held.values() if held.phone == phone and held.run not in self._lent), None)
 
     @property
     def held(self) -> tuple[Lease, ...]:
-        """The leases that are held now."""
+        """All leases that are held now."""
         return tuple(self._held.values())
 
     async def hurry(self, run: RunId) -> bool:
-        """Move a waiting run to the head of its queue; runs that hold a phone keep it. False if the run is not
-        waiting.
+        """Move a waiting run to the head of its queue; no phone is taken from another run. Returns False if the run is
+        not waiting.
         """
         async with self._turn:
             waiting = self._waiting.get(run)
@@ -236,7 +246,7 @@ class PhoneLeases:
         return True
 
     async def heartbeat(self) -> None:
-        """Renew the leases that are held, and end waits that can never succeed. Called every 5 s."""
+        """Renew the leases that are held, and end waits that can no longer succeed. Called every 5 s."""
         await self._table.renew(tuple(self._held), expires=self._clock() + EXPIRY_S)
         await self._serve()
 

@@ -12,7 +12,7 @@ from bot.store.connection import Transaction
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """Time limits and counts of the task service. The defaults are the product's."""
+    """Time limits and counts of the task service. The service uses the defaults."""
 
     max_live: int = 200
     """Maximum unfinished tasks; further ones are refused."""
@@ -37,7 +37,9 @@ class ServiceLimits:
 
 
 class AdmissionCheck(Protocol):
-    """A check within the transaction that accepts a task, so that two tasks cannot both take the last place."""
+    """A check that runs in the transaction that accepts a task, so that two tasks cannot both use the last of
+    a quota.
+    """
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """Check the task that was just written. Raises OverQuota, which undoes the transaction."""

@@ -1,4 +1,4 @@
-"""Background upkeep of tasks: recovery of what an earlier process left, and expiry."""
+"""Background work on tasks: recovers what an earlier process left unfinished, and ends what has expired."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Maintenance:
         self._turned = time.monotonic()
 
     async def recover(self) -> None:
-        """Recover the tasks of an earlier process: those at work on a phone become interrupted and ask their person;
-        waiting and queued ones continue in order of acceptance.
+        """Recover the unfinished tasks of an earlier process. Tasks that were working on a phone become interrupted and
+        ask their person; waiting and queued ones continue in the order of their acceptance.
 
-        A task that was only planning is still queued: it has no phone yet and keeps its place. The team's work without
-        a phone continues too, as it cannot have touched anything. A task with parts follows them. The reading of a
-        watch asks no question: it ends without a value, and the next one comes in time.
+        A task that was only planning is still queued: it has no phone yet and keeps its place. Work of the team, which
+        uses no phone, continues too, because it cannot have touched anything. A task with parts takes its state from
+        them. The run of a watch asks nobody: it ends without a value, because the next run is due soon.
         """
         now = self._clock()
         for task in [task for task in await self._store.tasks.active() if not task.parts]:
@@ -72,7 +72,9 @@ class Maintenance:
                     pass
 
     async def run(self) -> None:
-        """Expire again and again until cancelled. A failure is logged and retried."""
+        """Expire questions and tasks again and again until cancelled. A failure is logged, and retried in the next
+        round.
+        """
         while True:
             self._turned = time.monotonic()
             await asyncio.sleep(self._limits.tick)
@@ -84,11 +86,11 @@ class Maintenance:
                 logger.exception("The maintenance of tasks failed and will be repeated")
 
     def still_for(self) -> float:
-        """Seconds since the last round of upkeep."""
+        """Return the seconds since the last round of `run`, to detect that it hangs."""
         return time.monotonic() - self._turned
 
     async def expire(self) -> None:
-        """Close the questions whose time is over, and end interrupted tasks that were not resumed."""
+        """Close expired questions, and end interrupted tasks that were not resumed in time."""
         await self._follow_clock()
         now = self._clock()
         for question in await self._closings.expire(now):

@@ -1,4 +1,4 @@
-"""Controls a task for several phones: each request is carried out on every part."""
+"""Controls tasks for several phones by carrying out each request on every part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ class MultiDeviceControl:
         self._workers = workers
 
     async def cancel(self, task: Task, by: Person) -> Task:
-        """End the task and all its parts at once. Raises WrongState if it has ended."""
+        """End the task and all its parts at once. `by` is the person who cancels it. Raises WrongState if it
+        has ended.
+        """
         if not task.parts:
             return await self._control.cancel(task, by)
         require(task, TaskState.ENDED)
@@ -31,9 +33,9 @@ class MultiDeviceControl:
         return await self._each(task, "ended", parts, lambda part: self._control.cancel(part, by))
 
     async def pause(self, task: Task) -> Task:
-        """Pause all parts; a part waiting for its phone does not begin when that becomes free.
+        """Pause all parts. A part that waits for its phone does not begin when the phone becomes free.
 
-        Raises WrongState if no part can be paused, AgentFailed, or NotStill.
+        Raises WrongState if no part can be paused, AgentFailed, or NotStill if an action has not finished yet.
         """
         if not task.parts:
             return await self._control.pause(task)
@@ -42,7 +44,9 @@ class MultiDeviceControl:
         return await self._each(task, "paused", parts, self._control.pause)
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Resume every paused part. Raises WrongState if there is none, or AgentFailed."""
+        """Resume every paused part, passing `note` to the agent. Raises WrongState if no part is paused, or
+        AgentFailed.
+        """
         if not task.parts:
             return await self._control.resume(task, note)
         await self._record.close_hands(task.id)
@@ -50,7 +54,7 @@ class MultiDeviceControl:
         return await self._each(task, "working", parts, lambda part: self._control.resume(part, note))
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Pass the note to every part that is at work. Raises WrongState if there is none, or AgentFailed."""
+        """Pass the note to every part that is at work. Raises WrongState if none is, or AgentFailed."""
         if not task.parts:
             return await self._control.steer(task, note)
         parts = [part for part in await self._record.parts(task.id) if self._workers.alive(part.id)]

@@ -1,4 +1,6 @@
-"""Touching a phone by hand from afar: one input, with the same lease, rules and journal as the actions of a run."""
+"""Sends a person's input to a phone by hand: one touch, key or text, with the same lease, rules and journal (the record
+of every input) as the actions of a task.
+"""
 
 from __future__ import annotations
 
@@ -38,26 +40,27 @@ ByHand = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type 
 """The actions that people can do by hand. Points are in native pixels of the phone."""
 
 BY_HAND = -1
-"""The sub-task number under which touches on a taken-over run's phone are in the journal; the run's own begin at 1."""
+"""The sub-task number under which the journal records touches during a takeover; the run's own sub-tasks begin at 1."""
 _PATCH = 0.06
 """Share of the screen's height, in each direction, that must look the same around a place that was touched."""
 
 
 class Operated(TaskError):
-    """The phone was not touched, or it is unknown whether it was."""
+    """The input was not performed, or it is unknown whether it was."""
 
 
 class ScreenMoved(Operated):
-    """The screen has changed since the person saw it, so nothing was touched."""
+    """The screen has changed since the person saw it, so the input was not performed."""
 
     def __init__(self) -> None:
         super().__init__(say("hand.moved"))
 
 
 class NeedsApproval(TaskError):
-    """The rules require approval first. `asked` identifies the touch, so that an approval holds for it alone.
+    """The approval rules require an approval for this touch first.
 
-    `what` and `why` are for the person who decides; `anchor` is the element that the approved touch must hit.
+    `asked` identifies the touch, so that an approval is valid for it alone. `what` (the touched control) and `why` (the
+    rule's reason) are for the person who decides. `anchor` describes the element that the approved touch must hit.
     """
 
     def __init__(self, what: str, why: str, asked: str, anchor: dict[str, Any]) -> None:
@@ -70,36 +73,42 @@ class NeedsApproval(TaskError):
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a touch hit: the app in front, and the label at that place. `yes` is why the rules require approval, if
-    the touch itself was the approval. `seen` is the screen before it, without its picture.
-    """
+    """The result of a touch."""
 
     app: str
+    """The package name of the app in front."""
     target: str
+    """The label of the control at that place."""
     yes: str = ""
+    """Why the rules require an approval, if the person's own touch counted as the approval; "" otherwise."""
     seen: Observation | None = field(default=None, repr=False)
+    """The screen before the touch, without its picture."""
 
 
 class Aim(Protocol):
-    """What a person touched on the screen that they saw."""
+    """What a person meant to touch, judged by the screen that they saw."""
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """Where the target is on the current screen. Raises ScreenMoved."""
+        """Return where the target is on the current screen. Raises ScreenMoved if the screen has changed too much."""
         ...
 
     def holds(self, gate: Gate) -> bool:
-        """Whether the target is still certain enough for what the rules say about it."""
+        """Return whether the target is certain enough, given `gate`: the decision of the approval rules about this
+        input.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AtAnchor:
-    """The target of a touch by its number on a picture in a chat: it must be the same control among the same words."""
+    """A control that the person chose by its number on a picture in a chat. It must still be the same control,
+    surrounded by the same words.
+    """
 
     anchor: dict[str, Any]
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """Where the control is on the current screen. Raises ScreenMoved."""
+        """Return where the control is on the current screen. Raises ScreenMoved if it is not there."""
         del action
         target_now = relocated(self.anchor, now.observation)
         if target_now is None:
@@ -107,32 +116,34 @@ class AtAnchor:
         return target_now.target
 
     def holds(self, gate: Gate) -> bool:
-        """Whether the control is still certain enough for what the rules say about it."""
+        """Return True: a control that was found is certain enough for every decision of the rules."""
         del gate
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class OnScreen:
-    """The whole screen instead of a place, identified by its fingerprint: for keys, text and scrolling."""
+    """The whole screen, identified by its fingerprint `word`. Used for keys, text and scrolling, which have
+    no place.
+    """
 
     word: str
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """Where the input goes on the current screen. Raises ScreenMoved."""
+        """Return where the input goes on the current screen. Raises ScreenMoved if the fingerprint differs."""
         if screen_word(now.observation) != self.word:
             raise ScreenMoved
         return resolve_target(action, now)
 
     def holds(self, gate: Gate) -> bool:
-        """Whether the screen is still certain enough for what the rules say about the input."""
+        """Return True: a screen with the same fingerprint is certain enough for every decision of the rules."""
         del gate
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A thumbnail of a live picture that a person was shown; `before` is the one before it."""
+    """A picture of the live view that a person was shown, kept as a thumbnail. `before` is the picture before it."""
 
     number: int
     seen: Observation
@@ -141,9 +152,11 @@ class Still:
 
 
 class OnStill:
-    """A place on a live picture. The screen must look the same around it; keys and text must find the same app.
+    """A place on a picture of the live view. The screen must look the same around it; for keys and text, only the app
+    must be the same.
 
-    Where the rules ask nothing, something that moves by itself, such as a film, may be touched all the same.
+    If the rules allow the touch without approval, a place where something moves by itself, such as a film, may also be
+    touched.
     """
 
     def __init__(self, still: Still) -> None:
@@ -151,7 +164,7 @@ class OnStill:
         self._moves = False
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """Where the place is on the current screen. Raises ScreenMoved."""
+        """Return where the place is on the current screen. Raises ScreenMoved if the screen there has changed."""
         seen, there = self._still.seen, now.observation
         hidden = seen.thumbnail is None
         if there.package != seen.package or not (hidden or there.size == seen.size):
@@ -169,12 +182,14 @@ class OnStill:
         return where
 
     def holds(self, gate: Gate) -> bool:
-        """Whether the place is still certain enough for what the rules say about it."""
+        """Return whether the place is certain enough: a moving one is only if the rules allow the touch without
+        approval.
+        """
         return not self._moves or gate.verdict == "allow"
 
 
 def _patch(where: ResolvedTarget, size: Size) -> Bounds:
-    """The area around a point that is compared: the control there, unless that is large."""
+    """Return the area around a point that is compared: the control there, unless that is large."""
     assert where.point is not None
     reach = int(size.height * _PATCH)
     around = Bounds(where.point.x - reach, where.point.y - reach, where.point.x + reach, where.point.y + reach)
@@ -183,7 +198,7 @@ def _patch(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
-    """Whether both screens show the same in this area. A protected screen shows nothing and is compared by its
+    """Return whether both screens show the same in this area. A protected screen has no picture and is compared by its
     elements.
     """
     here, there = picture_of(one, where), picture_of(other, where)
@@ -191,7 +206,7 @@ def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
 
 
 class Operating:
-    """Sends what people do by hand to phones. `policy` holds the rules about approvals."""
+    """Performs people's input on phones. `policy` contains the rules about approvals; `journal` records each input."""
 
     def __init__(self, leases: PhoneLeases, phones: Phones, policy: Policy, journal: Journal) -> None:
         self._leases = leases
@@ -200,10 +215,11 @@ class Operating:
         self._journal = journal
 
     async def touch(self, phone: str, action: ByHand, event: str, *, allowed: str = "") -> Touched:
-        """Do one touch, once per `event`, on a phone that is not held, and return what it hit. `allowed` is what a
-        person has approved: the `asked` of an earlier NeedsApproval.
+        """Perform one input on a phone that nobody holds, once per `event` id, and return what it hit. `allowed` is
+        what a person has approved: the `asked` of an earlier NeedsApproval, "" for nothing.
 
-        Raises NeedsApproval, or Operated if the rules refuse it, or the phone is busy, away or did not take the input.
+        Raises NeedsApproval; also Operated if the rules refuse the input or the phone is busy, unreachable or rejects
+        it.
         """
         run = RunId(f"hand-{hashlib.sha256(event.encode()).hexdigest()[:16]}")
         fence = await leased(self._leases, run, phone)
@@ -223,10 +239,10 @@ class Operating:
     async def touch_held(
         self, lease: Lease, action: ByHand, event: str, aim: Aim, *, allowed: str = "", approves: bool
     ) -> Touched:
-        """Do one touch, once per `event`, under an existing lease, where the person aimed. With `approves` the touch
-        itself counts as the approval.
+        """Perform one input under an existing lease, once per `event` id, at the place described by `aim`. With
+        `approves`, the person's touch itself counts as the approval; `allowed` is that of `touch`.
 
-        Raises what `touch` does, and ScreenMoved.
+        Raises what `touch` raises, and ScreenMoved.
         """
         step = int.from_bytes(hashlib.sha256(event.encode()).digest()[:6])
         key = ActionKey(lease.run, BY_HAND, step, 0)
@@ -265,9 +281,10 @@ class Operating:
     def _yes(
         self, gate: Gate, action: ByHand, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
     ) -> str:
-        """Why the rules require approval for what the person's own touch approves; "" if they do not.
+        """Return why the rules require an approval, if the person's own touch counts as that approval; "" if they
+        require none.
 
-        Raises Operated for what the rules refuse, and NeedsApproval.
+        Raises Operated if the rules refuse the input, and NeedsApproval.
         """
         reason = said(gate.reason)
         if gate.verdict == "refuse":
@@ -283,12 +300,12 @@ class Operating:
 
 
 GIVEN_BACK_S: Final = 12.0
-"""Seconds to wait for the return of a lent phone; restoring it may take ten (`agent.runner.local.RESTORE_S`)."""
+"""Seconds to wait for the return of a borrowed phone; restoring it may take ten (`agent.runner.local.RESTORE_S`)."""
 
 
 async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
-    """Lease a phone that is free, or only lent and returned in time, and return the lease's number. Does not wait
-    for a running task. Raises Operated.
+    """Lease a phone that is free, or that is only borrowed and returned in time, and return the lease's fencing number.
+    Does not wait for a working task: then Operated is raised.
     """
     try:
         async with asyncio.timeout(GIVEN_BACK_S), aclosing(leases.acquire(run, phone)) as waiting:
@@ -300,12 +317,12 @@ async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
     except NoPhone as error:
         raise Operated(str(error)) from error
     except TimeoutError:
-        pass  # it is as good as at work
+        pass  # the phone counts as busy
     raise Operated(say("operate.busy"))
 
 
 def _tiny(screen: Size) -> Size:
-    """The screen with a thumbnail to compare; it is shown to no one."""
+    """Return the size of a thumbnail for comparisons; nobody gets to see it."""
     return Size(max(1, screen.width // 8), max(1, screen.height // 8))
 
 

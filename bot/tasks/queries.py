@@ -19,8 +19,10 @@ ESTIMATED_BY = 20
 
 
 def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Task]) -> Ahead | None:
-    """What is using the phone that a task waits for at this place in the queue, and the estimated wait: the median
-    duration of the `recent` tasks (latest first) for each task before it.
+    """Return what is using the phone that a queued task waits for, with the estimated wait; None if nothing is.
+
+    The estimate is the median duration of the latest tasks (`recent`, latest first) times `place`, the task's place in
+    the queue. `active` are the unfinished tasks.
     """
     working = [
         other
@@ -35,7 +37,7 @@ def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Ta
 
 
 class TaskQueries:
-    """Tasks, steps and questions as they are now, and notifications of changes."""
+    """Reads tasks, steps and questions as they are now, and notifies of changes."""
 
     def __init__(self, store: Store, record: TaskRepository, workers: Workers, news: EventBus) -> None:
         self._store = store
@@ -56,107 +58,111 @@ class TaskQueries:
         return self._news.on_event(listener)
 
     def on_passing(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event that no log stores; it must be quick. Returns a function that
-        unsubscribes.
+        """Call `listener` with each event that is not stored in a log, such as streamed text; it must be quick. Returns
+        a function that unsubscribes.
         """
         return self._news.on_passing(listener)
 
     def status(self, task: str) -> Told | ModelAway | None:
-        """What the work on a task is waiting for; None for nothing. It is not stored."""
+        """Return what the work on a task is waiting for; None if it is not waiting. This is not stored."""
         return self._news.status(task)
 
     async def get(self, task: str) -> Task | None:
-        """The task with this number, None when there is none."""
+        """Return the task with this number; None if there is none."""
         return await self._store.tasks.get(task)
 
     async def known(self, task: str) -> Task:
-        """The task with this number. Raises UnknownTask."""
+        """Return the task with this number. Raises UnknownTask."""
         found = await self._store.tasks.get(task)
         if found is None:
             raise UnknownTask(task)
         return found
 
     async def parts(self, task: str) -> tuple[Task, ...]:
-        """The parts of a task for several phones, in the order in which the phones were named; empty for any other
-        task.
+        """Return the parts of a task for several phones, in the order in which the phones were named; empty for any
+        other task.
         """
         return await self._store.tasks.parts(task)
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """What is using the phone that a queued task waits for, and the estimated wait."""
+        """Return what is using the phone that a queued task waits for, and the estimated wait; None if nothing is."""
         place = self._workers.place(task.id)
         if place is None:
             return None
         return ahead_of(task, place, await self._store.tasks.active(), await self._store.tasks.recent(ESTIMATED_BY))
 
     def ending(self, task: str) -> bool:
-        """Whether a person has cancelled the task and its last action has not finished yet."""
+        """Return whether a person has cancelled the task and its last action has not finished yet."""
         return self._workers.ending(task)
 
     async def parts_now(self, task: str) -> tuple[PartNow, ...]:
-        """The progress of each part of a task for several phones; empty for any other task."""
+        """Return the progress of each part of a task for several phones; empty for any other task."""
         steps, place = self._store.steps, self._workers.place
         return tuple([PartNow(part, await steps.last(part.id), place(part.id)) for part in await self.parts(task)])
 
     async def of_event(self, origin: Origin) -> Task | None:
-        """The task that was accepted from this event; None if there is none."""
+        """Return the task that was accepted from this event (a chat message, for example); None if there is none."""
         return await self._store.tasks.of_event(None, origin)
 
     async def recent(
         self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None
     ) -> tuple[Task, ...]:
-        """The latest tasks first; with `before`, only those accepted before that one; with `accounts`, only theirs."""
+        """Return up to `limit` tasks, latest first. With `before`, only those accepted before the task with that id;
+        with `accounts`, only tasks of these people.
+        """
         return await self._store.tasks.recent(limit, before=before, accounts=accounts)
 
     async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
-        """These tasks, with their parts and the tasks that they are parts of."""
+        """Return these tasks, their parts, and the tasks that they are parts of."""
         return await self._store.tasks.around(tasks)
 
     async def active(self) -> tuple[Task, ...]:
-        """All unfinished tasks in order of acceptance; parts come after the task that they belong to."""
+        """Return all unfinished tasks in order of acceptance. Parts come after the task that they belong to."""
         return await self._store.tasks.active()
 
     async def working_on(self, phone: str) -> Task | None:
-        """The task that has begun and has this phone; None if there is none."""
+        """Return the task that has begun and uses this phone; None if there is none."""
         return await self._store.tasks.working_on(phone)
 
     async def in_place(self, address: Address) -> Task | None:
-        """The task whose messages go to this place: the latest unfinished one, else the latest."""
+        """Return the task whose messages go to this place: the latest unfinished one, else the latest; None if there is
+        none.
+        """
         return await self._store.tasks.in_place(address)
 
     async def made_for_tasks(self, address: Address) -> bool:
-        """Whether the place is a thread that was opened for a task."""
+        """Return whether the place is a thread that was opened for a task."""
         return await self._store.tasks.made_for_tasks(address)
 
     async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
-        """The steps of a task in order, without the first `after`."""
+        """Return the steps of a task in order, without the first `after`."""
         return await self._store.steps.of(task, after=after)
 
     async def last_step(self, task: str) -> StepRow | None:
-        """The latest step of a task; None before the first."""
+        """Return the latest step of a task; None before its first step."""
         return await self._store.steps.last(task)
 
     async def place_in_queue(self, task: str) -> int | None:
-        """The task's place in the queue, from 1; None if it is not waiting for a phone."""
+        """Return the task's place in the queue, from 1; None if it is not waiting for a phone."""
         return self._workers.place(task)
 
     async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
-        """The open questions, oldest first: all, those of a task, or those shown in a place."""
+        """Return the open questions, oldest first: all of them, those of a task, or those shown at a place."""
         return await self._store.questions.open(task, place)
 
     async def question(self, question: str) -> OpenQuestion | None:
-        """The question with this id, None when there is none."""
+        """Return the question with this id, open or closed; None if there is none."""
         return await self._store.questions.get(question)
 
     async def question_shown(self, question: str, message: MessageRef) -> None:
-        """Record that the question was sent as this message."""
+        """Record that the question was sent as this chat message."""
         await self._store.questions.shown(question, message)
         shown = await self._store.questions.get(question)
         if shown is not None:
             self._news.changed(shown.task)
 
     async def set_place(self, task: str, place: Address) -> Task:
-        """Send the task's card and messages to this place from now on. Raises UnknownTask."""
+        """Send the task's card and messages to this place from now on, and return the task. Raises UnknownTask."""
         changed = await self._record.place(task, place)
         self._news.changed(task)
         return changed

@@ -1,4 +1,4 @@
-"""Closes unanswered questions, recording when and why, also in the audit."""
+"""Closes unanswered questions, and records when and why in the log and the audit."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class QuestionClosing:
         )
 
     async def by_going_on(self, transaction: Transaction, task: str, question: str) -> None:
-        """Close the questions of a task that continued without an answer; this is not recorded in the audit."""
+        """Close a question of a task that continued without an answer. This is not recorded in the audit."""
         await self._tell(
             transaction,
             await self._store.questions.close(transaction, task, question, why=Closing.WENT_ON, now=self._clock()),
         )
 
     async def give_up(self, task: str, question: str) -> None:
-        """Close a question because it will not be answered."""
+        """Close a question of a task because nobody will answer it."""
 
         async def work(transaction: Transaction) -> None:
             questions, now = self._store.questions, self._clock()
@@ -44,7 +44,9 @@ class QuestionClosing:
         await self._store.write(work)
 
     async def expire(self, now: float) -> tuple[OpenQuestion, ...]:
-        """Close the questions whose time is over and return them. Writes nothing if there are none."""
+        """Close the questions that have expired at `now` (Unix seconds), and return them. Writes nothing if there are
+        none.
+        """
         if not await self._store.questions.due(now):
             return ()
 

@@ -1,4 +1,4 @@
-"""Decides which waiting run gets which phone, as pure functions of plain values."""
+"""Decides which waiting run gets which phone. These are pure functions: they read and write nothing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ def _any(_phone: str) -> bool:
 
 
 class Standing(Enum):
-    """How sure it is that a run may have the phones it is admitted to."""
+    """How certain it is that a run may have the phones for which it waits."""
 
     SURE = auto()
     ASKED = auto()
-    """A platform is being asked, which ends soon: the phone is reserved for the run until then."""
+    """The chat platform is being asked for the person's roles, which ends soon: the phone is reserved for the run until
+    then.
+    """
     UNKNOWN = auto()
-    """The platform does not answer for now: other runs go first."""
+    """The chat platform does not answer for now: other runs go first."""
 
 
 def _sure() -> Standing:
@@ -39,16 +41,18 @@ def _sure() -> Standing:
 
 
 class NotAdmitted(NoPhone):
-    """The person may not use the phone they wish for, so the run does not wait."""
+    """The person may not use the phone they asked for, so the run does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A run in the queue. Lower ranks are served first."""
+    """A run that waits for a phone."""
 
     run: RunId
     wish: str
+    """The id of the wanted phone; "" for any."""
     rank: int
+    """The position in the queue: lower ranks are served first."""
     admits: Admits = _any
     """Whether the run may have the phone with this id; called each time, as rights change meanwhile."""
     standing: Callable[[], Standing] = _sure
@@ -58,10 +62,12 @@ class Waiter:
 def granted(
     waiters: Sequence[Waiter], phones: Collection[PhoneInfo], held: Collection[str]
 ) -> tuple[tuple[Waiter, str], ...]:
-    """The phones given to waiters now. `held` are the ids of the phones that runs hold."""
+    """Return the waiting runs that get a phone now, each with the phone's id. `held` are the ids of the phones that
+    other runs have.
+    """
     free = sorted(
         (phone for phone in phones if phone.health.usable and phone.id not in held),
-        # One that tells no battery hangs on the mains.
+        # A phone that reports no battery has mains power.
         key=lambda phone: (_BEST_FIRST.index(phone.health), -(100 if phone.battery is None else phone.battery)),
     )
     grants = []
@@ -77,7 +83,7 @@ def granted(
 
 
 def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
-    """The run's place in the queue, from 1. A run that takes any phone counts as waiting for each."""
+    """Return the run's place in the queue, from 1. A run that takes any phone counts as waiting for every phone."""
     return 1 + sum(
         other.rank < waiter.rank and (not waiter.wish or not other.wish or waiter.wish == other.wish)
         for other in waiters
@@ -87,11 +93,12 @@ def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
 def hopeless(
     wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any, *, called: str = ""
 ) -> NoPhone | None:
-    """Why no phone can serve this wish at present; None if waiting makes sense. `called` is the name of the wished
-    phone, needed if it is not among `phones`.
+    """Return why no phone can serve this wish (a phone's id, "" for any) at present; None if waiting makes sense.
+    `called` is the wished phone's name, needed if it is not among `phones`; `held` are the ids of phones that runs
+    have.
 
-    A phone held by a run is worth waiting for even if its cable is out, because that run waits for it too. So is one
-    that another service uses.
+    A phone that a run has is worth waiting for even if it is unplugged, because that run waits for it too. So is a
+    phone that another service uses.
     """
     if wish and not admits(wish):
         name = next((phone.name for phone in phones if phone.id == wish), called or wish)
@@ -114,7 +121,7 @@ def hopeless(
 
 
 def silent(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> bool:
-    """Whether a phone that would fit is attached and only does not answer now."""
+    """Return whether a phone that fits the wish is connected but does not answer now."""
     return any(phone.health is Health.SILENT and wish in {"", phone.id} and admits(phone.id) for phone in phones)
 
 

@@ -1,4 +1,6 @@
-"""The task service's writes: each method is one transaction, which also writes the messages that people must get."""
+"""The changes of the task service to the database: each method is one transaction, which also writes the messages that
+people must get.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ from bot.tasks.transitions import Ending, Transitions
 
 
 class TaskRepository:
-    """The task service's changes to the store."""
+    """Writes the task service's changes to the store."""
 
     def __init__(
         self,
@@ -56,8 +58,8 @@ class TaskRepository:
         self._limits = limits
 
     async def accept(self, request: TaskRequest) -> Accepted:
-        """Store a new task; an event that was accepted before returns its task. An empty event always counts as new.
-        Raises OverQuota.
+        """Store a new task. If its event was accepted before, the existing task is returned instead; a request with an
+        empty event always counts as new. Raises OverQuota.
         """
 
         async def work(transaction: Transaction) -> Accepted:
@@ -73,7 +75,9 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def end_at_once(self, request: TaskRequest, ending: Ending) -> Accepted:
-        """Store a task that ends without having begun; an event that was accepted before returns its task."""
+        """Store a task that ends without having begun. If its event was accepted before, the existing task is returned
+        instead.
+        """
 
         async def work(transaction: Transaction) -> Accepted:
             accepted = await self._keep(transaction, request, ())
@@ -109,8 +113,8 @@ class TaskRepository:
         return task
 
     async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
-        """Change the task's state to what `to` returns, given the task and whether it has an open question. Raises
-        WrongState. An interrupted task gets a message.
+        """Change the task's state to what `to` returns. `to` is called with the task and whether it has an open
+        question. Raises WrongState. If the task becomes interrupted, its person gets a message.
         """
 
         async def work(transaction: Transaction) -> Task:
@@ -125,19 +129,21 @@ class TaskRepository:
         return await self._store.write(work)
 
     def now(self) -> float:
-        """The time used for storing, in Unix seconds."""
+        """Return the current time in Unix seconds, as used in the store."""
         return self._clock()
 
     async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
-        """Whether the last input of these runs may still reach the phone; see `ActionJournal.in_flight`."""
+        """Return whether the last input of these runs, if begun since the time `since` (Unix seconds), may still reach
+        the phone. See `ActionJournal.in_flight`.
+        """
         return await self._store.journal.in_flight(runs, since=since)
 
     async def known(self, task: str) -> Task:
-        """The task with this id; waits while the store is unavailable. Raises UnknownTask."""
+        """Return the task with this id; waits while the store is unavailable. Raises UnknownTask."""
         return await self._store.write(lambda transaction: self._keeping.known(transaction, task), patience=PATIENCE_S)
 
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
-        """The tasks that this one follows up, oldest first, as far as they are stored. Tasks of which a message was
+        """Return the stored tasks that this one follows up, at most `most`, oldest first. Tasks of which a message was
         deleted are left out. Waits while the store is unavailable.
         """
         return await patiently(lambda: self._followed(task, most), seconds=PATIENCE_S)
@@ -152,28 +158,28 @@ class TaskRepository:
         return tuple(one for one in reversed(found) if one.id not in forgotten)
 
     async def parts(self, task: str) -> tuple[Task, ...]:
-        """The parts of a task for several phones; none for any other."""
+        """Return the parts of a task for several phones; empty for any other task."""
         return await self._store.tasks.parts(task)
 
     async def place(self, task: str, place: Address) -> Task:
-        """Send the task's card and messages to this place from now on."""
+        """Send the task's card and messages to this place from now on, and return the task."""
 
         async def work(transaction: Transaction) -> Task:
             changed = replace(await self._keeping.known(transaction, task), place=place)
             await self._store.tasks.save(transaction, changed, now=self._clock())
             return changed
 
-        # The place is open already: were it not kept, another one would be opened.
+        # The place has been opened already; if it were not stored, another one would be opened.
         return await self._store.write(work, patience=PATIENCE_S)
 
     async def ask_for_hands(self, task: str, question: Question) -> bool:
-        """Store and send the question that a paused task asks while a person is using its phone. False if one is
-        already open. Raises WrongState if the task is no longer paused.
+        """Store and send the question that a paused task asks while a person is using its phone. Returns False if such
+        a question is already open. Raises WrongState if the task is no longer paused.
         """
 
         async def work(transaction: Transaction) -> bool:
             current, now = await self._keeping.known(transaction, task), self._clock()
-            # Of several phones one may wait for an answer, where the others stand still.
+            # With several phones, one may wait for an answer while the others are paused.
             still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
             if current.state not in still:
                 raise WrongState(current, "taken")
@@ -190,7 +196,7 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def close_hands(self, task: str) -> None:
-        """Close the question that waits until a person is done on the phone, because the task goes on."""
+        """Close the question that waits until a person is done on the phone, because the task continues."""
 
         async def work(transaction: Transaction) -> None:
             for one in await self._store.questions.open(task, source=transaction):
@@ -200,7 +206,9 @@ class TaskRepository:
         await self._store.write(work)
 
     async def answer(self, question: OpenQuestion, text: str, by: Person) -> bool:
-        """Store the answer to a question if it is open and in time; the first one wins. Returns False otherwise."""
+        """Store the answer to a question. Returns False if the question is closed or has expired; the first answer
+        wins.
+        """
         name = by.name or by.id
 
         async def work(transaction: Transaction) -> bool:
@@ -214,14 +222,16 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def note(self, task: Task, text: str, by: Person) -> None:
-        """Record that a person has given the task a note."""
+        """Record in the log that a person has given the task a note."""
         noted = Noted(text=text, by=by.name or by.id)
         append = self._store.task_events.append
-        # The agent has it already.
+        # The agent already has the note.
         await self._store.write(lambda transaction: append(transaction, task, noted), patience=PATIENCE_S)
 
     async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:
-        """End the task with all its parts; does nothing if it has ended. See `Store.write`."""
+        """End the task with all its parts, and return it; does nothing if it has ended. `patience` is the seconds to
+        wait while the store is unavailable; see `Store.write`.
+        """
 
         async def work(transaction: Transaction) -> Task:
             current = await self._keeping.known(transaction, task)
@@ -237,11 +247,11 @@ class TaskRepository:
         return await self._store.write(work, patience=patience)
 
     async def take(self, task: str, event: TaskEvent, *, by: Person | None = None) -> OpenQuestion | None:
-        """Store the changes that an event of the agent makes. Events after the end change nothing. `by` is the person
-        who ended the task, if one did.
+        """Store the changes that an event of the agent makes. Events after the task's end change nothing. `by` is the
+        person who ended the task, if one did.
 
-        Returns the stored question if the event asks one that was already answered or has expired: the agent has missed
-        that.
+        If the event asks a question that was already answered or has expired (the agent missed that), the stored
+        question is returned; otherwise None.
         """
 
         async def work(transaction: Transaction) -> OpenQuestion | None:

@@ -1,4 +1,4 @@
-"""Codes and passwords on their way to a phone. Implements `agent.ports.secrets.Secrets`."""
+"""Keeps codes and passwords until they are typed on a phone. Implements `agent.ports.secrets.Secrets`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LIFETIME_S = 900.0
 
 
 class MemorySecrets:
-    """Keeps codes and passwords in memory only, each until it is taken once or 15 minutes have passed.
+    """Keeps codes and passwords in memory only. Each can be taken once, within 15 minutes.
 
-    `cover` is called with each value and the seconds for which it must not appear in any log.
+    `cover` is called with each value, and the seconds for which logs must hide it.
     """
 
     def __init__(
@@ -28,17 +28,17 @@ class MemorySecrets:
         return f"<{len(self._values)} secrets>"
 
     def keep(self, secret: str, value: str) -> None:
-        """Keep a value, which can be taken once under this id."""
+        """Keep `value` under the id `secret`, until it is taken."""
         self._forget_old()
         self._values[secret] = (self._clock() + LIFETIME_S, value)
         self._cover(value, LIFETIME_S)
 
     def take(self, secret: str) -> str | None:
-        """Remove and return the value; None if it is unknown, already taken or too old."""
+        """Remove and return the value with this id; None if it is unknown, already taken or too old."""
         self._forget_old()
         _, value = self._values.pop(secret, (0.0, None))
         if value is not None:
-            # It is typed now, and what goes wrong with that is logged.
+            # It is typed now, and a failure to type it is logged.
             self._cover(value, LIFETIME_S)
         return value
 

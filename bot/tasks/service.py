@@ -54,11 +54,15 @@ logger = logging.getLogger(__name__)
 
 
 class TaskService(TaskQueries):
-    """Everything that can be done with tasks. The caller checks who may do it.
+    """The operations on tasks: accept, control and end them, and answer their questions. The caller checks the rights.
 
-    Calls are carried through even if the caller is cancelled half way. `clock` returns Unix seconds, `model` the name
-    of the model that acts now; `gate` must admit every task, and `admission` is what the leases ask. With `steady`, a
-    clock that cannot be set, setting the system clock shortens no deadline.
+    An operation that has begun is completed even if the caller is cancelled.
+
+    - `clock` returns Unix seconds. `steady` is a clock that cannot be set; with it, changing the system clock shortens
+      no deadline.
+    - `model` returns the name of the model that acts now.
+    - `gate` checks each task before it is accepted, such as against quotas.
+    - `admission` decides which phones a task may be given.
     """
 
     def __init__(
@@ -95,7 +99,9 @@ class TaskService(TaskQueries):
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to work, after recovering what an earlier process left. Call it once the phones are known."""
+        """Begin to work, after recovering the unfinished tasks of an earlier process. Call it once the phones are
+        known.
+        """
         waiting = [task.id for task in await self._store.tasks.active() if task.state is TaskState.WAITING]
         await self._leases.start(waiting)
         ready = asyncio.Event()
@@ -104,13 +110,15 @@ class TaskService(TaskQueries):
         await self._maintenance.recover()
 
     async def stop(self) -> None:
-        """Stop at the next safe point, within the limits. Tasks at work become interrupted."""
+        """Stop the work at the next safe point, within the time limits. Tasks that were working on a phone become
+        interrupted.
+        """
         loop = asyncio.get_running_loop()
         until = loop.time() + self._limits.drain
         self._leases.drain()
         self._workers.close()
         with suppress(AgentFailed):
-            # It is logged; the rest has to stop all the same.
+            # The failure is logged; the rest has to stop nevertheless.
             await self._calls.bounded(self._agent.shutdown(), seconds=self._limits.drain)
         await self._workers.wait_all(max(0.0, until - loop.time()))
         await self._calls.stop(self._limits.goodbye)
@@ -122,11 +130,13 @@ class TaskService(TaskQueries):
         await self._leases.stop()
 
     def still_for(self) -> float:
-        """Seconds since the task service's last round of upkeep: at most one while it is healthy."""
+        """Return the seconds since the last round of background work, to detect that it hangs."""
         return self._maintenance.still_for()
 
     async def expire(self) -> None:
-        """Close questions whose time is over, and end interrupted tasks that were not resumed. Called every second."""
+        """Close expired questions, and end interrupted tasks that were not resumed in time. Called every few
+        seconds.
+        """
         await self._maintenance.expire()
 
     async def accept(self, request: TaskRequest) -> Accepted:
@@ -135,19 +145,20 @@ class TaskService(TaskQueries):
         return await self._calls.unbroken(self._accept(request))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
-        """Store a task that ends as blocked without being begun, with a message that says so. Raises BadText."""
+        """Store a task that ends as blocked without having begun. `why` is its final message. Raises BadText."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
         return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.BLOCKED, why)))
 
     async def reply(self, request: TaskRequest, answer: str) -> Accepted:
-        """Store a task that is answered without any work. Raises BadText."""
+        """Store a task that is answered at once with this text, without any work. Raises BadText."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
         return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.ANSWERED, answer)))
 
     async def cancel(self, task: str, by: Person) -> Task:
-        """End the task within a second and return it; if it was just ending, its outcome may be another.
+        """End the task within a second, and return it. If it was ending at the same moment, its outcome may not be
+        "cancelled".
 
-        Raises UnknownTask, or WrongState if it had ended before.
+        Raises UnknownTask, or WrongState if it had already ended.
         """
         found = await self.known(task)
         logger.info("task %s: cancel, by %s", task, by.id)
@@ -169,7 +180,9 @@ class TaskService(TaskQueries):
         return await self._calls.unbroken(self._resume(found, note, by))
 
     async def hurry(self, task: str, by: Person) -> Task:
-        """Move a task that waits for a phone to the head of its queue. Raises UnknownTask or NotWaiting."""
+        """Move a task that waits for a phone to the head of its queue, and return it. Raises UnknownTask or
+        NotWaiting.
+        """
         found = await self.known(task)
         runs = [RunId(part.id) for part in await self.parts(task)] or [RunId(task)]
         if not any([await self._calls.unbroken(self._leases.hurry(run)) for run in runs]):
@@ -178,33 +191,37 @@ class TaskService(TaskQueries):
         return found
 
     async def take_over(self, task: str, by: Person) -> Task:
-        """Pause the task until a person has done something on the phone. Raises what `pause` does."""
+        """Pause the task until a person is done on its phone, and return the task. Raises what `pause` raises."""
         found = await self.known(task)
         logger.info("task %s: taken over, by %s", task, by.id)
         return await self._calls.unbroken(self._takeover.take(found, by))
 
     async def steer(self, task: str, note: str, by: Person) -> Task:
-        """Give the task a note that the agent reads before its next step. Raises what `resume` does."""
+        """Give the task a note, which the agent reads before its next step. Raises what `resume` raises."""
         note = clean(note, say("desk.text.note"))
         found = await self.known(task)
         logger.info("task %s: a note, by %s", task, by.id)
         return await self._calls.unbroken(self._steer(found, note, by))
 
     def note(self, task: str, text: str) -> None:
-        """Show on the task's card what its work is waiting for, until it goes on or "" is passed. It is not stored."""
+        """Show on the task's card what its work is waiting for, until the work continues or "" is passed. This is not
+        stored.
+        """
         self._news.passed(task, Told(text=text))
 
     def model_away(self, task: str, away: ModelAway) -> None:
-        """Show on the task's card that it is waiting for its model, and until when. It is not stored."""
+        """Show on the task's card that it is waiting for its model, and until when. This is not stored."""
         self._news.passed(task, away)
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
-        """Answer a question; the first answer in time wins. Raises UnknownQuestion or BadText."""
+        """Answer a question; the first answer in time wins. Returns the question and whether this answer won. Raises
+        UnknownQuestion or BadText.
+        """
         return await self._calls.unbroken(self._answer(question, text, by))
 
     async def give_up(self, question: str) -> None:
-        """Close a question that will not be answered, which ends its task as blocked. A closed question stays as it
-        is. Raises UnknownQuestion.
+        """Close a question that nobody will answer, which ends its task as blocked. Does nothing if the question is
+        closed. Raises UnknownQuestion.
         """
         return await self._calls.unbroken(self._give_up(question))
 

@@ -1,4 +1,4 @@
-"""Calls that must not be cut off half way, and calls that must not take long."""
+"""Runs calls that must not be interrupted half way, and calls that must not take long."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ Result = TypeVar("Result")
 
 
 class ShieldedCalls:
-    """Keeps references to running calls until they have ended."""
+    """Runs calls as tasks of their own, and keeps references to them until they have ended."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._running: set[asyncio.Task[Any]] = set()
 
     async def unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Carry `work` through even if the caller is cancelled, so that what is committed is also acted on."""
+        """Await `work` and return its result. It is completed even if the caller is cancelled, so that what is
+        committed is also acted on.
+        """
         running = self._begin(work)
         try:
             return await asyncio.shield(running)
@@ -32,14 +34,14 @@ class ShieldedCalls:
             raise
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run a call in the background; a failure is logged."""
+        """Run `work` in the background. A failure is logged."""
         self._begin(work).add_done_callback(_log_failure)
 
     async def bounded(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:
-        """Call the agent with a time limit. False if it has not answered in time; the call then continues in the
-        background.
+        """Await a call to the agent with a time limit (`seconds`, by default that of the service). Returns False if it
+        took longer; it then continues in the background.
 
-        Raises AgentFailed if the agent failed.
+        Raises AgentFailed if the call failed.
         """
         running = self._begin(work)
         await asyncio.wait({running}, timeout=self._patience if seconds is None else seconds)

@@ -1,4 +1,4 @@
-"""A person takes over: the task is paused while they do something on the phone, until they say that they are done."""
+"""Takeover: the task is paused while a person does something on its phone, until they say that they are done."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from bot.texts import say
 
 
 class Takeover:
-    """Asks the question that waits for a person to be done on the phone, and resumes the task once it is answered."""
+    """Asks the question that stays open until a person is done on the phone, and resumes the task once it is
+    answered.
+    """
 
     def __init__(
         self, control: MultiDeviceControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
@@ -27,9 +29,10 @@ class Takeover:
         self._clock = clock
 
     async def take(self, task: Task, by: Person) -> Task:
-        """Pause the task and ask the person to say when they are done; taking over twice changes nothing.
+        """Pause the task, ask the person to say when they are done, and return the task. Taking over twice changes
+        nothing.
 
-        Raises WrongState, AgentFailed, or NotStill as a pause does (the question is open all the same).
+        Raises WrongState, AgentFailed, or NotStill as a pause does; after NotStill, the question is open nevertheless.
         """
         if task.state not in {TaskState.WORKING, TaskState.PAUSED}:
             raise WrongState(task, "taken")
@@ -43,10 +46,10 @@ class Takeover:
         return await self._ask(paused, by)
 
     async def done(self, task: Task, by: Person) -> None:
-        """Resume the task with a note for the agent, because the person is done; does nothing if it has resumed
+        """Resume the task with a note for the agent, because the person is done. Does nothing if it has been resumed
         meanwhile.
 
-        Raises AgentFailed; the task is then paused and can be resumed.
+        Raises AgentFailed; the task is then still paused and can be resumed.
         """
         name = by.name or by.id
         note = done_by_hand(name)

@@ -1,4 +1,4 @@
-"""The places that can be touched on a screen, each with the element it must still hit later."""
+"""Finds the places that can be touched on a screen, each with the element that a later touch must still hit."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ LARGE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place on a picture that can be touched: its position in native pixels, and the element that must still be
-    there.
-    """
+    """A place on a screenshot that can be touched."""
 
     at: Point
+    """Its position in the phone's own pixels."""
     box: Bounds
+    """The area to mark on the screenshot."""
     anchor: dict[str, Any] = field(repr=False)
+    """Describes the element that must still be there when the place is touched."""
 
 
 def touchable_places(seen: Observation) -> tuple[Place, ...]:
-    """The places that can be touched, in reading order; a grid if the phone reports no elements."""
+    """Return the places that can be touched, in reading order. If the phone reports no elements, they form a regular
+    grid.
+    """
     screen, targets = screen_of(seen.without_picture(), seen.size)
     view = ScreenView(seen.without_picture(), screen, targets)
     able = [e for e in targets if _can_be_touched(e, seen.size)][:MOST_PLACES]
@@ -72,5 +75,5 @@ def _box(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def tap(at: Point) -> act.Tap:
-    """A tap at this native pixel."""
+    """Return a tap at this point, in the phone's own pixels."""
     return act.Tap(target=act.PointTarget(x=at.x, y=at.y))

@@ -1,4 +1,6 @@
-"""What every change of a task goes through: it is stored, the task it is a part of follows, and an end is reported."""
+"""Stores every change of a task. The task that a part belongs to is updated with it, and an end is reported
+to people.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from bot.tasks.question_closing import QuestionClosing
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a task ends. Fields that are None leave the task's value as it is."""
+    """How a task ends. Fields that are None leave the task's value unchanged."""
 
     outcome: Outcome
     summary: str
@@ -40,7 +42,7 @@ class Ending:
 
 
 class Transitions:
-    """Changes of tasks, each to be called within a transaction."""
+    """Changes tasks; each method is called within a transaction. `clock` returns Unix seconds."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
@@ -48,15 +50,15 @@ class Transitions:
         self.closings = QuestionClosing(store, clock)
 
     async def known(self, transaction: Transaction, task: str) -> Task:
-        """The task with this number. Raises UnknownTask."""
+        """Return the task with this number. Raises UnknownTask."""
         found = await self._store.tasks.get(task, transaction)
         if found is None:
             raise UnknownTask(task)
         return found
 
     async def save(self, transaction: Transaction, before: Task, task: Task, *, by: Person | None = None) -> None:
-        """Store what has changed since `before`, and update the task it is a part of; `by` is the person who ended
-        it, if one did.
+        """Store `task`, whose former state was `before`, and update the task that it is a part of. `by` is the person
+        who ended it, if one did.
         """
         now = self._clock()
         await self._keep(transaction, before, task, now, by)
@@ -97,8 +99,8 @@ class Transitions:
         await self._store.task_events.append(transaction, task, event)
 
     async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
-        """End a task and write its final message; for the reading of a watch, only if there is news. The only way to
-        an end.
+        """End a task, write its final message, and return it. The run of a watch gets a message only if there is news.
+        Every task ends through this method.
         """
         now = self._clock()
         ended = replace(

@@ -1,4 +1,4 @@
-"""The work on tasks: one worker for each unfinished task, which commits every event that the agent reports."""
+"""Runs the work on tasks: one worker for each unfinished task, which stores every event that the agent reports."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ from bot.texts import say, speaking
 FOLLOWED = 8
 """Maximum earlier tasks, each following up the one before, that a task gets to know."""
 MOST_THOUGHTS = 100_000
-"""Maximum characters of a model's thoughts and texts that a task's log stores, per start of the work on it."""
+"""Maximum characters of a model's thoughts and texts that are stored in a task's log, for each start of the
+work on it.
+"""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class _Worker:
-    """The worker of a task. `note` is passed on after the first event, because the agent may not know the task
-    earlier.
+    """The worker of a task. `note` is passed to the agent after the first event, because the agent may not know the
+    task before.
     """
 
     note: str
@@ -46,12 +48,14 @@ class _Worker:
     place: int | None = None
     runs: set[RunId] = field(default_factory=set)
     thoughts: int = 0
-    """Characters of its thoughts that the log stores."""
+    """Characters of the model's thoughts that are stored in the log."""
     running: asyncio.Task[None] | None = None
 
 
 class Workers:
-    """The workers of unfinished tasks. They belong to the task group that `run` holds open."""
+    """Starts and ends the workers, one for each unfinished task. They belong to the task group that `run`
+    keeps open.
+    """
 
     def __init__(
         self, agent: Agent, record: TaskRepository, news: EventBus, leases: Leases, admission: Admission
@@ -66,14 +70,16 @@ class Workers:
         self._stopping = False
 
     async def run(self, ready: asyncio.Event, helper: Callable[[], Awaitable[None]]) -> None:
-        """Hold the task group open until cancelled; `helper` runs in it as well."""
+        """Keep the task group open until cancelled, and run `helper` in it. `ready` is set once workers can
+        be started.
+        """
         async with asyncio.TaskGroup() as group:
             self._group = group
             ready.set()
             await helper()
 
     def start(self, task: Task, note: str = "") -> None:
-        """Let the agent work on the task, unless it already does."""
+        """Let the agent work on the task, unless it already does. `note` is passed to the agent, "" for none."""
         assert self._group is not None, "the task service was not started"
         assert not task.parts, "its parts do the work"
         if task.id in self._workers or self._stopping:
@@ -84,31 +90,31 @@ class Workers:
         worker.running = self._group.create_task(self._work(task, worker), name=f"task {task.id}")
 
     def alive(self, task: str) -> bool:
-        """Whether the agent is working on the task."""
+        """Return whether the agent is working on the task."""
         return task in self._workers
 
     def runs(self, task: str) -> Collection[RunId]:
-        """The runs that the work on the task has begun in this process."""
+        """Return the ids of the runs that the work on the task has begun in this process."""
         worker = self._workers.get(task)
         return () if worker is None else tuple(worker.runs)
 
     def place(self, task: str) -> int | None:
-        """The task's place in the queue as the agent last reported it."""
+        """Return the task's place in the queue as the agent last reported it; None if it reported none."""
         worker = self._workers.get(task)
         return None if worker is None else worker.place
 
     def mark_cancelled(self, task: str, by: Person) -> None:
-        """Record who cancelled the task, for its summary."""
+        """Record who cancelled the task; the task's summary names them."""
         if (worker := self._workers.get(task)) is not None:
             worker.cancelled_by = by
 
     def ending(self, task: str) -> bool:
-        """Whether the task was cancelled and its worker is still running."""
+        """Return whether the task was cancelled and its worker is still running."""
         worker = self._workers.get(task)
         return worker is not None and worker.cancelled_by is not None
 
     async def wait(self, task: str, seconds: float) -> bool:
-        """Wait until the task's worker has ended; False if that takes too long."""
+        """Wait until the task's worker has ended. Returns False if that takes longer than `seconds`."""
         worker = self._workers.get(task)
         if worker is None or worker.running is None:
             return True
@@ -116,7 +122,7 @@ class Workers:
         return not pending
 
     def close(self) -> None:
-        """Start no more workers because the service stops; unfinished work will be continued later."""
+        """Prevent new workers, because the service stops. Unfinished work is continued at the next start."""
         self._stopping = True
 
     async def wait_all(self, seconds: float) -> None:
@@ -126,7 +132,7 @@ class Workers:
             await asyncio.wait(running, timeout=seconds)
 
     async def abandon(self, task: str, seconds: float) -> None:
-        """Give a worker whose task ended without it some seconds to clean up, then cancel it."""
+        """Wait some seconds for a worker whose task has already ended, so that it can clean up; then cancel it."""
         worker = self._workers.get(task)
         if worker is None or worker.running is None or await self.wait(task, seconds):
             return
@@ -134,17 +140,20 @@ class Workers:
         worker.running.cancel()
 
     async def free_phones(self, task: str) -> None:
-        """Give back what the task's runs hold, because the task has ended, whether or not the agent still reacts."""
+        """Release the phones of the task's runs, because the task has ended. This does not depend on the agent's
+        reaction.
+        """
         for run in self.runs(task):
             await self._leases.release(run)
 
     async def deliver(self, question: OpenQuestion) -> None:
-        """Pass the outcome of a question to the agent; for a secret only its id, which is that of the question.
+        """Pass the outcome of a question to the agent. For a secret, only its id is passed, which equals the question's
+        id.
 
-        If the agent fails at it, the task ends as failed. If the task service's own question was not answered, the task
-        ends: the agent does not know that question.
+        If the agent fails, the task ends as failed. If nobody answered a question that the task service itself asked,
+        the task ends, because the agent does not know that question.
         """
-        # Whoever answers, and the clock, may speak otherwise than the person whose task it is.
+        # The task's person may have another language than the person who answers.
         with speaking((await self._record.known(question.task)).person.language):
             await self._deliver(question)
 

@@ -1,10 +1,11 @@
-"""Every sentence that people read, in one catalogue: a folder a language, a file an area; {names} are filled in.
+"""The catalogue of all texts that people read: one folder for each language, one file for each area, with {names} as
+placeholders.
 
-What the agent and its phones say has its English with them (`agent/sentences.toml`, `devices/sentences.toml`) and its
-translations here.
+The English texts of the agent and the devices are in their packages (`agent/sentences.toml`, `devices/sentences.toml`);
+their translations are here.
 
-What language is spoken is a matter of the surroundings: whoever knows the person says `speaking`, and all that is
-said below it, in tasks and threads that begin there too, is in that language.
+The language is a context variable. Code that knows the person sets it with `speaking`; everything inside that block,
+including asyncio tasks and threads that start there, uses the language.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import Words, flat, worded
 
 AGENT: Final = "agent."
-"""Begins the keys of what the agent and its phones say by themselves."""
+"""Prefix of the keys of texts that come from the agent and the devices."""
 _OWN: Final = "bot."
-"""Begins the kinds of sentences of this catalogue where they are values (`words`)."""
+"""Prefix of the keys of this catalogue's texts when they are used as values (`words`)."""
 ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "zh")
-"""The languages of the catalogue; the first is complete by rule and stands in where another has no sentence."""
+"""The languages of the catalogue. The first is always complete; it is used where another has no translation."""
 
 
 def _read(language: str) -> Iterator[tuple[str, str]]:
     if language == ENGLISH:
-        # What the agent and its phones say stands with them; here are its translations.
+        # The English texts of the agent and the devices are in their packages; only translations are here.
         for below in (AGENT_SENTENCES, PHONE_SENTENCES):
             yield from ((f"{AGENT}{kind}", text) for kind, text in below.items())
     for file in files(__name__).joinpath(language).iterdir():
@@ -42,7 +43,7 @@ def _read(language: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def catalogue(language: str = ENGLISH) -> Mapping[str, str]:
-    """The sentences of a language: dotted key → sentence with named placeholders. Read when it is first spoken."""
+    """Return the texts of a language by dotted key; placeholders are named. A language is read at its first use."""
     return dict(_read(language))
 
 
@@ -50,9 +51,10 @@ _spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
 
 def language_of(setting: str, locale: str) -> str:
-    """The language for somebody whose platform names this locale, such as "zh-CN" or "en_GB" ("" when it names none).
+    """Return the language for a person whose platform reports this locale, such as "zh-CN" or "en_GB" ("" if it reports
+    none).
 
-    `setting` is a language, or "auto" to follow the locale as far as the catalogue knows it.
+    `setting` is a language, or "auto" to follow the locale if the catalogue has its language.
     """
     if setting in LANGUAGES:
         return setting
@@ -62,7 +64,7 @@ def language_of(setting: str, locale: str) -> str:
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Say everything in this language until the block ends; an unknown one is English."""
+    """Use this language for all texts until the block ends. An unknown language means English."""
     before = _spoken.set(language if language in LANGUAGES else ENGLISH)
     try:
         with worded(_worded, _spoken.get()):
@@ -72,22 +74,24 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def spoken() -> str:
-    """The language that is spoken here."""
+    """Return the current language."""
     return _spoken.get()
 
 
 def say(key: str, **values: object) -> str:
-    """The sentence for `key` with its placeholders filled. Raises KeyError for an unknown key or a missing value.
+    """Return the text for `key` in the current language, with its placeholders filled in. Raises KeyError for an
+    unknown key or a missing value.
 
-    Only the catalogue's own text is a format; braces inside the values stay as they are.
+    Only the catalogue's own text is a template; braces inside the values stay as they are.
     """
     return (catalogue(_spoken.get()).get(key) or catalogue()[key]).format(**values)
 
 
 def words(key: str, **values: object) -> Words:
-    """The sentence as a value: English in the log and for programs, worded by `said` where a person reads it.
+    """Return the text for `key` as a value that can be translated later: it is in English for the log and for programs,
+    and `said` converts it to the current language where a person reads it.
 
-    For what is kept, logged or raised in one place and read in another. Raises as `say`.
+    Used for texts that are stored, logged or raised in one place and read in another. Raises what `say` raises.
     """
     return Words(catalogue()[key], f"{_OWN}{key}", values)
 
@@ -98,17 +102,19 @@ def _worded(kind: str, values: Mapping[str, object]) -> str:
 
 
 def counted(noun: str, number: int) -> str:
-    """A number with its noun in the right form, such as "1 step" or "3 steps"."""
+    """Return a number with its noun in the right form, such as "1 step" or "3 steps". `noun` is a text key below
+    `count`.
+    """
     return say(f"count.{noun}.{'one' if number == 1 else 'other'}", number=number)
 
 
 def listed(items: Iterable[str]) -> str:
-    """Names one after the other."""
+    """Join the items to a list in the current language, such as "a, b". Empty items are left out."""
     kept = [item for item in items if item]
     return reduce(lambda before, item: say("row.item", before=before, part=item), kept) if kept else ""
 
 
 def paragraph(*sentences: str) -> str:
-    """Sentences one after the other; empty ones are left out."""
+    """Join the sentences to one paragraph in the current language. Empty ones are left out."""
     kept = [one for one in sentences if one]
     return reduce(lambda before, one: say("row.sentence", before=before, part=one), kept) if kept else ""

@@ -1,1 +1,1 @@
-"""Triggers: tasks that begin when a phone gets a notification or an SMS."""
+"""Triggers: tasks that start when a phone gets a notification or an SMS."""

@@ -28,7 +28,9 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class NewTrigger(WhatToDo):
-    """A task that begins whenever a phone gets such a notification, on that phone unless another one is named."""
+    """A task to start whenever a phone gets a certain notification. It runs on that phone unless another one
+    is named.
+    """
 
     source: Name = Field(min_length=1, description="The phone that gets it, by name or id.")
     app: Name = Field(default="", description="The app that shows it, by name or package; empty for SMS.")
@@ -105,7 +107,7 @@ async def list_triggers(calls: Caller, limit: Limit = 20, cursor: NumberCursor =
 
 @router.post("/triggers", status_code=201)
 async def create_trigger(wish: NewTrigger, calls: Caller) -> TriggerInfo:
-    """Start a task whenever a phone gets such a notification."""
+    """Create a trigger, which starts a task whenever a phone gets a certain notification."""
     calls.require(Right.USE)
     draft = wish.draft(wish.text)
     if wish.skill:
@@ -120,7 +122,7 @@ async def create_trigger(wish: NewTrigger, calls: Caller) -> TriggerInfo:
 
 @router.post("/triggers/{trigger}/{verb}")
 async def change_trigger(trigger: Id, verb: Literal["pause", "resume", "revoke"], calls: Caller) -> TriggerInfo:
-    """Pause or resume a trigger, or revoke what was approved for it in advance."""
+    """Pause or resume a trigger, or withdraw its standing approval."""
     told = await change(calls.schedules(), verb, await _known(calls, trigger))
     return next(_trigger(one, told) for one in await _visible(calls) if one.id == trigger)
 

@@ -1,7 +1,7 @@
-"""Recognises notifications with a code or link for signing in, which start no task and are shown to no model.
+"""Recognises notifications that contain a code or link for signing in. They start no task and are shown to no model.
 
-The gate's words for secrets (`Policy.asks_for_secret`) cover every language that has a table. Whether a number or word
-is a code depends on what the text says about signing in; in doubt it is one.
+The words for secrets (`Policy.asks_for_secret`) cover every language that has a table. Whether a number or word is a
+code depends on what the text says about signing in; in doubt it counts as one.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _KEY: Final = re.compile(r"(?<![A-Za-z0-9_-])(?=[\w.-]*\d)[A-Za-z0-9_-]{6,}(?:\.
 
 
 def tells_code(text: str, policy: Policy) -> bool:
-    """Whether the text contains, or may contain, a code or link that lets somebody sign in."""
+    """Return whether the text contains, or may contain, a code or link with which somebody can sign in."""
     plain = unicodedata.normalize("NFKC", text).strip()
     if looks_like_a_code(plain):
         return True

@@ -24,7 +24,7 @@ _ALL: Final = "/api/v1/triggers"
 
 
 async def when(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service to store a trigger. Raises Refused and ServiceGone."""
+    """Ask the running service to store a trigger. Returns the exit code. Raises Refused and ServiceGone."""
     found = split_when(options.text.strip())
     wish = None if found is None else wish_of(found[0])
     if found is None or wish is None:
@@ -52,7 +52,7 @@ async def when(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def triggers(options: argparse.Namespace, settings: Settings) -> int:
-    """List the triggers, or change one. Raises Refused and ServiceGone."""
+    """List the triggers, or change one. Returns the exit code. Raises Refused and ServiceGone."""
     typed = " ".join(options.change)
     async with service_of(settings) as remote:
         if typed.casefold() in {"", "list", "列表"}:

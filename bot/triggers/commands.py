@@ -30,7 +30,9 @@ _CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigg
 
 
 async def when(request: Request, services: Services) -> Reply:
-    """Store a trigger: `PHONE gets a notification from APP`, then a `do` or a `skill`. Raises Refused."""
+    """Store a trigger from the typed text: `PHONE gets a notification from APP`, then a `do` or `skill` command. Raises
+    Refused.
+    """
     example = f"{request.prefix}{say('command.when.example')}"
     found = split_when(request.call.rest.strip())
     wish = None if found is None else wish_of(found[0], quiet=request.option("quiet"), per_hour=request.option("limit"))
@@ -44,7 +46,7 @@ async def when(request: Request, services: Services) -> Reply:
 
 
 def trigger_kept(made: Schedule) -> Reply:
-    """Return the answer to the command that created a trigger."""
+    """Return the reply that confirms a new trigger."""
     return Reply(
         Message(body="\n".join([say("trigger.made", trigger=made.id), *_lines(made)]), buttons=(_buttons(made),))
     )

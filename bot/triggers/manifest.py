@@ -1,4 +1,4 @@
-"""Registers triggers as a part of the program. Nothing of it is loaded before the first trigger."""
+"""Registers triggers as an optional part of the program. Its modules are not loaded before the first trigger."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Reads the notifications of phones that have a trigger, and starts the resulting tasks once each, with the rights of
-that moment.
+"""Reads the notifications of phones that have a trigger, and starts the resulting tasks: each once, with the rights
+that the person has at that moment.
 
 Reading needs no lease and disturbs no task, and a phone, app or chat that hangs delays no other. A notification that
-was already read is not considered again. The mark of what started a task is stored with the task.
+was already read is not considered again. The id of the notification that started a task is stored with the task.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ logger = logging.getLogger(__name__)
 
 
 class TriggerWatcher:
-    """Watches the notifications for all triggers. Time comes from `services.clock`, `sleep` lets it pass, and `ticks`
-    returns seconds that setting the clock does not change.
+    """Watches the notifications for all triggers. `services.clock` gives the time, `sleep` waits for some seconds, and
+    `ticks` returns seconds that do not change when the clock is set.
     """
 
     def __init__(
@@ -95,7 +95,9 @@ class TriggerWatcher:
             await asyncio.gather(*self._working.values(), return_exceptions=True)
 
     async def look(self) -> bool:
-        """Start to read every app in a trigger that is not being read; return whether there are triggers."""
+        """Begin to read the notifications of every phone and app that has a trigger and is not being read already.
+        Returns whether there are triggers.
+        """
         triggers = await self._services.store.schedules.triggers()
         now, ticks = self._services.clock(), self._ticks()
         apps: defaultdict[tuple[str, str], list[Schedule]] = defaultdict(list)
@@ -112,7 +114,7 @@ class TriggerWatcher:
         return bool(triggers)
 
     async def finished(self) -> None:
-        """Return when no work is in progress."""
+        """Wait until no work is in progress."""
         while self._working:
             await asyncio.wait([*self._working.values()])
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Parses the text of a trigger and creates the trigger."""
+"""Parses the typed text of a trigger and creates the trigger."""
 
 from __future__ import annotations
 
@@ -47,14 +47,16 @@ class TriggerWish:
 
 
 def split_when(text: str) -> tuple[str, str] | None:
-    """Split the text into the condition and its `do`, which may also come first in quotes; None if there is none."""
+    """Split the text into the condition and the `do` command after it; None if there is no such command. Words in
+    quotes are not taken for one.
+    """
     found = plan_in(_QUOTED.sub(lambda each: "_" * len(each[0]), text))
     return None if found is None else (text[: -len(found[1])].strip(" ,，"), text[-len(found[1]) :])
 
 
 def wish_of(when: str, *, quiet: str = "", per_hour: str = "") -> TriggerWish | None:
-    """Parse a condition such as `pixel gets a notification from Gmail with "invoice"`; None if it is none. Raises
-    Refused for invalid quiet hours or limits.
+    """Parse a condition such as `pixel gets a notification from Gmail with "invoice"`; None if the text is not one.
+    `quiet` are quiet hours and `per_hour` a limit, as typed; "" for none. Raises Refused if one of them is invalid.
     """
     found = _ENGLISH.fullmatch(when.strip()) or _CHINESE.fullmatch(when.strip())
     if found is None or not (found["sms"] or found["source"]):
@@ -95,8 +97,9 @@ async def add_trigger(
     zone: str = "",
     yes: StandingYes | None = None,
 ) -> Schedule:
-    """Create a trigger. Its tasks run on the phone that gets the notification unless the draft names another one.
-    Raises NotAllowed, Refused and BadText.
+    """Store a trigger and return it. Its tasks run on the phone that gets the notification, unless `draft` names
+    another one. `zone` is the time zone of the quiet hours; `yes` is a standing approval. Raises NotAllowed, Refused
+    and BadText.
     """
     if len(wish.words) > MOST_WORDS or any(len(each) > 200 for each in (*wish.words, wish.sender, wish.app)):
         raise Refused(say("trigger.too_many_words", most=MOST_WORDS))
@@ -140,7 +143,7 @@ async def _app(phone: Phone, name: str) -> tuple[str, str]:
 
 
 def trigger_words(trigger: Trigger) -> str:
-    """Describe the notifications that start the task, on one line."""
+    """Return one line that describes the notifications that start the task."""
     name = trigger.phone_name
     begins = say("trigger.when", phone=name, app=trigger.app) if trigger.app else say("trigger.when_sms", phone=name)
     words = [begins]

@@ -1,1 +1,1 @@
-"""Converts tasks, steps, phones and tools to plain JSON objects and to words for people."""
+"""Converts tasks, steps, phones and tools to plain JSON objects and to text for people."""

@@ -1,4 +1,4 @@
-"""Describes the state of the model in words and as JSON, the same way everywhere."""
+"""Describes the state of the model as text and as JSON, the same way everywhere."""
 
 from __future__ import annotations
 

@@ -49,7 +49,9 @@ if TYPE_CHECKING:
 
 
 def effect_words(effects: Sequence[Effect], names: Mapping[str, str]) -> str:
-    """Describe the effects of a step in the current language. `names` maps packages to names of apps."""
+    """Describe the effects of a step (what it changed on the phone) in the current language. `names` maps packages to
+    names of apps.
+    """
     changes = [_change(effect, names) for effect in effects]
     return reduce(lambda before, change: say("changes.next", before=before, change=change), changes or [""])
 
@@ -123,7 +125,9 @@ Json = dict[str, Any]
 
 
 def tokens_json(usage: Usage) -> Json:
-    """Return the tokens of a task or step, also by role and model; `cost` is null if the price is unknown."""
+    """Convert the tokens that a task or step used to JSON, in total and by role and model; `cost` is null if the price
+    is unknown.
+    """
     return {
         "input": usage.input,
         "output": usage.output,
@@ -138,12 +142,12 @@ def tokens_json(usage: Usage) -> Json:
 
 
 def usage_json(row: UsageRow) -> Json:
-    """Return the usage of one day, person, phone, role or model."""
+    """Convert the usage of one day, person, phone, role or model to JSON."""
     return {"key": row.key, "label": row.label} | totals_json(row.totals)
 
 
 def totals_json(totals: UsageTotals) -> Json:
-    """Return the usage of several tasks together."""
+    """Convert the total usage of several tasks to JSON."""
     return {
         "tasks": totals.tasks,
         "steps": totals.steps,
@@ -155,14 +159,14 @@ def totals_json(totals: UsageTotals) -> Json:
 
 
 def options_of(draft: TaskDraft) -> Json:
-    """Return the options of a task that differ from the settings."""
+    """Return as JSON the options of a task that differ from the settings."""
     skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
     device = {"device": draft.device} if draft.device else {}
     return {**device, **draft.options.model_dump(exclude_defaults=True), **skill}
 
 
 def schedule_json(one: Schedule) -> Json:
-    """Return a schedule; times are Unix seconds."""
+    """Convert a schedule to JSON; times are Unix seconds."""
     plan = one.plan
     return {
         "schedule": one.id,
@@ -182,7 +186,7 @@ def schedule_json(one: Schedule) -> Json:
 
 
 def task_json(task: Task) -> Json:
-    """Return a task; times are Unix seconds."""
+    """Convert a task to JSON; times are Unix seconds."""
     return {
         "task": task.id,
         "state": task.state.value,
@@ -210,7 +214,7 @@ def task_json(task: Task) -> Json:
 
 
 def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
-    """Return a step of a run, for the replay. `names` maps packages to names of apps."""
+    """Convert a step of a task to JSON, for the replay. `names` maps packages to names of apps."""
     return {
         "part": step.part,
         "phone": step.phone_name,
@@ -234,7 +238,7 @@ def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
 
 
 def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
-    """Return a phone; `tasks` are those that may hold or want it."""
+    """Convert a phone to JSON. `tasks` are the unfinished ones, which may use or wait for it."""
     return {
         "id": phone.id,
         "serial": phone.serial,

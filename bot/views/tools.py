@@ -1,4 +1,4 @@
-"""Describes the tools that need no phone: which are offered, and what the others lack."""
+"""Describes the tools that need no phone: which are available, and what the others lack."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from devices.wording import said
 
 
 class ToolLack(StrEnum):
-    """The setting whose absence keeps a tool from being offered. Tools of the workshop lack a `Lack` instead, and
-    missing libraries are an `Extra`.
+    """The setting that is missing for a tool. For tools of the workshop, a `Lack` says what is missing, and for
+    libraries an `Extra`.
     """
 
     KNOWLEDGE_DIR = "knowledge_dir"
@@ -25,26 +25,25 @@ class ToolLack(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolState:
-    """The state of one tool. `lack` says why it is not offered (None: it is), `in_runs` that it is also available
-    during a run.
-
-    `server` is the server in `mcp.json` that it belongs to, "" for a tool of this program.
-    """
+    """The state of one tool that needs no phone."""
 
     name: str
     lack: ToolLack | Lack | Extra | None = None
+    """Why it is not available; None if it is."""
     in_runs: bool = False
+    """Whether it is also available while a phone is used."""
     server: str = ""
+    """The server in `mcp.json` that it belongs to; "" for a tool of this program."""
 
     @property
     def about(self) -> str:
-        """What the tool does, in a few words; a server's own description is not repeated."""
+        """What the tool does, in a few words. For an external tool, the server's own description is not used."""
         about = say("tools.of_server", server=self.server) if self.server else say(f"cli.tools.about.{self.name}")
         return say("cli.tool.in_runs", about=about) if self.in_runs and self.lack is None else about
 
     @property
     def why(self) -> str:
-        """Why the tool is not offered, as a sentence; "" if it is."""
+        """A sentence that says why the tool is not available; "" if it is."""
         if self.lack is None:
             return ""
         if isinstance(self.lack, Lack):
@@ -55,7 +54,7 @@ class ToolState:
 
 
 class Absence(StrEnum):
-    """Why a server in `mcp.json` is not connected; the value is for the log."""
+    """The reason why a server in `mcp.json` is not connected; the value is for the log."""
 
     CONNECTING = "it is not connected yet"
     ENDED = "it has ended"
@@ -68,8 +67,8 @@ class Absence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """The state of an MCP server: why it is not connected (None: it is), the names of its tools, and how many more are
-    left out.
+    """The state of an MCP server: why it is not connected (None if it is), the names of its tools, and how many more
+    are left out.
     """
 
     name: str
@@ -80,7 +79,7 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class ServerAway:
-    """A server in `mcp.json` whose tools are not available, and why; the name is "" for the file itself."""
+    """A server in `mcp.json` whose tools are not available, and the reason. The name "" stands for the file itself."""
 
     name: str
     why: str
@@ -88,7 +87,7 @@ class ServerAway:
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """All tools with their states, the MCP servers that answer, and those that do not."""
+    """All tools that need no phone with their states, the MCP servers that answer, and those that do not."""
 
     tools: tuple[ToolState, ...] = ()
     answering: tuple[ServerState, ...] = ()
@@ -96,7 +95,7 @@ class ToolOffer:
 
 
 def tool_lines(offer: ToolOffer) -> Iterator[str]:
-    """Yield one line per tool, first those that are offered, then those that lack something."""
+    """Yield one line per tool: first the available ones, then those that lack something."""
     yield from (f"{tool.name}: {tool.about}" for tool in offer.tools if tool.lack is None)
     for tool in offer.tools:
         if tool.lack is not None:
@@ -108,21 +107,21 @@ def tool_lines(offer: ToolOffer) -> Iterator[str]:
 
 
 def server_line(server: ServerAway) -> str:
-    """The line that says why a server's tools are missing."""
+    """Return a line that says why a server's tools are missing."""
     if not server.name:
         return say("tools.file_away", why=server.why)
     return say("tools.server_away", server=server.name, why=server.why)
 
 
 def server_data(offer: ToolOffer) -> Iterator[dict[str, Any]]:
-    """Yield the servers in `mcp.json` as JSON, first those that answer, then the others with the reason."""
+    """Yield the servers in `mcp.json` as JSON: first those that answer, then the others with the reason."""
     for one in offer.answering:
         yield {"name": one.name, "why": "", "tools": list(one.tools), "left_out": one.left_out}
     yield from ({"name": one.name, "why": one.why, "tools": [], "left_out": 0} for one in offer.away)
 
 
 def tool_data(tool: ToolState) -> dict[str, Any]:
-    """Return a tool as JSON."""
+    """Convert the state of a tool to JSON."""
     return {
         "tool": tool.name,
         "offered": tool.lack is None,

@@ -1,4 +1,4 @@
-"""The JSON routes of the console's page."""
+"""The JSON routes that the console's page calls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class _Body(BaseModel):
 
 
 class Said(_Body):
-    """Text that was typed on the page. `event` is chosen by the page; the same one is handled once."""
+    """The body of a request with typed text. `event` is an id chosen by the page; text with the same id is handled only
+    once.
+    """
 
     text: str = Field(min_length=1, max_length=SAID_LIMIT)
     thread: str = Field(default="", max_length=ID_LIMIT)
@@ -64,7 +66,7 @@ class Said(_Body):
 
 
 class Pressed(_Body):
-    """A button that was pressed on the page."""
+    """The body of a request for a pressed button on the page."""
 
     data: str = Field(min_length=1, max_length=ID_LIMIT)
     message: str = Field(default="", max_length=ID_LIMIT)
@@ -74,7 +76,9 @@ class Pressed(_Body):
 
 
 class Api:
-    """The routes for the console's page. `connectable` maps the settings that are made in *Connect* to their forms."""
+    """Handles the requests of the console's page. `connectable` maps the names of the settings that are made on the
+    *Connect* pages to the names of their forms.
+    """
 
     def __init__(self, board: Dashboard, viewers: Viewers, intake: Intake, connectable: Mapping[str, str]) -> None:
         self._services = viewers.services
@@ -84,7 +88,7 @@ class Api:
         self._connectable = connectable
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             get("/api/state", self.state, Right.USE),
             get("/api/choices", self.choices, Right.USE),
@@ -94,7 +98,7 @@ class Api:
         ]
 
     async def state(self, request: Request) -> Response:
-        """Return tasks, phones and questions, and the cursor from which the event stream continues."""
+        """Return tasks, phones and questions as JSON, with the cursor from which the page's event stream continues."""
         viewer = self._viewers.of(request)
         cursor = await Cursor.now(viewer.log, self._services.store.task_events)
         state = viewer.state(await viewer.standing(await self._board.now()))
@@ -119,7 +123,9 @@ class Api:
         )
 
     async def messages(self, request: Request) -> Response:
-        """Return one page of a thread, oldest first; `before` is the id from which to go back."""
+        """Return one page of a thread's messages as JSON, oldest first. The query's `before` is the message id from
+        which to go back.
+        """
         before = request.query_params.get("before", "")
         if before and not (before.isdecimal() and len(before) < 19):
             return refuse(400, say("refusal.before_message"))
@@ -133,7 +139,7 @@ class Api:
         )
 
     async def say(self, request: Request) -> Response:
-        """Handle typed text: a command, an answer, a note, or a task."""
+        """Handle typed text: a command, an answer, a note for a task, or a new task."""
         viewer = self._viewers.of(request)
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread)
@@ -209,7 +215,7 @@ async def _changed(viewer: Viewer, reply: Reply, pressed: MessageRef) -> bool:
 
 
 async def body_of(request: Request, model: type[Model], most: int = BODY_LIMIT) -> Model:
-    """Parse the request's JSON, of at most `most` bytes. Raises RequestRefused."""
+    """Read the request's JSON body, of at most `most` bytes, and parse it as `model`. Raises RequestRefused."""
     data = await read_body(request, most)
     try:
         return model.model_validate_json(data)
@@ -252,11 +258,12 @@ _ALONE = re.compile(r"\S+(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
 
 
 def command_of(text: str, thread: str) -> str | None:
-    """Return the command in a line, None if it is none.
+    """Return the command in a typed line, without its slash; None if the line is not a command. `thread` is the task's
+    view in which it was typed, "" for the console itself.
 
-    A leading slash always makes a command. Without one, a line in the console is a command only if it can mean nothing
-    else: a `do`, or a command's name alone, with a task's number or with options; anything else is a task. In a task's
-    view it never is one, because "cancel" is an answer there.
+    A line with a leading slash is always a command. Without one, a line in the console is a command only if it can mean
+    nothing else: it begins with `do`, or is a command's name alone, with a task's number or with options. In a task's
+    view such a line never is a command, because "cancel" is an answer there.
     """
     line = text.strip()
     if line.startswith("/"):
@@ -269,7 +276,9 @@ def command_of(text: str, thread: str) -> str | None:
 
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:
-    """Whether the text may be a code or password that was asked for, which must not be stored."""
+    """Return whether the text may be a code or password that one of the open questions asks for. Such a text must not
+    be stored. `command` is the command in the text, None for none.
+    """
     if command is not None and command.split(maxsplit=1)[0:1] == ["hand"]:
         return True
     asked = any(open_question.question.kind is QuestionKind.SECRET for open_question in questions)

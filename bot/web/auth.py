@@ -1,9 +1,9 @@
 """Decides who may use the console. Other pages in the same browser and other users of this machine may not.
 
-Loopback does not protect: any page can send requests to 127.0.0.1, an attacker's name can be made to point there (DNS
-rebinding), and every local user can connect. So every request must name one of our hosts, come from our own page if it
-comes from a page, and carry the start token, which only the starter of the service saw, or a session that began with
-that token, a password or a person's token.
+That the console listens on loopback does not protect it: any page can send requests to 127.0.0.1, an attacker's host
+name can be made to point there (DNS rebinding), and every local user can connect. So every request must name one of our
+hosts, and come from our own page if it comes from a page. It must also carry the start token, which only the person who
+started the service saw, or a session that began with that token, a password or a person's token.
 """
 
 from __future__ import annotations
@@ -44,20 +44,24 @@ HOOKS = "/hooks/"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller of a request: a program ("" as session), or a browser, identified by its session's digest.
-
-    `name` is the name of a person's token, "" for the operator; `token` is the token that a program sent, or with which
-    a person other than the operator signed in. It limits what they may do.
-    """
+    """The sender of a request: a program, or a browser with a session."""
 
     session: str
+    """The digest that identifies the browser's session; "" for a program."""
     way: Way = Way.TOKEN
+    """How the session was opened."""
     name: str = ""
+    """The name of the person's token; "" for the operator."""
     token: Token | None = None
+    """The token that a program sent, or with which a person other than the operator signed in. It limits what they may
+    do. None for the operator.
+    """
 
     @property
     def person(self) -> Person:
-        """The account that acts: the operator's, a program's token's, or that of a person signed in with a token."""
+        """The account on whose behalf the request acts: the operator, the account of a program's token, or the person
+        who signed in with a token.
+        """
         if self.token is None:
             return replace(OPERATOR, id=self.name, name=self.name) if self.name else OPERATOR
         if not self.session:
@@ -76,13 +80,13 @@ class Caller:
 
 
 def caller_of(request: Request) -> Caller:
-    """Return the caller of a request that the gate has admitted."""
+    """Return the sender of a request that `ConsoleGate` has admitted."""
     caller: Caller = request.state.caller
     return caller
 
 
 class ConsoleGate:
-    """Checks every request before any handler sees it."""
+    """Checks every request before any handler sees it: its host, its origin, and its token or session."""
 
     def __init__(
         self,
@@ -105,7 +109,7 @@ class ConsoleGate:
         self.sessions = sessions
 
     def opened(self, port: int, serves: Callable[[Request], bool]) -> None:
-        """Start to admit requests, now that the port is known. `serves` says whether an address exists."""
+        """Begin to admit requests, now that the port is known. `serves` returns whether a request's path exists."""
         self._serves = serves
         names = LOOPBACK_NAMES | ({url_host(self._door.host)} if self._door.local else set())
         self._local = frozenset().union(*(hosts(f"http://{name}:{port}") for name in names))
@@ -127,20 +131,20 @@ class ConsoleGate:
 
     @property
     def signs_in(self) -> bool:
-        """Whether there is a password, or a person's token to sign in with."""
+        """Whether anybody can sign in: with the operator's password, or with a person's token."""
         return self._door.password is not None or self.person_may_sign_in
 
     @property
     def person_may_sign_in(self) -> bool:
-        """Whether there are tokens with which people can sign in."""
+        """Whether there are access tokens with which people can sign in."""
         return self._tokens is not None and bool(self._tokens.listed())
 
     def right(self, token: str) -> bool:
-        """Whether this is the start token; every wrong token takes the same time to check."""
+        """Return whether this is the start token. The check takes the same time for every wrong token."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
     def here(self, request: Request) -> bool:
-        """Whether the request came from this machine, under one of its own names and not through a proxy."""
+        """Return whether the request came from this machine, under one of its own names and not through a proxy."""
         return _host(request) in self._local and is_loopback(remote_of(request)) and not _passed_on(request)
 
     def _on_this_machine(self, request: Request) -> bool:
@@ -153,11 +157,13 @@ class ConsoleGate:
         return own is not None and remote_of(request) == own[0] and not _passed_on(request)
 
     def covered(self, request: Request) -> bool:
-        """Whether the page was opened through HTTPS."""
+        """Return whether the request came through HTTPS, from a proxy in front of the console."""
         return self._door.covered and not self.here(request)
 
     async def admit(self, request: Request, response: Response, way: Way, address: str, token: str = "") -> None:
-        """Begin a session in the browser that sent this request."""
+        """Begin a session in the browser that sent `request`, by adding its cookie to `response`. `address` is the
+        browser's network address; `token` is the name of the person's token, "" for the operator.
+        """
         response.set_cookie(
             self._cookies[way],
             await self.sessions.begin(way, address, token),
@@ -169,20 +175,20 @@ class ConsoleGate:
         )
 
     def dismiss(self, request: Request, response: Response) -> None:
-        """Remove the session cookie from the browser that sent this request."""
+        """Delete the session cookie in the browser that sent `request`, by adding that to `response`."""
         name = self._cookies[caller_of(request).way]
         response.delete_cookie(name, path="/", secure=self.covered(request), httponly=True, samesite="strict")
 
     def still(self, request: Request) -> bool:
-        """Whether the person who opened a stream may still read it."""
+        """Return whether the caller who opened a stream with this request still has a valid session or token."""
         caller = caller_of(request)
         if caller.session:
             return self.sessions.holds(caller.session)
         return caller.token is None or (self._tokens is not None and self._tokens.holds(caller.token))
 
     async def refusal(self, request: Request) -> Response | None:
-        """Return the refusal of a request, None if it is admitted; then its state contains the caller and the check of
-        their rights.
+        """Return the refusal of a request, None if it is admitted. The state of an admitted request then contains its
+        caller and the check of their rights.
         """
         path = request.scope["path"]
         programs = FOR_PROGRAMS.match(path) is not None
@@ -245,7 +251,7 @@ class ConsoleGate:
         return ""
 
     async def caller(self, request: Request) -> Caller | None:
-        """The caller of a request; None if the console does not know them."""
+        """Return the caller of a request; None if it carries no valid token or session."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         if scheme == "Bearer" and self._on_this_machine(request) and self.right(bearer.strip()):
             return Caller("")

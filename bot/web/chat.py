@@ -1,4 +1,4 @@
-"""The console as a chat: stores messages in its log and notifies all open pages."""
+"""The console as a chat: stores its messages and notifies all open pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXT_LIMIT = 100_000
 """Characters of one text on the page. A longer one is cut and attached as a file, which keeps the page fast."""
 
 MENU_CHOICES = 200
-"""More than anybody would read in a list."""
+"""Maximum choices of a menu: more than anybody would read."""
 ID_DIGITS = 18
 """Digits of a message's id, which must fit in SQLite's 64 bits."""
 
@@ -53,15 +53,17 @@ def address(thread: str) -> Address:
 
 
 def place(thread: str) -> Place:
-    """Return the place where the operator writes, which is private because nobody else is there."""
+    """Return a thread as the place where the operator writes; it counts as private, because nobody else is there. "" is
+    the console itself.
+    """
     return Place(address(thread), private=True)
 
 
 class WebChat:
-    """The console as a chat (`bot.domain.chat.Chat`). What a task's log already contains is not stored again.
+    """The console as a chat; implements `bot.domain.chat.Chat`. What a task's log already contains is not stored again.
 
-    One instance serves the operator, another one all people who sign in with a token; each of them has a chat of their
-    own, named after them.
+    One instance serves the operator. Another serves all people who sign in with a token: each of them has a chat of
+    their own in it, named after them.
     """
 
     def __init__(self, log: ConsoleLog, frames: Frames, platform: str = PLATFORM) -> None:
@@ -73,12 +75,12 @@ class WebChat:
 
     @property
     def platform(self) -> str:
-        """The platform's name."""
+        """The name of this chat platform."""
         return self._platform
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the page can do."""
+        """What the page can show, such as buttons and pictures."""
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
@@ -86,14 +88,14 @@ class WebChat:
         return replace(origin, thread=secrets.token_hex(6))
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """Raise ChatError, because nobody else can read there and there is no other place."""
+        """Raise ChatError: a chat of the console is private already, so there is no other place."""
         raise ChatError(f"{origin} is in the console, which has no other place for {person.id}.")
 
     async def close_place(self, place: Address) -> None:
         """Do nothing: a thread stays readable, and the page shows that its task is over."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Show a message; a repeated nonce shows it once."""
+        """Show a message on the page, and return its reference. A message with the same nonce is shown only once."""
         log = self._log_of(place)
         if message.task:
             return MessageRef(place, nonce)
@@ -139,7 +141,9 @@ class WebChat:
         self._told(entry, ref.address)
 
     async def heard(self, place: Address, text: str, *, nonce: str, files: Sequence[str] = ()) -> MessageRef:
-        """Show what the person wrote, with the names of attached files."""
+        """Show on the page what the person wrote, with the names of the attached files, and return the reference of
+        that message.
+        """
         content = Content(body=text, footer="\n".join(files))
         log = self._log_of(place)
         return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)

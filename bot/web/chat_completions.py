@@ -1,7 +1,7 @@
-"""The OpenAI-compatible endpoints `/v1/chat/completions` and `/v1/models`, with which chat front ends can give tasks.
+"""The OpenAI-compatible endpoints `/v1/chat/completions` and `/v1/models`, through which chat programs can give tasks.
 
-A front end always sends the whole conversation; only the person's last message is the new text. Nothing can be approved
-here, because the "yes" in a front end may come from a model.
+Such a program always sends the whole conversation; only the person's last message is new. Nothing can be approved here,
+because a "yes" may have been written by a model.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _SIDE: Final = re.compile(
 
 
 class ChatCompletions:
-    """Serves the OpenAI-compatible endpoints to tokens, until `stopping`."""
+    """Handles the OpenAI-compatible endpoints for callers with an access token, until `stopping` is set."""
 
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
@@ -82,7 +82,7 @@ class ChatCompletions:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [post("/v1/chat/completions", self.complete, None), get("/v1/models", self.models, None)]
 
     async def models(self, request: Request) -> Response:
@@ -93,7 +93,7 @@ class ChatCompletions:
         return JSONResponse({"object": "list", "data": data})
 
     async def complete(self, request: Request) -> Response:
-        """Treat the last message as a task, a note or an answer, and return the result."""
+        """Treat the conversation's last message as a task, a note or an answer. Returns the result, or streams it."""
         try:
             chat = ChatRequest.model_validate_json(await read_body(request, MOST_BYTES))
         except ValidationError as error:
@@ -248,8 +248,8 @@ class ChatCompletions:
 
 
 class Telling:
-    """A streamed answer: steps, tools and thoughts as `reasoning_content`, the answer in pieces. One in JSON
-    (`in_form`) is sent at the end.
+    """Streams an answer in OpenAI's chunks. Steps, tools and thoughts are sent as `reasoning_content`, the answer in
+    pieces. With `in_form`, the answer is JSON and is sent whole at the end.
     """
 
     def __init__(self, chat: ChatRequest, task: str, write: Write, *, in_form: bool = False) -> None:
@@ -263,12 +263,14 @@ class Telling:
         """What was sent of the answer since its author last used a tool."""
 
     async def send(self, delta: Mapping[str, str | None], finish: str | None = None, **more: object) -> None:
-        """Send a chunk."""
+        """Send one chunk. `delta` is the new part of the message, `finish` its finish reason; `more` are further
+        fields.
+        """
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         await self._data({**_head(self._chat, self._task, "chat.completion.chunk"), "choices": [choice], **more})
 
     async def hear(self, event: Along) -> None:
-        """Report progress."""
+        """Send an event of the task as progress: a step, a thought, or a used tool."""
         match event:
             case Step():
                 await self._think(event, event.summary)
@@ -282,8 +284,8 @@ class Telling:
                 self._answer = ""
 
     async def end(self, answer: str, below: str = "", task: Task | None = None) -> None:
-        """Send the rest of the answer and the end. If what was sent is not the beginning of the answer, the whole
-        answer follows it.
+        """Send the rest of the answer, what stands `below` it (sources, for example), and the end of the stream. If the
+        pieces sent so far are not the beginning of the answer, the whole answer follows them.
         """
         begun, whole = self._answer.lstrip(), _joined(answer, below)
         if begun.rstrip() == answer:
@@ -318,7 +320,9 @@ class Telling:
 
 
 def side_answer(chat: ChatRequest) -> str | None:
-    """Answer a request for a title, tags or the like without a model or a phone; None for a task."""
+    """Answer a chat program's automatic request for a title, tags and the like, without a model or a phone. Returns
+    None if the request is an ordinary task.
+    """
     last = next((message.text for message in reversed(chat.messages) if message.role == "user"), "")
     system = next((message.text for message in chat.messages if message.role in {"system", "developer"}), "")
     about = next((text for text in (last, system) if _SIDE.match(text)), None)

@@ -1,4 +1,4 @@
-"""The parts of an OpenAI chat request that are read, with its texts and pictures in the form that tasks use."""
+"""Models of the parts of an OpenAI chat request that are used, and their conversion to tasks."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ PICTURES: Final = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"
 
 
 class ImageUrl(BaseModel):
-    """The address of a picture."""
+    """The address of a picture; only `data:` addresses, which contain the picture, are accepted."""
 
     url: str = Field(repr=False)
 
 
 class Part(BaseModel):
-    """A part of a message; other types are ignored."""
+    """One part of a message: text or a picture. Parts of other types are ignored."""
 
     type: str
     text: str = ""
@@ -54,7 +54,7 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream contains in addition to the answer."""
+    """Says what a stream contains in addition to the answer."""
 
     include_usage: bool = False
 
@@ -66,7 +66,7 @@ class NamedSchema(BaseModel):
 
 
 class ResponseFormat(BaseModel):
-    """The required form of the answer."""
+    """The form in which the answer is wanted: text, JSON, or JSON that fits a schema."""
 
     type: Literal["text", "json_object", "json_schema"]
     json_schema: NamedSchema | None = None
@@ -79,7 +79,7 @@ class ResponseFormat(BaseModel):
 
     @cached_property
     def result_schema(self) -> JsonSchema | None:
-        """The schema for the result of the task; None for text."""
+        """The JSON schema for the result of the task; None if the answer is text."""
         if self.type == "text":
             return None
         named = self.json_schema if self.type == "json_schema" else None
@@ -87,7 +87,7 @@ class ResponseFormat(BaseModel):
 
 
 class ChatRequest(TaskOptions):
-    """The fields of a request that are used, with the options of the task; all others are ignored."""
+    """The fields of an OpenAI chat request that are used, with the options of the task. All others are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -104,21 +104,23 @@ class ChatRequest(TaskOptions):
 
     @property
     def guidance(self) -> Guidance:
-        """How to word answers that need no phone."""
+        """The request's preferences for answers that need no phone, such as the temperature."""
         return Guidance(temperature=self.temperature, max_tokens=self.max_completion_tokens or self.max_tokens)
 
     @property
     def result_schema(self) -> JsonSchema | None:
-        """The schema for the result of the task; None for text."""
+        """The JSON schema for the result of the task; None if the answer is text."""
         return None if self.response_format is None else self.response_format.result_schema
 
     def options(self) -> TaskOptions:
-        """Return the options of the task."""
+        """Return the task options that the request contains."""
         return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 
 def pictures_of(message: ChatMessage) -> tuple[Attachment, ...]:
-    """Return the pictures in a message as files of the task. Raises Refused for a URL, which is not downloaded."""
+    """Return the pictures in a message as files of the task. Raises Refused for a web address, because it is not
+    downloaded.
+    """
     found: list[Attachment] = []
     for part in message.content if isinstance(message.content, list) else ():
         if part.type != "image_url" or part.image_url is None:

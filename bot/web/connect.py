@@ -1,7 +1,7 @@
-"""The *Connect* pages, where admins set up the model, the chats, and what belongs to people.
+"""The *Connect* pages of the console, where admins set up the model, the chats and the team's members.
 
-Settings are stored in the settings file and apply at once. A secret can be entered but is never returned, neither in an
-answer nor in the audit, the log or a refusal.
+Settings are stored in the settings file and apply at once. A secret can be entered but is never returned: not in an
+answer, nor in the audit, the log or a refusal.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VALUE_LIMIT = 4_000
 
 
 class Wish(BaseModel):
-    """The contents of one form. A missing field is not changed, "" clears it."""
+    """The contents of one form, as the page sends them. A missing field is not changed; "" clears it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -61,7 +61,7 @@ class Wish(BaseModel):
 
 
 def admin_of(request: Request, services: Services) -> Person:
-    """Return the caller if they are an admin. Raises RequestRefused."""
+    """Return the caller as a person if they are an admin. Raises RequestRefused if not."""
     person = person_of(request)
     verdict = authorize(person, place_of(request), Right.ADMIN, services.policy)
     if not verdict.allowed:
@@ -70,8 +70,11 @@ def admin_of(request: Request, services: Services) -> Person:
 
 
 class Connect:
-    """The routes of the forms. `online` says whether a platform's chat is connected (None: there is none), `team` reads
-    the members, and `members` is the folder with the operator's own.
+    """Handles the requests of the *Connect* pages.
+
+    - `online` returns whether a platform's chat is connected; None if there is no such chat.
+    - `team` reads the team's members; `members` is the folder with the operator's own ones.
+    - `model` knows the state of the model that acts.
     """
 
     def __init__(
@@ -95,11 +98,11 @@ class Connect:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The settings that are made here, with the form of each."""
+        """The names of the settings that are made on these pages, each with the name of its form."""
         return {asked.field: form.name for form in self._forms.values() for asked in form.fields}
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             get("/api/connect", self.overview),
             post("/api/connect/test", self.test),
@@ -108,7 +111,7 @@ class Connect:
         ]
 
     async def overview(self, request: Request) -> Response:
-        """Return everything that is connected, without secrets."""
+        """Return everything that can be connected and its state as JSON, without secrets."""
         admin_of(request, self._services)
         team = await asyncio.to_thread(self._team)
         own = await asyncio.to_thread(_names_in, self._members)
@@ -143,7 +146,7 @@ class Connect:
         return _findings(findings)
 
     async def models(self, request: Request) -> Response:
-        """List the models at the entered address, for a menu."""
+        """List the models that the endpoint at the entered address offers, for a menu."""
         admin_of(request, self._services)
         form, values, _ = await self._wish(request)
         if form.endpoint is None:
@@ -153,7 +156,7 @@ class Connect:
         return JSONResponse({"names": await names_at(address, key) if address else []})
 
     async def save(self, request: Request) -> Response:
-        """Test the entered settings, save them and apply them. If the test fails nothing changes: a chat whose new
+        """Test the entered settings, save them and apply them. If the test fails nothing changes, so a chat whose new
         token is refused keeps its old one.
         """
         person = admin_of(request, self._services)

@@ -1,7 +1,7 @@
-"""Lets admins add and delete folders of members and skills on the page, as a zip file or by dropping them.
+"""Lets admins add and delete folders of team members and skills on the page, as a zip file or by dropping them.
 
-Their contents are data like any other. A folder gets the same checks as at the start before it is moved into place, and
-whatever it asks for is gated when it is done.
+The folders' contents are treated as data. A new folder gets the same checks as at the service's start before it is
+moved into place. Actions that its text asks for are subject to the approval rules when they are done.
 """
 
 from __future__ import annotations
@@ -43,14 +43,16 @@ _STAGING: Final = ".incoming-"
 
 @dataclass(frozen=True, slots=True)
 class FolderKind:
-    """The folders of one kind: where the operator's own are, the file that each begins with, what reads the folders in
-    a directory, and what reloads the own ones.
-    """
+    """One kind of folder: skills, or team members."""
 
     root: Path
+    """The directory with the operator's own folders."""
     file: str
+    """The file that every such folder must contain."""
     read: Callable[[Path], Folders[Any]]
+    """Reads and checks all folders in a directory."""
     again: Callable[[], None]
+    """Reloads the operator's own folders after a change."""
 
 
 class _Sent(BaseModel):
@@ -58,14 +60,14 @@ class _Sent(BaseModel):
 
 
 class SentFile(_Sent):
-    """One file of a dropped folder."""
+    """One file of a folder that was dropped on the page."""
 
     path: str = Field(min_length=1, max_length=500)
     data: Base64Bytes = Field(repr=False)
 
 
 class Upload(_Sent):
-    """A folder, as a zip file or as single files. With `replace` it replaces one with the same name."""
+    """A folder to add, as a zip file or as single files. With `replace`, it replaces a folder with the same name."""
 
     kind: Literal["members", "skills"]
     zip: Base64Bytes = Field(default=b"", repr=False)
@@ -74,14 +76,14 @@ class Upload(_Sent):
 
 
 class Unwanted(_Sent):
-    """A folder to be deleted, by its name."""
+    """The name of a folder to delete."""
 
     kind: Literal["members", "skills"]
     name: str = Field(min_length=1, max_length=255)
 
 
 class ConnectFolders:
-    """The routes for adding and deleting folders."""
+    """Handles the requests to add and delete folders."""
 
     def __init__(self, services: Services, kinds: Mapping[str, FolderKind]) -> None:
         self._services = services
@@ -89,11 +91,11 @@ class ConnectFolders:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [post("/api/connect/folders", self.bring), post("/api/connect/folders/delete", self.delete)]
 
     async def bring(self, request: Request) -> Response:
-        """Add a folder if it passes the checks; a refused one changes nothing."""
+        """Add a folder if it passes the checks. A folder that is refused changes nothing."""
         person = admin_of(request, self._services)
         upload = await body_of(request, Upload, MOST_BODY)
         kind = self._kinds[upload.kind]
@@ -126,9 +128,8 @@ class ConnectFolders:
 
 
 def _bring(kind: FolderKind, upload: Upload) -> str:
-    """Unpack the folder beside the others, check it, move it into place, and return its name.
-
-    Raises RequestRefused, FolderRefused and OSError.
+    """Unpack the folder next to the others, check it, move it into place, and return its name. Raises RequestRefused,
+    FolderRefused and OSError.
     """
     files = _without_wrapping(_unzipped(upload.zip) if upload.zip else _dropped(upload.files), kind.file)
     kind.root.mkdir(parents=True, exist_ok=True)

@@ -35,9 +35,7 @@ def _endpoint(prefix: str) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A popular model endpoint, with a model there that can work phones, and the page where its provider issues keys
-    ("" if it needs none).
-    """
+    """A well-known model endpoint, offered when a model is set up."""
 
     title: str
     address: str
@@ -85,40 +83,43 @@ PRESETS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One thing to connect: a chat by its platform, or a model by its endpoint. `check` tries the settings; its first
-    finding decides whether a chat can be connected. `more` are rarely used fields.
-    """
+    """One form of the *Connect* pages: for a chat platform, or for a model's endpoint."""
 
     name: str
     title: Callable[[], str]
+    """Returns the title in the current language; `about` the explanation."""
     about: Callable[[], str]
     asked: Sequence[Asked]
+    """The settings that the form asks for."""
     check: Callable[[Settings], Awaitable[list[Finding]]]
+    """Tries the settings. The first finding decides whether a chat can be connected."""
     is_set: Callable[[Settings], bool]
+    """Returns whether the settings for it are complete."""
     platform: Platform[Any] | None = None
     endpoint: Endpoint | None = None
     more: Sequence[Asked] = ()
+    """Settings that are rarely needed; shown on demand."""
 
     @property
     def fields(self) -> tuple[Asked, ...]:
-        """All fields of the form."""
+        """All settings of the form, including the rarely needed ones."""
         return (*self.asked, *self.more)
 
 
 def forms(platforms: Sequence[Platform[Any]]) -> dict[str, Form]:
-    """Return the forms by name, models first."""
+    """Return the forms of the *Connect* pages by name: those of the models, then one for each platform."""
     models = {form.name: form for form in (_model(), *map(_role, ROLES))}
     return {**models, **{platform.name: _chat(platform) for platform in platforms}}
 
 
 def has_secret(settings: Settings, field: str) -> bool:
-    """Whether this secret is set."""
+    """Return whether the secret setting with this name is set."""
     value = getattr(settings, field)
     return isinstance(value, SecretStr) and bool(value.get_secret_value())
 
 
 def typed(settings: Settings, field: str) -> str:
-    """Return a setting as it would be typed; "" for a secret."""
+    """Return the value of a setting as it would be typed; "" for a secret."""
     value = getattr(settings, field)
     if isinstance(value, SecretStr) or value is None:
         return ""

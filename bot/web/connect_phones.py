@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class PhoneWish(BaseModel):
-    """A phone on the network: with a `code` to pair with, without one to connect to."""
+    """The address of a phone on the network. With a `code` the service pairs with it; without one it connects."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,27 +42,29 @@ class PhoneWish(BaseModel):
 
 
 class Wifi(Protocol):
-    """Phones over Wi-Fi (see `devices.adb.wifi`); every method raises PhoneError."""
+    """The operations for phones over Wi-Fi (see `devices.adb.wifi`). Every method raises PhoneError."""
 
     async def pair(self, address: str, code: str) -> None:
-        """Pair with the phone that shows this code."""
+        """Pair with the phone at this address, which shows this pairing code."""
         ...
 
     async def pair_invited(self, invitation: Invitation) -> str:
-        """Pair with the phone that has scanned the invitation; return its address, "" if none has yet."""
+        """Pair with the phone that has scanned the invitation's QR code. Returns its address; "" if no phone has
+        scanned it yet.
+        """
         ...
 
     async def connect(self, address: str) -> None:
-        """Connect to a phone that is paired with this machine."""
+        """Connect to the phone at this address, which is paired with this machine already."""
         ...
 
     async def announced(self) -> Sequence[Announced]:
-        """List the phones that announce themselves."""
+        """Return the phones that announce themselves on the network."""
         ...
 
 
 class ConnectPhones:
-    """The routes for phones over Wi-Fi. `clock` returns seconds."""
+    """Handles the requests for phones over Wi-Fi. `clock` returns seconds."""
 
     def __init__(self, services: Services, wifi: Wifi, clock: Callable[[], float] = time.monotonic) -> None:
         self._services = services
@@ -72,7 +74,7 @@ class ConnectPhones:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             get("/api/connect/phones", self.announced),
             post("/api/connect/phones", self.add),
@@ -106,7 +108,9 @@ class ConnectPhones:
         return JSONResponse({"text": text})
 
     async def invite(self, request: Request) -> Response:
-        """Return a new QR code as rows of 0 and 1, which replaces the previous one."""
+        """Create a QR code with which a phone can be paired, and return it as rows of 0 and 1. It replaces the previous
+        one.
+        """
         admin_of(request, self._services)
         if not is_installed(Extra.QR):
             raise RequestRefused(409, said(lack_of(Extra.QR)))
@@ -119,7 +123,7 @@ class ConnectPhones:
         return JSONResponse({"rows": rows, "seconds": INVITED_S}, headers={"Cache-Control": "no-store"})
 
     async def invited(self, request: Request) -> Response:
-        """Check whether a phone has scanned the QR code; if so, pair with it and use up the code."""
+        """Check whether a phone has scanned the QR code. If so, pair with it; the code is then used up."""
         person = admin_of(request, self._services)
         async with self._turn:
             if self._invitation is None or self._clock() >= self._invitation[1]:

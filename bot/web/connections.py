@@ -45,8 +45,8 @@ GRACE_S: Final = 1.0
 
 
 class Connections:
-    """All open connections. If there is no room for another, the one that has been idle longest is closed; if all are
-    at work, the new one is.
+    """Keeps track of all open connections and limits their number. If there is no room for a new one, the connection
+    that has been idle longest is closed; if none is idle, the new one is refused.
     """
 
     def __init__(self, most: int | None = None, arrives_within: float = ARRIVES_WITHIN) -> None:
@@ -58,7 +58,7 @@ class Connections:
         self._told = False
 
     def join(self, connection: Connection) -> bool:
-        """Add a connection; False if there is no room for it."""
+        """Add a connection. Returns False if there is no room for it, so that it must be closed."""
         if len(self._open) >= self._most:
             if not self._told:
                 logger.warning(
@@ -81,11 +81,11 @@ class Connections:
         self._told = self._told and len(self._open) > self._most // 2
 
     def works(self, connection: Connection) -> None:
-        """Keep a connection whose request is complete and being handled."""
+        """Record that a connection's request is complete and being handled, so that it is not closed to make room."""
         self._resting.pop(connection, None)
 
     def rests(self, connection: Connection) -> None:
-        """Note that a connection waits for a request, or for the rest of one."""
+        """Record that a connection is idle: it waits for a request, or for the rest of one."""
         if connection in self._open:
             self._resting[connection] = None
 
@@ -96,10 +96,11 @@ def _share() -> int:
 
 
 def ambiguity_of(received: bytes) -> str:
-    """Return why the head of a request, as far as received, is ambiguous; "" if it is not.
+    """Return why the head of a request is ambiguous; "" if it is not. `received` are the bytes received so far.
 
-    If two servers disagree about where a request ends, one request can hide another (RFC 9112, 5.2, 6.1 and 11.2). h11
-    accepts folded lines, and ignores Content-Length if the body is chunked.
+    If two servers disagree about where a request ends, one request can hide another (RFC 9112, 5.2, 6.1 and 11.2). The
+    library h11 does not refuse all such requests: it accepts folded lines, and ignores Content-Length if the body is
+    chunked.
     """
     head = _HEAD_END.split(received.lstrip(b"\r\n"), maxsplit=1)[0].lower()
     if _FOLDED.search(head):
@@ -114,10 +115,10 @@ _FOLDED: Final = re.compile(rb"\n[ \t]")
 
 
 class Connection(H11Protocol):
-    """One connection of uvicorn, with limits for heads, bodies and silence.
+    """A connection of uvicorn with time limits for request heads, request bodies and idle time.
 
-    `idle` is the time in seconds that it may be silent between requests. The state of a request contains the time limit
-    of its body (`arrives_within`), and how to cut off a reader that takes nothing (`drop`).
+    `idle` is the seconds that it may be idle between requests. The state of each request contains the time limit of its
+    body (`arrives_within`), and a function that closes the connection when a client reads nothing (`drop`).
     """
 
     def __init__(self, config: Config, state: ServerState, connections: Connections, idle: float) -> None:
@@ -133,7 +134,7 @@ class Connection(H11Protocol):
         self._stage: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Admit a new connection, or close it at once."""
+        """Accept a new connection, or close it at once if there is no room for it."""
         self._admitted = self._connections.join(self)
         if self._admitted:
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
@@ -148,14 +149,16 @@ class Connection(H11Protocol):
         self._watch()
 
     def handle_events(self) -> None:
-        """Handle what has arrived, unless a proxy in front may have understood its head differently."""
+        """Handle the received data, unless the head of the request is ambiguous, so that a proxy in front may have
+        understood it differently.
+        """
         if self.conn.their_state is h11.IDLE and (why := ambiguity_of(self.conn.trailing_data[0])):
             self.send_400_response(why)
             return
         super().handle_events()
 
     def on_response_complete(self) -> None:
-        """Return to waiting after a response."""
+        """Wait for the next request after a response was sent."""
         self._connections.rests(self)
         super().on_response_complete()
         if not self.transport.is_closing():
@@ -176,7 +179,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer input that is not a valid request, which no other code sees."""
+        """Answer input that is not a valid HTTP request; no other code gets to see it."""
         headers = [("content-type", "application/json"), ("connection", "close"), *HEADERS.items()]
         answer = (
             h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),

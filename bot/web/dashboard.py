@@ -1,4 +1,6 @@
-"""Keeps the state of tasks, phones and questions up to date for all pages together, while at least one watches."""
+"""Keeps the state of tasks, phones and questions up to date for all open pages together. Does nothing while none is
+open.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,15 @@ logger = logging.getLogger(__name__)
 APART_S = 0.2
 """Least seconds between two updates: a step changes several things at once, and nobody reads faster."""
 RESTS = 10
-"""Least pause as a multiple of an update's duration. With hundreds of tasks or under load updates are expensive, and
-people's requests come before what pages show.
+"""Minimum pause between updates as a multiple of an update's duration. With hundreds of tasks or under load, updates
+are expensive, and people's requests are more important than what pages show.
 """
 AGAIN_S = 30.0
 """Seconds after which everything is read again, for changes that nothing reports, such as a battery level."""
 
 
 class Shown:
-    """The state as pages are shown it, encoded once for all that use the same language."""
+    """The state as the pages show it, encoded only once for all pages that use the same language."""
 
     def __init__(self, standing: Standing, number: int, told: Callable[[Standing], Json] = state_json) -> None:
         self.standing = standing
@@ -51,7 +53,9 @@ class Shown:
         return state
 
     def since(self, before: Shown | None) -> str:
-        """Return what has changed for a page that was last shown `before`, as JSON; empty if nothing has."""
+        """Return what has changed for a page that last got the state `before`, as JSON; "" if nothing has. None means
+        that the page has no state yet.
+        """
         key = (spoken(), -1 if before is None else before.number)
         if (told := self._told.get(key)) is None:
             state = self.state()
@@ -61,7 +65,7 @@ class Shown:
 
 
 class Dashboard:
-    """The state for all pages. The store is read only after a change, and never without watchers."""
+    """Holds the state for all pages. The store is read only after a change, and only while a page is open."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -80,16 +84,18 @@ class Dashboard:
         self._looks = 0
 
     async def change(self, _what: str) -> None:
-        """Update, because the service began or ended waiting for something."""
+        """Update the state, because the service began or stopped waiting for something. Called as a listener of
+        outages.
+        """
         self._changed.beat()
 
     async def now(self) -> Standing:
-        """Return the current state. Raises StoreError."""
+        """Read the current state from the store and return it. Raises StoreError."""
         return await standing_of(self._services)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Keep `shown` up to date within this block."""
+        """Keep `shown` up to date until the block ends, because a page is open."""
         self._watchers += 1
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep(), name="what the console shows")

@@ -1,4 +1,4 @@
-"""The reasons why the console could not be opened; each text is for the person who runs the service."""
+"""The errors for a console that cannot be opened. Their texts are for the person who runs the service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ConsoleHostRefused(ConsoleError):
 
 
 class ConsoleAddressMissing(ConsoleError):
-    """The address under which the console is opened is not known."""
+    """The settings name no usable address at which people open the console."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -30,7 +30,7 @@ class ConsoleAddressMissing(ConsoleError):
 
 
 class ConsolePasswordUnfit(ConsoleError):
-    """CONSOLE_PASSWORD cannot be used."""
+    """CONSOLE_PASSWORD is neither a usable password nor a valid hash of one."""
 
     def __init__(self, why: str) -> None:
         super().__init__(

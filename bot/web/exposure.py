@@ -1,4 +1,6 @@
-"""Where the console can be reached: from this machine with the start token, from elsewhere only with a sign-in."""
+"""Decides where the console can be reached: from this machine with the start token, from elsewhere only with
+a sign-in.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Where to listen, and the address that people open.
+    """Where the console listens, and the address at which people open it.
 
-    `url` is the origin for people elsewhere, such as `https://phones.example.org`; None if it is `http://host:port`, or
-    if nobody comes from elsewhere. Without `password` there is no sign-in.
+    `url` is the origin for people on other machines, such as `https://phones.example.org`; None if it is
+    `http://host:port`, or if only this machine can connect. Without `password` the operator cannot sign in.
     """
 
     host: str
@@ -28,7 +30,9 @@ class Exposure:
 
     @classmethod
     def of(cls, host: str, url: str = "", password: str = "") -> Exposure:
-        """Build it from the settings. Raises ConsoleHostRefused, ConsoleAddressMissing or ConsolePasswordUnfit."""
+        """Create it from the settings for host, URL and password. Raises ConsoleHostRefused, ConsoleAddressMissing or
+        ConsolePasswordUnfit.
+        """
         name = host.strip().strip("[]")
         local = is_loopback(name)
         if not password and (not name or not local or url):
@@ -43,7 +47,7 @@ class Exposure:
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can reach the address it listens on."""
+        """Whether only this machine can reach the address on which the console listens."""
         return is_loopback(self.host)
 
     def own_url(self, port: int) -> str:
@@ -52,14 +56,14 @@ class Exposure:
         return f"http://{url_host(host)}:{port}"
 
     def origin(self, port: int) -> str:
-        """Return the origin of pages opened from elsewhere, "" if there are none."""
+        """Return the origin (scheme, host and port) of pages opened on other machines; "" if none can be."""
         if self.url is not None:
             return str(self.url).rstrip("/")
         return "" if self.local else f"http://{url_host(self.host)}:{port}"
 
     @property
     def covered(self) -> bool:
-        """Whether people elsewhere use https, through a proxy in front."""
+        """Whether people on other machines use HTTPS, through a proxy in front of the console."""
         return self.url is not None and self.url.scheme == "https"
 
 
@@ -76,7 +80,7 @@ def _origin(url: str) -> URL:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether only this machine can reach this address."""
+    """Return whether this host name or IP address can be reached only from this machine."""
     if name == "localhost":
         return True
     try:

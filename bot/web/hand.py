@@ -1,7 +1,7 @@
-"""Lets a person touch a phone on the page, with live pictures while they look.
+"""Lets a person operate a phone by hand on the page, with live pictures.
 
 Pictures are captured only while a page reads the stream, and sent only if they have changed. Nothing is stored: the
-last picture stays in memory for a page that reloads, until the hold ends.
+last picture stays in memory for a page that reloads, until the person is done.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Body(BaseModel):
 
 
 class Taken(_Body):
-    """A phone that somebody wants to touch."""
+    """The body of a request to operate a phone by hand."""
 
     phone: str = Field(min_length=1, max_length=200)
 
@@ -72,7 +72,9 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Touch(_Body):
-    """An input on a live picture. `event` is chosen by the page; the same one is done once."""
+    """The body of a request with one input on a live picture. `event` is an id chosen by the page; the same input is
+    performed only once.
+    """
 
     event: str = Field(min_length=8, max_length=100)
     still: int = Field(ge=1)
@@ -88,7 +90,7 @@ class Touch(_Body):
 
 
 class LiveHand:
-    """The routes for touching a phone by hand. `stopping` ends every stream."""
+    """Handles the requests for operating a phone by hand. Setting `stopping` ends every stream."""
 
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
@@ -96,7 +98,7 @@ class LiveHand:
         self._last: WeakKeyDictionary[Hold, bytes] = WeakKeyDictionary()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             post("/api/hand", _told(self.take), Right.OPERATE),
             get("/api/hand/{hold}/stills", _told(self.stills), Right.OPERATE),
@@ -105,7 +107,7 @@ class LiveHand:
         ]
 
     async def take(self, request: Request) -> Response:
-        """Let the caller hold a phone; a task working on it is paused."""
+        """Let the caller operate a phone. A task that is working on it is paused."""
         wish = await body_of(request, Taken)
         asked = _caller(request)
         info = next((info for info in open_phones(asked, self._services) if info.id == wish.phone), None)
@@ -116,8 +118,9 @@ class LiveHand:
         return JSONResponse({"hand": hold.id, "phone": hold.phone, "name": hold.name, "task": hold.task})
 
     async def stills(self, request: Request) -> Response:
-        """Stream live pictures as records: the length of a JSON line (four bytes), the line, and as many JPEG bytes as
-        it says, none for a screen that may not be shown. With `?video=1` also `Video`, if the phone provides it.
+        """Stream live pictures as binary records. Each record consists of the length of a JSON line (four bytes), that
+        line, and as many bytes of a JPEG as the line says, none for a screen that may not be shown. With `?video=1`,
+        records of `Video` are sent as well, if the phone provides it.
         """
         hold = self._held(request)
         wanted = request.query_params.get("video") == "1"
@@ -154,7 +157,9 @@ class LiveHand:
                 fast_until = loop.time() + FAST_FOR_S
 
     async def touch(self, request: Request) -> Response:
-        """Send an input to the place on the phone that was touched in the picture. 409 says why nothing was sent."""
+        """Send an input to the phone, at the place that was touched in the picture. The status 409 says why nothing was
+        sent.
+        """
         wish = await body_of(request, Touch)
         hold = self._held(request)
         asked = _caller(request)
@@ -174,7 +179,7 @@ class LiveHand:
         return JSONResponse({"app": touched.app, "target": touched.target})
 
     async def done(self, request: Request) -> Response:
-        """End the caller's hold; a task paused for it resumes."""
+        """End the caller's operation of the phone. A task that was paused for it resumes."""
         hold = self._held(request)
         return JSONResponse({"task": await self._services.hands.done(hold, person_of(request))})
 

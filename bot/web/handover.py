@@ -1,4 +1,6 @@
-"""The note with which the command line finds a running service: address and token, readable only by this user."""
+"""The handover file, through which the command line finds a running service: it contains address and token, and only
+this user can read it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ FILE = "console.json"
 
 
 class Handover(BaseModel):
-    """Where the console listens. `url` does not contain the token."""
+    """The contents of the handover file. `url` is where the console listens; it does not contain the token."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,14 +24,14 @@ class Handover(BaseModel):
 
 
 def write(directory: Path, handover: Handover) -> None:
-    """Write the note, which is never readable by others. Blocks on the disk."""
+    """Write the handover file, which others can never read. Blocks on the disk."""
     write_atomically(directory / FILE, handover.model_dump_json().encode())
 
 
 def read(directory: Path) -> Handover | None:
-    """Read the note of a running service; None if there is none or it cannot be read. Blocks on the disk.
+    """Read the handover file of a running service. None if there is none or it cannot be read. Blocks on the disk.
 
-    A killed service leaves its note behind, so the caller must be prepared for no answer.
+    A service that was killed leaves its file behind, so the caller must expect that nobody answers at the address.
     """
     try:
         return Handover.model_validate_json((directory / FILE).read_text(encoding="utf-8"))
@@ -38,6 +40,6 @@ def read(directory: Path) -> Handover | None:
 
 
 def remove(directory: Path, handover: Handover) -> None:
-    """Delete the note, unless another service has replaced it. Blocks on the disk."""
+    """Delete the handover file, unless another service has replaced it. Blocks on the disk."""
     if read(directory) == handover:
         (directory / FILE).unlink(missing_ok=True)

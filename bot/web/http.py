@@ -1,4 +1,4 @@
-"""HTTP helpers for all parts of the console's server: bounded requests, JSON answers, and streams."""
+"""HTTP helpers for all parts of the console's server: request bodies of limited size, JSON answers, and streams."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class RequestRefused(Exception):
-    """A request is answered with a refusal: `status` and the sentence that says why."""
+    """Raised by a handler to refuse a request. `status` is the HTTP status; the text says why."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -48,7 +48,9 @@ class RequestRefused(Exception):
 
 
 def get(path: str, handler: Handler, right: Right | None = Right.ADMIN) -> Route:
-    """Return a route for GET and HEAD that requires this right; None if the handler checks or everybody may use it."""
+    """Return a route for GET and HEAD that requires this right. None means that the handler checks rights itself or
+    that everybody may use it.
+    """
     return Route(path, _with_right(handler, right), methods=["GET"])
 
 
@@ -92,12 +94,14 @@ OPENAI: Final = re.compile(r"/v1(/|$)")
 
 
 def refuse(status: int, sentence: str, code: str = "", details: Any = None) -> JSONResponse:  # noqa: ANN401 - JSON
-    """Return a refusal in the form that all routes share; see `bot.web.v1.models.base.Problem`."""
+    """Return a refusal as JSON, in the form that all routes share; see `bot.web.v1.models.base.Problem`."""
     return JSONResponse({"code": code or CODES[status], "message": sentence, "details": details}, status)
 
 
 def away_words(error: StoreAway) -> str:
-    """What a client reads when nothing can be stored: whether its request was left undone, or may have been done."""
+    """Return the text for a client when the database cannot be reached. It says whether the request had no effect, or
+    may have had one.
+    """
     return say("api.store_unsure" if isinstance(error, StoreUnsure) else "api.store_away")
 
 
@@ -108,7 +112,9 @@ def refuse_as_openai(status: int, sentence: str, code: str, kind: str = "invalid
 
 
 def refuse_at(request: Request, status: int, sentence: str, code: str = "") -> JSONResponse:
-    """Return a refusal in the form that clients of this path expect."""
+    """Return a refusal as JSON, in the form that clients of the request's path expect: OpenAI's or that of all other
+    routes.
+    """
     if OPENAI.match(request.scope["path"]):
         return refuse_as_openai(status, sentence, code or CODES[status])
     return refuse(status, sentence, code)
@@ -125,12 +131,14 @@ async def answer_refusal(request: Request, error: Exception) -> Response:
 
 
 async def answer_nobody(_: Request, __: Exception) -> Response:
-    """Return an answer that nobody will read, because the client has gone."""
+    """Return an empty answer for a client that has disconnected."""
     return Response(status_code=400)
 
 
 async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "") -> bytes:
-    """Read the whole body of a request. Raises RequestRefused if it is larger than `most` bytes or too slow."""
+    """Read the whole body of a request. Raises RequestRefused if it is larger than `most` bytes (with the text
+    `too_large`, if given) or arrives too slowly.
+    """
     data = bytearray()
     try:
         async with asyncio.timeout(request.state.arrives_within):
@@ -144,17 +152,17 @@ async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "
 
 
 def server_sent(name: str, data: str, *, number: int | str | None = None) -> bytes:
-    """Encode one server-sent event with a line of JSON. `number` becomes its id, from which a disconnected reader can
-    continue.
+    """Encode one server-sent event named `name` with a line of JSON. `number` becomes its id, from which a client that
+    lost the connection can continue.
     """
     place = "" if number is None else f"id: {number}\n"
     return f"{place}event: {name}\ndata: {data}\n\n".encode()
 
 
 class Streamed(Response):
-    """An answer that is written in pieces, until `work` returns or the reader leaves.
+    """A response that `work` writes in pieces, until it returns or the client disconnects.
 
-    A slow reader delays only their own stream, because `write` waits while the connection accepts no more.
+    A slow client delays only its own stream, because `write` waits while the connection accepts no more data.
     """
 
     def __init__(self, work: Callable[[Write], Awaitable[None]], headers: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Serves the logs of tasks as the page draws them: what was asked, done, said and found, and the end."""
+"""Serves the logs of tasks in the form that the page shows: what was asked, done, said and found, and the end."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class TaskLogs:
-    """The routes for a task's log from the beginning; later events come in the page's stream."""
+    """Handles requests for a task's log from its beginning; the page's event stream sends later events."""
 
     def __init__(self, viewers: Viewers) -> None:
         self._viewers = viewers
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [get("/api/console/log", self.log, Right.USE)]
 
     async def log(self, request: Request) -> Response:
-        """Return the events of a task, or of one phone's part, after number `after`; `next` is the number to continue
-        with, null at the end.
+        """Return the events of a task, or of one phone's part, after event number `after`. In the answer, `next` is the
+        number to continue with, null at the end.
         """
         services = self._viewers.services
         number, after = request.query_params.get("task", ""), request.query_params.get("after", "0")
@@ -60,7 +60,9 @@ def _is_of(task: Task, one: LoggedEvent) -> bool:
 
 
 def event_json(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
-    """Return an event as the page draws it, None if it does not; `closed` are questions by id."""
+    """Convert an event to JSON for the page; None if the page does not show it. `closed` are the closed questions by
+    id.
+    """
     if (said := _said(one, closed)) is None:
         return None
     return {

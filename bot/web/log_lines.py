@@ -1,4 +1,4 @@
-"""Serves the service's latest log lines for `opengui logs`, to holders of the start token and not to pages."""
+"""Serves the service's latest log lines for `opengui logs`. Only callers with the start token get them, not pages."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from bot.web.wakeup import ends_before
 
 
 class LogLines:
-    """The routes for log lines. `stopping` ends streams."""
+    """Handles requests for log lines. Setting `stopping` ends its streams."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
         self._stopping = stopping
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [get("/api/logs", self.logs)]
 
     async def logs(self, request: Request) -> Response:
-        """Send the last `lines`; with `follow=1` also new ones, until the reader leaves or the service stops."""
+        """Send the last `lines` log lines. With `follow=1`, also send new ones until the client disconnects or the
+        service stops.
+        """
         if caller_of(request).session:
             return refuse(403, say("refusal.logs"))
         wanted = request.query_params.get("lines", str(KEPT_LINES))

@@ -1,4 +1,4 @@
-"""The files of the page from the package, and its texts in the visitor's language."""
+"""Serves the files of the console's page, which are in the package, and its texts in the visitor's language."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of the page. `mark` changes with the content, so that browsers load nothing twice."""
+    """A file of the page. `mark` is a digest of its content, so that browsers download it again only when it has
+    changed.
+    """
 
     data: bytes
     media: str
@@ -38,7 +40,9 @@ class File:
 
 
 def page_files() -> dict[str, File]:
-    """Read the page's files by name; blocks on the disk. The mark of index.html covers all of them."""
+    """Read the page's files and return them by name. Blocks on the disk. The mark of index.html depends on
+    all files.
+    """
     folder = resources.files("bot.web") / "page"
     names = sorted(file.name for file in folder.iterdir() if Path(file.name).suffix in TYPES)
     read = {name: (folder / name).read_bytes() for name in names}
@@ -110,7 +114,7 @@ def serve(file: File) -> Callable[[Request], Awaitable[Response]]:
 
 
 def answer(request: Request, file: File) -> Response:
-    """Return the file, or 304 if the browser already has it."""
+    """Return the file as a response, or 304 if the browser already has this version."""
     headers = {"Cache-Control": "no-cache", "ETag": f'"{file.mark}"'}
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
     if headers["ETag"] in known:
@@ -123,17 +127,21 @@ AREAS = ("page.", "count.", "outcome.")
 
 
 class PageTexts:
-    """The route for the page's texts. `setting` is a language of the catalogue, or "auto" for the browser's."""
+    """Handles requests for the page's texts. `setting` is a language of the text catalogue, or "auto" for the browser's
+    language.
+    """
 
     def __init__(self, setting: str) -> None:
         self._setting = setting
 
     def routes(self) -> list[Route]:
-        """Return the routes, which need no token, because the page must be able to say that one is missing."""
+        """Return the HTTP routes that this class handles. They need no token, because the page must be able to say that
+        one is missing.
+        """
         return [get("/page/words.json", self.words, None)]
 
     async def words(self, request: Request) -> Response:
-        """Return the language, and all texts by key with their placeholders."""
+        """Return the language, and all texts in it by key, with their placeholders."""
         language = self.language(request)
         words = {**catalogue(), **catalogue(language)}
         words = {key: text for key, text in words.items() if key.startswith(AREAS)}
@@ -141,7 +149,7 @@ class PageTexts:
         return JSONResponse({"language": language, "words": words}, headers=headers)
 
     def language(self, request: Request) -> str:
-        """Return the language for this browser."""
+        """Return the language for the browser that sent this request."""
         return language_of(self._setting, locale_of(request))
 
 

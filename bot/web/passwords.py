@@ -1,4 +1,4 @@
-"""The operator's password, stored as a hash that is slow to guess."""
+"""The operator's password, stored as a hash that is slow to compute and therefore slow to guess."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnfitPassword(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """A stored password hash that typed passwords are compared with."""
+    """A password hash, with which typed passwords are compared."""
 
     cost: int
     block: int
@@ -46,7 +46,9 @@ class Password:
 
     @classmethod
     def of(cls, setting: str) -> Password:
-        """Build it from a hash that `opengui password` made, or from the password itself. Raises UnfitPassword."""
+        """Create it from the setting: a hash made by `opengui password`, or the password itself. Raises
+        UnfitPassword.
+        """
         if setting.startswith(f"{SCHEME}:"):
             return cls._read(setting)
         if len(setting) < LEAST or len(_data(setting)) > MOST:
@@ -70,11 +72,11 @@ class Password:
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that one check takes."""
+        """The bytes of memory that one check takes."""
         return 128 * self.block * (1 << self.cost)
 
     def matches(self, typed: str) -> bool:
-        """Whether the typed text is the password. Takes about 0.1 s of processor time."""
+        """Return whether the typed text is the password. Takes about 0.1 s of processor time."""
         if len(_data(typed)) > MOST:
             return False
         return hmac.compare_digest(_key(typed, self.salt, self.cost, self.block, self.lanes), self.key)

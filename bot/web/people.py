@@ -1,7 +1,7 @@
-"""The console's and command line's routes for people and tokens: give and revoke rights, pair, and list or revoke
-tokens.
+"""The routes about people and tokens for the console and the command line: give and revoke rights, pair, and list or
+revoke tokens.
 
-Only the console has these, so that no program can let others in.
+Programs with a token have no such routes, so that none can let others in.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class _Body(BaseModel):
 
 
 class Wish(_Body):
-    """A right to give somebody, or all rights to take from them, for one phone or ("") all phones."""
+    """The body of a request to give somebody a right, or to take all their rights; for one phone, or for all phones
+    ("").
+    """
 
     who: str = Field(min_length=1, max_length=ID_LIMIT)
     right: str = Field(default="", max_length=ID_LIMIT)
@@ -39,7 +41,7 @@ class Wish(_Body):
 
 
 class Code(_Body):
-    """The code that a person got who waits to be paired."""
+    """The pairing code of a person who waits to be let in."""
 
     code: str = Field(min_length=1, max_length=ID_LIMIT)
 
@@ -48,13 +50,13 @@ _Does = Callable[[Request, PeopleCommands], Awaitable[str]]
 
 
 class PeopleChanges:
-    """The routes for people and tokens; each change is answered with a sentence for a person."""
+    """Handles the requests about people and tokens. Each change is answered with a sentence for a person."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             post("/api/console/people", partial(self._told, self._allow)),
             post("/api/console/people/deny", partial(self._told, self._deny)),

@@ -1,6 +1,6 @@
-"""Serves stored pictures and files, and pictures of tasks that are drawn on request.
+"""Serves stored pictures and files, and pictures that summarise tasks and are drawn on request.
 
-Only data whose first bytes are those of a picture is shown; everything else is a download.
+Only data whose first bytes are those of a picture is shown; everything else is offered as a download.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def picture_type(data: bytes) -> str:
 
 
 class Pictures:
-    """The routes for the frame store, which give each person only what they were shown."""
+    """Handles requests for stored pictures and files. Each person gets only those that were shown to them."""
 
     def __init__(self, services: Services, viewers: Viewers) -> None:
         self._services = services
@@ -54,7 +54,7 @@ class Pictures:
         self._viewers = viewers
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             get("/api/frames/{reference}", self.frame, Right.USE),
             get("/api/console/tasks/{task}/recap.gif", self.recap, Right.USE),
@@ -63,7 +63,7 @@ class Pictures:
         ]
 
     async def frame(self, request: Request) -> Response:
-        """Return the bytes of a reference."""
+        """Return the bytes of the stored picture or file with this reference."""
         reference = request.path_params["reference"]
         gone = say("refusal.picture")
         if not REFERENCE.fullmatch(reference) or not await self._viewers.of(request).has(reference):
@@ -93,7 +93,9 @@ class Pictures:
         return _drawn(await last_screens(task, await self._services.task_service.parts(task.id), self._frames))
 
     async def asked(self, request: Request) -> Response:
-        """Return the screen that a question is about, beside the one that was allowed before."""
+        """Return the screenshot that a question is about. If the question is asked a second time, it is shown beside
+        the screenshot that was allowed before.
+        """
         found = await self._services.task_service.question(request.path_params["question"])
         if found is None or await self._task(request, found.task) is None:
             return refuse(404, say("refusal.picture"))

@@ -53,11 +53,14 @@ TOKEN_BYTES = 32
 
 
 class Console:
-    """The console's server, from `start` to `stop`.
+    """The console's server, which runs from `start` to `stop`.
 
-    `port` may be 0 for any free one, `kept` stores sessions, and `connectable` maps the settings of *Connect* to their
-    forms. With `data_dir` it leaves a note there by which the command line finds it. The routes of `beside`, which gets
-    the event that is set at the end, are served to this machine only, without a token if they are not below `/api`.
+    - `port` is the port to listen on; 0 means any free one.
+    - `kept` stores the sessions of browsers.
+    - `connectable` maps the settings that are made on the *Connect* pages to the names of their forms.
+    - `data_dir` is where the handover file is written, by which the command line finds the service; None writes none.
+    - `beside` returns further routes for programs on this machine only; those not below `/api` need no token. It gets
+      the event that is set when the server stops.
     """
 
     def __init__(
@@ -112,8 +115,8 @@ class Console:
         """The routes, from `start` on."""
 
     async def start(self) -> str:
-        """Listen, and return the address to open on this machine. It contains the start token, so only the operator may
-        see it. If only others can open the console, it is their address.
+        """Begin to listen, and return the address at which to open the console on this machine. It contains the start
+        token, so only the operator may see it. If only other machines can open the console, their address is returned.
 
         Raises ConsolePortInUse, or ConsoleError if the address cannot be used for another reason.
         """
@@ -178,7 +181,7 @@ class Console:
         return elsewhere if elsewhere == url else f"{url}/?token={self._token}"
 
     async def stop(self) -> None:
-        """End the streams, close the port and delete the note. Safe to call twice."""
+        """End the streams, close the port and delete the handover file. Safe to call twice."""
         self._stopping.set()
         if self._forget is not None:
             self._forget()
@@ -214,7 +217,9 @@ class Console:
 
 
 class Guarded:
-    """The application behind its gate, in the visitor's language and with protective headers on every answer."""
+    """The ASGI application behind its gate (`ConsoleGate`). It answers in the visitor's language, and adds protective
+    headers to every answer.
+    """
 
     def __init__(self, app: ASGIApp, gate: ConsoleGate, words: PageTexts) -> None:
         self._app = app
@@ -262,23 +267,25 @@ async def _not_served(request: Request, error: Exception) -> Response:
 
 
 class SettingsCheck:
-    """The routes of the settings check. Requests to others are sent one check at a time, and only on demand."""
+    """Handles requests to check the settings. Checks that contact other servers run one at a time, and only
+    on demand.
+    """
 
     def __init__(self, checks: ConsoleChecks) -> None:
         self._checks = checks
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [get("/api/check", self.near), post("/api/check", self.far)]
 
     async def near(self, _: Request) -> Response:
-        """Return the checks that send no request, and the settings without secrets."""
+        """Run the checks that contact no other server, and return their findings and the settings without secrets."""
         settings = [asdict(one) for one in self._checks.settings()]
         return JSONResponse({"findings": _told(await self._checks.near()), "settings": settings})
 
     async def far(self, _: Request) -> Response:
-        """Return the checks of the model and the chats, which send requests."""
+        """Run the checks of the model and the chats, which contact other servers, and return their findings."""
         async with self._turn:
             return JSONResponse({"findings": _told(await self._checks.far())})
 

@@ -1,7 +1,8 @@
-"""Keeps track of who is signed in. Sessions survive restarts, but what is stored of them cannot open the console.
+"""Keeps track of who is signed in. Sessions survive restarts, but what is stored about them cannot be used to sign in.
 
-A session's id is 256 random bits in a cookie. An HMAC with the id as its key, over what opened the session, is stored.
-So the disk lets nobody in, a new password invalidates old sessions, and nothing on the disk helps to guess it.
+A session's id is 256 random bits in a cookie. What is stored is an HMAC with the id as its key, over the secret of the
+way in which the session was opened. So the stored data lets nobody in, a new password invalidates old sessions, and
+nothing on the disk helps to guess the password.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_
 
 
 class Kept(Protocol):
-    """The storage of sessions."""
+    """The storage of sessions, such as a database table."""
 
     async def all(self) -> Sequence[Session]:
-        """All stored sessions."""
+        """Return all stored sessions."""
         ...
 
     async def keep(self, session: Session) -> None:
@@ -58,17 +59,22 @@ class Kept(Protocol):
         ...
 
     async def touch(self, digest: str, used: float) -> None:
-        """Store when a session was last used, unless it has ended. Raises StoreError."""
+        """Store when the session with this digest was last used (`used`, in Unix seconds), unless it has ended. Raises
+        StoreError.
+        """
         ...
 
     async def forget(self, digests: Collection[str]) -> None:
-        """Delete sessions that have ended. Raises StoreError."""
+        """Delete the sessions with these digests. Raises StoreError."""
         ...
 
 
 class Sessions:
-    """The sessions by the digests of their ids. `now` returns Unix seconds; `marks` are secrets, one per way in;
-    `holds_token` says whether the token of that name is valid and was made before that time.
+    """The sessions of signed-in browsers, identified by the digests of their ids.
+
+    - `now` returns Unix seconds.
+    - `marks` are the secrets, one for each way to sign in, that sessions depend on.
+    - `holds_token` returns whether the access token with this name is valid and was made before the given time.
     """
 
     def __init__(
@@ -89,12 +95,12 @@ class Sessions:
         """Beats when sessions have ended."""
 
     async def load(self) -> None:
-        """Load the sessions from before this start."""
+        """Load the stored sessions, at the service's start."""
         self._sessions = {session.digest: session for session in await self._kept.all()}
 
     async def begin(self, way: Way, address: str, token: str = "") -> str:
-        """Begin a session from that network address, with the name of the person's token if any, and delete expired
-        ones. Returns the id, which only the browser may have.
+        """Begin a session for a browser at this network address, and delete expired ones. `token` is the name of the
+        person's token, "" for the operator. Returns the session's id, which only the browser may have.
         """
         gone = self._sessions.keys() - {one.digest for one in self.listed()[: MOST - 1]}
         session = secrets.token_urlsafe(ID_BYTES)
@@ -112,7 +118,9 @@ class Sessions:
         return session
 
     async def use(self, session: str, way: Way) -> str:
-        """Return the session's digest, "" if it is not valid, and count this as its last use."""
+        """Return the digest of the session with this id, "" if it is not valid. This counts as the session's
+        last use.
+        """
         digest = self._digest(session, way) if session and way in self._marks else ""
         if not self.holds(digest):
             return ""
@@ -127,12 +135,12 @@ class Sessions:
         return digest
 
     def holds(self, digest: str) -> bool:
-        """Whether the session with this digest is valid, without using it."""
+        """Return whether the session with this digest is valid, without counting as a use."""
         session = self._sessions.get(digest)
         return session is not None and self._lives(session)
 
     def token_of(self, digest: str) -> str:
-        """Return the name of the token with which this session was opened; "" for the operator's."""
+        """Return the name of the token with which the session with this digest was opened; "" for the operator's."""
         session = self._sessions.get(digest)
         return "" if session is None else session.token
 
@@ -142,8 +150,8 @@ class Sessions:
         return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
 
     async def end(self, digests: Collection[str]) -> None:
-        """End these sessions. Raises StoreError if that cannot be stored, so that they would be valid again after
-        the next start.
+        """End the sessions with these digests. Raises StoreError if that cannot be stored: they would then be valid
+        again after the next start.
         """
         for digest in digests:
             self._sessions.pop(digest, None)
@@ -152,7 +160,9 @@ class Sessions:
         await self._kept.forget(digests)
 
     async def end_all(self, *, but: str = "", of: str = "") -> int:
-        """End all sessions, or those opened with the token `of`, except `but`; return how many. Raises StoreError."""
+        """End all sessions, or (with `of`) those opened with the token of that name. The session with the digest `but`
+        is kept. Returns how many ended. Raises StoreError.
+        """
         meant = {one.digest for one in self._sessions.values() if one.digest != but and (not of or one.token == of)}
         ended = [one for one in self.listed() if one.digest in meant]
         await self.end(meant)

@@ -1,4 +1,6 @@
-"""Signing in with the operator's password or one's own token, limits on wrong attempts, and the list of sessions."""
+"""Signing in with the operator's password or a person's own token, limits on wrong attempts, and the list of
+sessions.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,14 @@ WINDOW_S = 900.0
 
 
 class Attempts:
-    """Counts wrong passwords. `now` returns monotonic seconds."""
+    """Counts wrong passwords for each network address. `now` returns monotonic seconds."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._wrong: list[tuple[float, str]] = []
 
     def wait(self, address: str) -> float:
-        """Return the seconds until this address may try again, 0 for now."""
+        """Return the seconds until this address may try again; 0 if it may try now."""
         self._forget()
         own = [at for at, tried in self._wrong if tried == address]
         waits = [
@@ -66,7 +68,7 @@ logger = logging.getLogger(__name__)
 
 
 class Typed(BaseModel):
-    """What was typed to sign in."""
+    """The body of a request to sign in: what the person typed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,7 +76,7 @@ class Typed(BaseModel):
 
 
 class Who(BaseModel):
-    """Which sessions to end: the caller's own, or all others."""
+    """The body of a request to sign out: end the caller's own session, or all others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -82,7 +84,9 @@ class Who(BaseModel):
 
 
 class SignIn:
-    """The routes for signing in and out. Passwords are tried one at a time, within the limits on wrong attempts."""
+    """Handles the requests to sign in and out. Passwords are checked one at a time, within the limits on wrong
+    attempts.
+    """
 
     def __init__(
         self,
@@ -98,7 +102,7 @@ class SignIn:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             post(SIGN_IN, self.sign_in, None),
             post("/api/sign-out", self.sign_out, Right.USE),
@@ -106,7 +110,9 @@ class SignIn:
         ]
 
     async def sign_in(self, request: Request) -> Response:
-        """Begin a session for the right password or a person's token; 401 for a wrong one, 429 after too many."""
+        """Begin a session for the right password or a person's token. Answers 401 for a wrong one, 429 after too many
+        wrong ones.
+        """
         if not self._gate.signs_in:
             return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
@@ -133,8 +139,8 @@ class SignIn:
         return self._password is not None and await asyncio.to_thread(self._password.matches, typed)
 
     async def sign_out(self, request: Request) -> Response:
-        """End the caller's session with all its open pages, or all others (a person's: only those of the same
-        token).
+        """End the caller's session and all its open pages, or all other sessions. For a person, "all others" are those
+        of the same token.
         """
         who = await body_of(request, Who)
         caller = caller_of(request)
@@ -153,7 +159,9 @@ class SignIn:
         return response
 
     async def sessions(self, request: Request) -> Response:
-        """List who is signed in, the most recently used first, without anything that would open the console."""
+        """Return the list of valid sessions as JSON, the most recently used first, without anything that could be used
+        to sign in.
+        """
         own = caller_of(request).session
         listed = [
             {
@@ -177,7 +185,9 @@ def _later(wait: float) -> Response:
 
 
 def caller_address(request: Request) -> str:
-    """Return the client's address. A proxy on this machine appends it to X-Forwarded-For, so the last entry counts."""
+    """Return the client's network address. Behind a proxy on this machine, it is the last entry of X-Forwarded-For,
+    which the proxy appends.
+    """
     remote = remote_of(request)
     forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
     return forwarded[:100] if forwarded and is_loopback(remote) else remote

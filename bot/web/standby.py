@@ -1,4 +1,6 @@
-"""What the console's address answers while another service owns the record and this one is on standby."""
+"""Answers at the console's address while another service owns the record (the stored data) and this one is on
+standby.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ ALIVE_S = 1.0
 
 
 class Standby:
-    """Answers from the first `told` to `aclose`, and calls `alive` meanwhile. It knows no tasks or people, so nobody
-    has to sign in.
+    """Answers requests from the first `told` until `aclose`, and calls `alive` every second meanwhile. It has no data
+    about tasks or people, so nobody has to sign in.
     """
 
     def __init__(self, settings: Settings, alive: Callable[[], None], prepare: Callable[[], None]) -> None:
@@ -50,7 +52,7 @@ class Standby:
         self._note: handover.Handover | None = None
 
     def told(self, service: str) -> None:
-        """Note that the service with this name owns the record."""
+        """Record the name of the service that owns the record now; begin to answer at the first call."""
         if self._work is None or service != self._active:
             logger.info("Standing by: the active service is %s. This one takes over when that is gone.", service)
         self._active = service
@@ -59,7 +61,9 @@ class Standby:
             self._work = asyncio.create_task(self._run(), name="standby")
 
     async def aclose(self) -> None:
-        """Leave the address to the console. Safe to call twice, and without `told`."""
+        """Stop answering, so that the console can use the address. Safe to call twice, and without an earlier
+        `told`.
+        """
         if self._work is not None:
             self._work.cancel()
             await asyncio.wait({self._work})

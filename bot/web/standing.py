@@ -1,4 +1,6 @@
-"""Reads the state of tasks, phones, questions and the model for the pages: all at first, then only changes."""
+"""Reads the state of tasks, phones, questions and the model for the pages: everything at first, then only
+what changed.
+"""
 
 from __future__ import annotations
 
@@ -25,43 +27,51 @@ HOLDING_UP: Final = (STORE, "disk", "memory", "adb")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The state of tasks, phones, questions and the model at one moment. `places` are positions in the queue by task,
-    `waits` outages that stop everything; `facts` and `statuses` are for the cards of active tasks, by task.
-    """
+    """The state of tasks, phones, questions and the model at one moment."""
 
     tasks: tuple[Task, ...]
+    """The latest tasks, for the page's list."""
     active: tuple[Task, ...]
+    """All unfinished tasks."""
     places: Mapping[str, int | None]
+    """Positions in the queue by task id; None for a task that is not waiting."""
     phones: tuple[PhoneInfo, ...]
     questions: tuple[OpenQuestion, ...]
     model: ModelState
     waits: tuple[Wait, ...] = ()
+    """The outages that stop all work."""
     facts: Mapping[str, CardFacts] = field(default_factory=dict)
+    """What the cards of active tasks show, by task id."""
     statuses: Mapping[str, Told | ModelAway] = field(default_factory=dict)
+    """What active tasks are waiting for, by task id."""
     zone: tzinfo = UTC
 
     def parts(self, task: str) -> tuple[Task, ...]:
-        """Return the active parts of a task for several phones."""
+        """Return the unfinished parts of a task for several phones."""
         return tuple(one for one in self.active if one.parent == task)
 
 
 @dataclass
 class Changes:
-    """What has changed since the last update."""
+    """What has changed since the state was last read."""
 
     tasks: set[str] = field(default_factory=set)
+    """The ids of the changed tasks."""
     questions: bool = False
+    """Whether a question was asked or closed."""
     steps: dict[str, StepRow] = field(default_factory=dict)
-    """The last step of tasks with a new one, by the task that people know."""
+    """The latest step of each task that has a new one, by the id of the task that people see."""
 
 
 def waits_of(services: Services) -> tuple[Wait, ...]:
-    """Return the outages that stop all work now."""
+    """Return the outages that stop all work now, such as a database that cannot be reached."""
     return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
 async def standing_of(services: Services) -> Standing:
-    """Read the current state: three reads of the store, and those for the cards. Raises StoreError."""
+    """Read the whole current state. It takes three reads of the store, and further ones for the cards. Raises
+    StoreError.
+    """
     tasks = services.task_service
     recent, active = await tasks.recent(TASKS_SHOWN), await tasks.active()
     questions = tuple(await services.store.questions.open())
@@ -69,7 +79,9 @@ async def standing_of(services: Services) -> Standing:
 
 
 async def standing_after(services: Services, before: Standing, changes: Changes) -> Standing:
-    """Update the state: one read of the changed tasks, and one of the questions if they changed. Raises StoreError."""
+    """Return the state updated from `before`: reads only the changed tasks, and the questions if they changed. Raises
+    StoreError.
+    """
     found = await services.task_service.around(changes.tasks) if changes.tasks else ()
     questions = tuple(await services.store.questions.open()) if changes.questions else before.questions
     return await _standing(services, (*before.tasks, *before.active, *found), questions, before, changes)

@@ -1,6 +1,6 @@
-"""The page's event stream: events of tasks, messages of the console, and the state of everything.
+"""The page's event stream: events of tasks, messages of the console, and changes of the state.
 
-Each event contains a cursor from which a disconnected page continues without missing any.
+Each event contains a cursor, from which a page that lost the connection continues without missing any event.
 """
 
 from __future__ import annotations
@@ -41,31 +41,34 @@ _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{1,32}))?")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a page has read: the revision of the console's messages, the position in the tasks' events, and the epoch
-    of the record.
-    """
+    """How far a page has read."""
 
     revision: int
+    """The revision of the console's messages."""
     position: int
+    """The position in the log of all tasks' events."""
     epoch: str = ""
+    """Identifies the stored data: it changes when a backup is restored."""
 
     def __str__(self) -> str:
         return "-".join(filter(None, (str(self.revision), str(self.position), self.epoch)))
 
     @classmethod
     def parse(cls, text: str) -> Cursor | None:
-        """The cursor that this text stands for; None if it is not a cursor."""
+        """Return the cursor that this text stands for; None if it is not a cursor."""
         found = _CURSOR.fullmatch(text)
         return None if found is None else cls(int(found[1]), int(found[2]), found[3] or "")
 
     @classmethod
     async def now(cls, log: ConsoleLog, events: TaskEvents) -> Cursor:
-        """The cursor at the end of both logs."""
+        """Return the cursor at the end of both logs."""
         return cls(await log.revision(), await events.latest(), await events.epoch())
 
 
 class Events:
-    """The route of the event stream. A stream ends with `stopping`, or when its reader leaves or loses the right."""
+    """Handles requests for the event stream. A stream ends when `stopping` is set, or when its reader leaves or loses
+    the right.
+    """
 
     def __init__(self, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers) -> None:
         self._services = viewers.services
@@ -75,14 +78,15 @@ class Events:
         self._stopping = stopping
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [get("/api/events", self.events, Right.USE)]
 
     async def events(self, request: Request) -> Response:
-        """Send changes since `Last-Event-ID`, or `?since=`, or now; then whatever comes.
+        """Stream the changes since the cursor in the header `Last-Event-ID` or the query's `since`, or since now; then
+        all new ones.
 
-        A page that is too far behind, or has read another record (before a backup was restored), is sent `reset` and
-        what follows.
+        A page that missed too much, or read other data (before a backup was restored), is sent the event `reset` and
+        then only new changes.
         """
         wanted = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
         since = Cursor.parse(wanted)

@@ -1,7 +1,7 @@
-"""Small pictures of idle phones for the page, each with the app that it shows.
+"""Small pictures of idle phones for the page, each with the name of the app that it shows.
 
-A picture is taken only when a page asks, at most one per phone in GLANCE_EVERY however many pages look, and never of a
-phone that a task holds, whose run stores pictures anyway.
+A picture is taken only when a page asks: at most one per phone in GLANCE_EVERY seconds, however many pages are open.
+None is taken of a phone that a task uses, because the task stores pictures anyway.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class _Seen:
 
 
 class Thumbnails:
-    """The routes for small pictures. `now` returns monotonic seconds, `theirs` the phones that the caller may see."""
+    """Handles requests for small pictures of phones. `now` returns monotonic seconds; `theirs` returns the phones that
+    a request's sender may see.
+    """
 
     def __init__(
         self, services: Services, now: Callable[[], float], theirs: Callable[[Request], Sequence[PhoneInfo]]
@@ -63,15 +65,15 @@ class Thumbnails:
         self._seen: dict[str, _Seen] = {}
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [
             get("/api/devices/{phone}/glance", self.glance, Right.USE),
             get("/api/devices/{phone}/glance/{number}", self.picture, Right.USE),
         ]
 
     async def glance(self, request: Request) -> Response:
-        """Return the address of a small picture of the phone's screen, and the app shown; 409 says why there is
-        none.
+        """Return the address of a small picture of the phone's screen, and the app in front. The status 409 says why
+        there is none.
         """
         info = next((one for one in self._theirs(request) if one.id == request.path_params["phone"]), None)
         if info is None:
@@ -88,7 +90,7 @@ class Thumbnails:
         return JSONResponse({"picture": f"{request.scope['path']}/{seen.number}", "app_name": seen.app})
 
     async def picture(self, request: Request) -> Response:
-        """Return the last picture, a JPEG; 404 for an earlier one."""
+        """Return the latest picture of the phone as a JPEG; 404 if `number` names an earlier one."""
         wanted = request.path_params["phone"]
         seen = self._seen.get(wanted) if any(phone.id == wanted for phone in self._theirs(request)) else None
         if seen is None or seen.picture is None or request.path_params["number"] != str(seen.number):

@@ -1,4 +1,4 @@
-"""Waits for tasks and answers ordinary questions, for programs that hold a conversation."""
+"""Waits for tasks and answers their questions, for programs that hold a conversation."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ Progress = Callable[[Along], Awaitable[None]]
 
 
 class CutOff(Refused):
-    """A task continues, but its events can no longer be followed: the token was revoked, or the service stops."""
+    """The task continues, but its events can no longer be followed: the token was revoked, or the service is
+    stopping.
+    """
 
 
 async def question_of(calls: Calls, task: Task) -> OpenQuestion | None:
-    """The task's open question; None if it has none."""
+    """Return the task's open question; None if it has none."""
     asked = await calls.services.task_service.open_questions(task=task.id)
     return asked[0] if asked else None
 
 
 async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, approves: bool = False) -> None:
-    """Answer a question. A question that is not ordinary needs `approves`; a code or password is never accepted. Raises
-    Refused, and what answering raises.
+    """Answer a question on behalf of a program. Ordinary questions (of kind ASK) can always be answered here; the
+    others need `approves`, and codes and passwords are never accepted. Raises Refused, and what answering raises.
     """
     if not _answered_here(question, approves=approves):
         raise Refused(say("programs.elsewhere"))
@@ -41,7 +43,9 @@ async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, ap
 async def wait_for_task(
     calls: Calls, task: Task, stopping: asyncio.Event, progress: Progress | None = None
 ) -> OpenQuestion | None:
-    """Wait until the task ends or asks a question, which is returned; `progress` gets events. Raises CutOff."""
+    """Wait until the task ends or asks a question. Returns the question, None at the end. `progress` is called with the
+    task's events. Raises CutOff, also when `stopping` is set.
+    """
     asked: OpenQuestion | None = None
 
     async def follow() -> None:
@@ -64,7 +68,9 @@ async def wait_for_task(
 
 
 def question_words(asked: OpenQuestion, *, approves: bool = False) -> str:
-    """Word a question for a program: what is asked, and where to answer it if not here."""
+    """Return the text of a question for a program: what is asked, and where a person can answer it if the program
+    cannot.
+    """
     question = asked.question
     choices = "\n".join(f"- {choice}" for choice in question.choices)
     where = "" if _answered_here(asked, approves=approves) else say("programs.elsewhere")

@@ -1,4 +1,6 @@
-"""The route with which the operator's command line creates tokens; the secret is only in the answer."""
+"""The route with which the operator's command line creates access tokens. A token's secret appears only in
+the answer.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ logger = logging.getLogger(__name__)
 
 
 class TokenWish(BaseModel):
-    """A token to be created. `person` is its owner as PLATFORM:ID; "" makes a service account."""
+    """The body of a request to create a token. `person` is its owner as PLATFORM:ID; "" makes the token a service
+    account.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,13 +45,15 @@ class TokenWish(BaseModel):
 
 
 class TokenMaking:
-    """The route for creating tokens, for the operator only: a person signed in with a token cannot create others."""
+    """Handles requests to create tokens. Only the operator may: a person who signed in with a token cannot create
+    others.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [post("/api/tokens", self.add)]
 
     async def add(self, request: Request) -> Response:

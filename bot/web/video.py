@@ -1,8 +1,9 @@
-"""Video of a phone in addition to its still pictures, smoother and slightly earlier, if phone and browser support it.
+"""Streams video of a phone to the page in addition to still pictures, if phone and browser support it. Video is
+smoother and slightly earlier.
 
-Touches refer to the stills, and only they show whether the screen may be shown: video is sent only between two stills
-that allow it. A screen that was just locked is visible until the next still, a quarter of a second; the phone itself
-blacks out what apps protect. Nothing is stored.
+Touches refer to the still pictures, and only those show whether the screen may be shown: video is sent only between two
+stills that allow it. A screen that was just locked stays visible until the next still, for a quarter of a second; the
+phone itself blacks out what apps protect. Nothing is stored.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ _KEY: Final = re.compile(rb"\x00\x00\x01[\x05\x25\x45\x65]")
 
 
 class Video:
-    """The video of a held phone for one page, sent with `write` as records among those of the stills.
+    """The video of a phone that a person operates, for one page. `write` sends its records, among those of the still
+    pictures.
 
-    Each record has its `codec` (as in WebCodecs) if a decoder must begin anew, and says whether it is a `key` picture.
+    Each record contains its `codec` (as in WebCodecs) if the decoder must be set up again, and says whether it is a
+    `key` frame.
     """
 
     def __init__(self, hands: Hands, hold: Hold, write: Write) -> None:
@@ -55,8 +58,8 @@ class Video:
         await self._stop()
 
     async def follow(self, live: LiveStill | None) -> None:
-        """Start, continue or end the video according to the latest still; None if that failed. A phone that gave no
-        picture, or a page that is too slow, is not tried again.
+        """Start, continue or end the video according to the latest still picture; None if taking that failed. Video is
+        not started again for a phone that sent no picture, or a page that is too slow.
         """
         if live is not None:
             self._seen = asyncio.get_running_loop().time()
@@ -94,7 +97,9 @@ class Video:
 
 
 def record(head: dict[str, object], data: bytes) -> bytes:
-    """Encode a record for the page: the length of a JSON line, the line, and the bytes whose number it contains."""
+    """Encode a record for the page: the length of a JSON line, that line, and the data. The line contains the number of
+    data bytes.
+    """
     line = json.dumps({**head, "bytes": len(data)}).encode()
     return len(line).to_bytes(4) + line + data
 

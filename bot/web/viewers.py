@@ -1,6 +1,7 @@
-"""Who looks at the page: the operator, who sees everything, or a person with a token, who sees what is theirs.
+"""Determines who looks at the page: the operator, who sees everything, or a person with a token, who sees what is
+theirs.
 
-`authorize` checks what each may do at the time, as in every chat; this module decides what they are shown.
+`authorize` checks what each may do when they do it, as in every chat; this module only decides what they see.
 """
 
 from __future__ import annotations
@@ -34,18 +35,19 @@ SHOWN_RIGHTS: Final = (Right.APPROVE, Right.OPERATE, Right.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """A person who looks at the page. `home` is their chat and `log` its messages; `services` decides what is theirs,
-    and is None for the operator.
-    """
+    """A person who looks at the page."""
 
     person: Person
     chat: WebChat
     log: ConsoleLog
+    """The messages of their chat."""
     home: Address
+    """The address of their chat."""
     services: Services | None = None
+    """Decides which tasks and phones are theirs; None for the operator, who sees everything."""
 
     def place(self, thread: str) -> Place:
-        """Return the place where they write, which is private."""
+        """Return one of their threads as a place, which is private; "" is the chat itself."""
         return Place(self.address(thread), private=True)
 
     def address(self, thread: str) -> Address:
@@ -54,42 +56,44 @@ class Viewer:
 
     @property
     def accounts(self) -> tuple[Person, ...] | None:
-        """The accounts whose tasks are theirs, None for everybody's."""
+        """The accounts whose tasks they see; None if they see everybody's."""
         return None if self.services is None else self.services.policy.accounts(self.person)
 
     @property
     def rights(self) -> list[str]:
-        """Their rights on at least one phone, beyond using the page."""
+        """The names of the rights beyond `use` that they have on at least one phone."""
         if self.services is None:
             return [right.value for right in SHOWN_RIGHTS]
         held = self.services.policy.held(self.person, self.home)
         return [right.value for right in SHOWN_RIGHTS if any(grant.gives(right, "") for grant in held)]
 
     def sees(self, task: Task) -> bool:
-        """Whether the task may be shown to them."""
+        """Return whether the task may be shown to them."""
         return self.services is None or may_see(self._caller(), self.services.policy, task)
 
     def phones(self, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...]:
-        """Return the phones that they may use; others do not exist for them."""
+        """Return those of the phones that they may use; the others are hidden from them."""
         if self.services is None:
             return tuple(phones)
         own = {phone.id for phone in open_phones(self._caller(), self.services)}
         return tuple(phone for phone in phones if phone.id in own)
 
     async def has(self, reference: str) -> bool:
-        """Whether the picture or file may be shown to them, or used in their tasks. Raises StoreError."""
+        """Return whether the picture or file with this reference may be shown to them, or used in their tasks. Raises
+        StoreError.
+        """
         accounts = self.accounts
         if self.services is None or accounts is None:
             return True
         return await self.services.store.own_files.has(reference, accounts, self.home)
 
     def commands(self, names: Collection[str]) -> list[str]:
-        """Return the commands that they may use."""
+        """Return those of the commands with these names that they may use, sorted."""
         admin = Right.ADMIN.value in self.rights
         return sorted(name for name in names if admin or BY_NAME[name].right is not Right.ADMIN)
 
     async def standing(self, standing: Standing) -> Standing:
-        """Return the part of the state that is theirs. Raises StoreError."""
+        """Return the state reduced to the tasks, phones and questions that they may see. Raises StoreError."""
         if self.services is None:
             return standing
         active = tuple(task for task in standing.active if self.sees(task))
@@ -107,7 +111,7 @@ class Viewer:
         )
 
     def state(self, standing: Standing) -> Json:
-        """Return everything that their page shows in addition to messages."""
+        """Return as JSON everything that their page shows in addition to messages."""
         tasks = {task.id: task for task in standing.active}
         return state_json(standing, self.home, lambda one: self._may_answer(one, tasks.get(one.task)))
 
@@ -122,7 +126,7 @@ class Viewer:
 
 
 class Viewers:
-    """Determines the viewer from the caller. `chat` is the operator's, `people` everybody else's."""
+    """Determines who sent a request. `chat` is the operator's chat, `people` that of everybody else."""
 
     def __init__(self, chat: WebChat, people: WebChat, services: Services) -> None:
         self._chat = chat
@@ -143,5 +147,5 @@ def person_of(request: Request) -> Person:
 
 
 def place_of(request: Request) -> Place:
-    """Return the caller's own chat, as the place of the request."""
+    """Return the caller's own chat, which is the place of the request."""
     return Place(caller_of(request).home, private=True)

@@ -27,30 +27,30 @@ HOLDS = frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED})
 
 
 class ConsoleChecks(Protocol):
-    """The checks that the service makes of itself."""
+    """The checks that the service makes of its own settings and connections."""
 
     def settings(self) -> Sequence[Shown]:
-        """List the settings, without secrets."""
+        """Return the settings with their values, without secrets."""
         ...
 
     async def near(self) -> Sequence[Finding]:
-        """Make the checks that send no request."""
+        """Run the checks that contact no other server."""
         ...
 
     async def far(self) -> Sequence[Finding]:
-        """Make the checks that send requests to the model and the chats. May take a minute, and costs some tokens."""
+        """Run the checks that contact the model and the chats. They may take a minute, and cost some tokens."""
         ...
 
 
 def console_task_json(task: Task, home: Address = HOME) -> Json:
-    """Return a task, with its place in the console at `home`."""
+    """Convert a task to JSON, including its place in the console's chat at `home`."""
     more = {"follows": task.request.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
     return task_json(task) | place_json(task, home) | more
 
 
 def place_json(task: Task, home: Address) -> Json:
-    """Return `thread`, the task's place in that chat (null if it is elsewhere), and `anchor`, the message there that
-    asked for it ("" if none).
+    """Return two fields as JSON: `thread`, the task's thread in the chat at `home` (null if it is elsewhere), and
+    `anchor`, the message there that asked for the task ("" if none).
     """
     here = task.place if task.place is not None and is_at(task.place, home) else None
     return {
@@ -60,7 +60,9 @@ def place_json(task: Task, home: Address) -> Json:
 
 
 def work_json(task: Task, place: int | None) -> Json:
-    """Return what a phone does or will do: a task, or one phone's part of it. `task` is the one that people know."""
+    """Convert what a phone is doing or will do to JSON: a task, or one phone's part of it. `place` is its position in
+    the queue. The field `task` is the number of the whole task, which people know.
+    """
     return {
         "task": task.parent or task.id,
         "called": task.called,
@@ -78,23 +80,23 @@ def work_json(task: Task, place: int | None) -> Json:
 
 
 def button_json(button: Button) -> Json:
-    """Return a button: its label, the data of a press, and its style."""
+    """Convert a button to JSON: its label, the data that a press sends, and its style."""
     return {"label": button.label, "data": button.data, "style": button.style}
 
 
 def menu_json(menu: Menu) -> Json:
-    """Return a list from which one item is chosen."""
+    """Convert a menu, from which one item is chosen, to JSON."""
     return {"choices": [button_json(choice) for choice in menu.choices], "prompt": menu.prompt}
 
 
 def is_at(place: Address, home: Address) -> bool:
-    """Whether the place is in that chat of the console."""
+    """Return whether the place is in the console's chat at `home`."""
     return (place.platform, place.chat) == (home.platform, home.chat)
 
 
 def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = True) -> Json:
-    """Return an open question of a task or of one phone's part; `allowed` says whether the reader may answer it. `told`
-    is its text with the buttons.
+    """Convert an open question of a task, or of one phone's part, to JSON. `allowed` says whether the reader may answer
+    it. The field `told` contains the question as a message, with its buttons.
     """
     question = open_question.question
     shown = question_text(
@@ -128,7 +130,9 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
 def state_json(
     standing: Standing, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
 ) -> Json:
-    """Return all that the page of `home` shows besides messages; `allowed` says which questions it may answer."""
+    """Convert the state to JSON: everything that the page of the chat at `home` shows besides messages. `allowed`
+    returns whether the page may answer a question.
+    """
     active = {task.id: task for task in standing.active}
     return {
         "tasks": [console_task_json(task, home) | {"card": card_json(task, standing)} for task in standing.tasks],
@@ -145,8 +149,8 @@ def state_json(
 
 
 def card_json(task: Task, standing: Standing) -> Json | None:
-    """Return what is shown beside the phone of an active task: screen, last touch, progress and buttons; None for other
-    tasks.
+    """Return as JSON what is shown beside the phone of an active task: screen, last touch, progress and buttons. None
+    for other tasks.
     """
     facts = standing.facts.get(task.id)
     if facts is None:
@@ -165,7 +169,9 @@ def _held_up(wait: Wait) -> str:
 
 
 def changes_json(before: Json, now: Json) -> Json:
-    """Return what differs in `now`: only the changed tasks, and any other list as a whole; empty if nothing does."""
+    """Return what is different in `now` compared with `before`. Only changed tasks are included; other lists are
+    included whole if they changed. Empty if nothing did.
+    """
     known = {task["task"]: task for task in before["tasks"]}
     tasks = [task for task in now["tasks"] if known.get(task["task"]) != task]
     changed = {name: value for name, value in now.items() if name != "tasks" and before[name] != value}

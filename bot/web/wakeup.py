@@ -1,4 +1,4 @@
-"""Waiting helpers: for the next beat, for any of several events, and for work until something stops it."""
+"""Helpers to wait: for the next signal, for any of several events, and for work until something stops it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Awaitable
 
 
 class Wakeup:
-    """A repeatable signal. Waiters take the event *before* they check, so that no beat is missed in between."""
+    """A signal that can be given repeatedly. Waiters take the event *before* they check for work, so that they miss no
+    signal.
+    """
 
     def __init__(self) -> None:
         self._next = asyncio.Event()
 
     def next(self) -> asyncio.Event:
-        """Return the event that the next beat sets."""
+        """Return the event that the next `beat` will set."""
         return self._next
 
     def beat(self) -> None:
@@ -23,7 +25,7 @@ class Wakeup:
 
 
 async def any_of(*events: asyncio.Event, seconds: float) -> bool:
-    """Wait until one of the events is set or the time is over; return whether one is."""
+    """Wait until one of the events is set, for at most `seconds`. Returns whether one is set."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -34,8 +36,8 @@ async def any_of(*events: asyncio.Event, seconds: float) -> bool:
 
 
 async def ends_before(stop: Awaitable[object], work: Awaitable[object]) -> bool:
-    """Do `work` until it ends, or until `stop` ends first and cancels it; return whether `work` ended. Raises what
-    `work` raises.
+    """Run `work` until it ends, or until `stop` ends first and `work` is cancelled. Returns whether `work` ended.
+    Raises what `work` raises.
     """
     working = asyncio.ensure_future(work)
     both = (working, asyncio.ensure_future(stop))

@@ -1,1 +1,1 @@
-"""Webhooks: messages to other programs about tasks and watches, and calls by programs that start tasks."""
+"""Webhooks: messages to other programs about tasks and watches, and calls by other programs that start tasks."""

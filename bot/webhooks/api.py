@@ -1,4 +1,6 @@
-"""The API for webhooks: addresses that get messages, and hooks that programs call."""
+"""The API for webhooks (addresses to which messages are sent) and hooks (addresses that programs call to
+start a task).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ router = APIRouter(tags=["webhooks"])
 
 
 class NewWebhookInfo(Sent):
-    """An address that gets a signed JSON message by POST (Standard Webhooks) about what happens to tasks."""
+    """An address to which signed JSON messages are sent by POST (Standard Webhooks) about what happens to tasks."""
 
     url: str = Field(min_length=1, max_length=2000, description="https; a host of the operator's own where it is set.")
     everybody: bool = Field(default=False, description="Whether it is told of everybody's tasks; for admins.")
@@ -94,12 +96,12 @@ async def switch_webhook_on(webhook: Id, calls: Caller) -> WebhookInfo:
 
 @router.post("/webhooks/{webhook}/off")
 async def switch_webhook_off(webhook: Id, calls: Caller) -> WebhookInfo:
-    """Switch a webhook off, and drop the messages that wait for it."""
+    """Switch a webhook off, and discard the messages that wait for it."""
     return _info(await WebhookCommands(calls.asking(), calls.services).switch_off(webhook))
 
 
 class WebhookTest(Got):
-    """The result of a test."""
+    """The result of a test message."""
 
     status: int = Field(description="Of the answer; 0 where none came.")
     arrived: bool
@@ -119,7 +121,7 @@ async def delete_webhook(webhook: Id, calls: Caller) -> None:
 
 
 class NewHook(HowTo):
-    """A task that begins whenever a program calls POST /hooks/{name} of this server with its secret."""
+    """A task to start whenever a program calls POST /hooks/{name} of this server with the hook's secret."""
 
     name: str = Field(pattern=f"^{NAME}$", description="The last part of its address.")
     text: str = Field(min_length=1, max_length=TEXT_LIMIT)
@@ -132,7 +134,7 @@ class NewHook(HowTo):
 
 
 class HookInfo(Got):
-    """A hook. Times are Unix seconds."""
+    """A hook: an address of this server that a program calls to start a task. Times are Unix seconds."""
 
     id: str
     name: str
@@ -179,7 +181,9 @@ async def list_hooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = ""
 
 @router.post("/hooks", status_code=201)
 async def create_hook(wish: NewHook, calls: Caller) -> HookInfo:
-    """Start a task whenever a program calls the hook. The answer contains its secret, which is not shown again."""
+    """Create a hook, which starts a task whenever a program calls it. The answer contains its secret, which is not
+    shown again.
+    """
     calls.require(Right.USE)
     hook = Hook(name=wish.name, secret=new_secret(), values=tuple(wish.values), per_hour=wish.per_hour)
     made = await calls.schedules().add_hook(hook, wish.draft(wish.text))

@@ -16,7 +16,7 @@ _ALL = "/api/v1/webhooks"
 
 
 async def webhooks(options: argparse.Namespace, settings: Settings) -> int:
-    """List, create, test, switch or remove webhooks. Raises Refused and ServiceGone."""
+    """List, create, test, switch or remove webhooks. Returns the exit code. Raises Refused and ServiceGone."""
     if options.what != "list" and not options.webhook:
         raise Refused(say("webhook.usage"))
     path = f"{_ALL}/{quote(options.webhook, safe='')}"

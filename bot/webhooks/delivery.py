@@ -22,13 +22,15 @@ logger = logging.getLogger(__name__)
 
 
 def egress_of(services: Services) -> Egress:
-    """Return the HTTP client for webhooks, with the allowed hosts and the proxy from the settings."""
+    """Return the HTTP client for webhooks, limited to the hosts and the proxy in the settings."""
     now = services.live.now
     return Egress(named=frozenset(now.webhook_hosts), proxy=now.web_proxy.get_secret_value(), seconds=TRY_S)
 
 
 async def send_test(webhook: Webhook, services: Services, egress: Egress) -> int:
-    """Send `webhook.test` once, signed like every message. Returns the status of the answer, 0 if there was none."""
+    """Send the message `webhook.test` once, signed like every message. Returns the HTTP status of the answer, 0 if
+    there was none.
+    """
     now = services.clock()
     told = {"type": "webhook.test", "timestamp": moment(now), "data": {"webhook": webhook.id}}
     body = json.dumps(told).encode()
@@ -41,12 +43,14 @@ async def send_test(webhook: Webhook, services: Services, egress: Egress) -> int
 
 
 def is_arrival(status: int) -> bool:
-    """Whether this HTTP status means that the message was received."""
+    """Return whether this HTTP status means that the message was received."""
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def test_words(webhook: str, status: int) -> str:
-    """The sentence about the result of a test."""
+    """Return a sentence about the result of a test. `webhook` is its number; `status` the HTTP status, 0 for
+    no answer.
+    """
     if is_arrival(status):
         return say("webhook.tested", webhook=webhook, status=status)
     return (
@@ -60,5 +64,5 @@ def host_of(url: str) -> str:
 
 
 def moment(at: float) -> str:
-    """Return a time in the form that messages use."""
+    """Format a time (Unix seconds) as webhook messages contain it."""
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")

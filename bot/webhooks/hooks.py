@@ -1,7 +1,7 @@
 """Inbound webhooks: `POST /hooks/NAME` starts the task that the hook was created for.
 
-The caller sends the hook's secret or signs with it. The contents of a call are data for the task, never part of the
-order. The same id starts nothing twice, because its mark is stored with the task.
+The caller sends the hook's secret or a signature made with it. The contents of a call are data for the task, never part
+of its instructions. Two calls with the same id start only one task, because the id is stored with the task.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ logger = logging.getLogger(__name__)
 
 
 class Inbound:
-    """The console's route below /hooks. `ticks` returns seconds that setting the clock does not change."""
+    """Handles the requests to inbound webhooks, below /hooks. `ticks` returns seconds that do not change when the clock
+    is set.
+    """
 
     def __init__(self, services: Services, *, ticks: Callable[[], float] = time.monotonic) -> None:
         self._services = services
@@ -58,7 +60,9 @@ class Inbound:
         """Used in place of the secret of a missing hook, so that checking takes equally long."""
 
     async def call(self, request: Request) -> Response:
-        """Start the hook's task, once per id. Calls with a wrong secret do not count against the hook's limit."""
+        """Start the hook's task, once per message id. Calls with a wrong secret do not count against the hook's rate
+        limit.
+        """
         name, now = request.path_params["name"][:60], self._services.clock()
         body = await read_body(request, BODY)
         hook = next((one for one in await self._services.store.schedules.hooks() if _name(one) == name), None)

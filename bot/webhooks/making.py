@@ -23,7 +23,7 @@ MOST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class WebhookWish:
-    """A webhook to be created: its address, and what it gets messages about."""
+    """A webhook to create: its address, and the events about which it gets messages."""
 
     url: str
     everybody: bool = False
@@ -33,7 +33,9 @@ class WebhookWish:
 
 
 class WebhookCommands:
-    """What one caller can do with webhooks. Every method raises NotAllowed, which is audited, or Refused."""
+    """The actions on webhooks that one caller can perform. Every method raises NotAllowed, which is written to the
+    audit log, or Refused.
+    """
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
@@ -69,7 +71,7 @@ class WebhookCommands:
         return made
 
     async def visible(self) -> list[Webhook]:
-        """The caller's own webhooks; for an admin, all."""
+        """Return the caller's own webhooks; for an admin, all."""
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -77,26 +79,26 @@ class WebhookCommands:
         return [one for one in await services.store.webhooks.all() if admin or self._is_own(one)]
 
     async def switch_on(self, number: str) -> Webhook:
-        """Switch a webhook on again; it gets what happens from now on."""
+        """Switch a webhook on again, and return it. It gets messages about what happens from now on."""
         found = await self._known(number)
         await self._services.store.webhooks.switch_on(found.id)
         return await self._known(number)
 
     async def switch_off(self, number: str) -> Webhook:
-        """Switch a webhook off, and drop the messages that wait for it."""
+        """Switch a webhook off, discard the messages that wait for it, and return it."""
         found = await self._known(number)
         await self._services.store.webhooks.switch_off(found.id, "by_hand")
         return await self._known(number)
 
     async def test(self, number: str, egress: Egress | None = None) -> int:
-        """Send a test, with the configured HTTP client or `egress`. Returns the status of the answer, 0 if there was
-        none.
+        """Send a test message with `egress`, by default the configured HTTP client. Returns the HTTP status of the
+        answer, 0 if there was none.
         """
         found = await self._known(number)
         return await send_test(found, self._services, egress or egress_of(self._services))
 
     async def remove(self, number: str) -> Webhook:
-        """Delete a webhook, with the messages that wait for it."""
+        """Delete a webhook and the messages that wait for it, and return it."""
         found = await self._known(number)
         await self._services.store.webhooks.remove(found.id)
         await self._note(AuditKind.WEBHOOK_REMOVED, found)

@@ -1,4 +1,4 @@
-"""Registers webhooks as a part of the program. Nothing of it is loaded before the first webhook."""
+"""Registers webhooks as an optional part of the program. Its modules are not loaded before the first webhook."""
 
 from __future__ import annotations
 

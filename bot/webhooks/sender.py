@@ -47,7 +47,7 @@ def sender_of(services: Services) -> WebhookSender:
 
 
 class WebhookSender:
-    """Sends the messages that are due. Time comes from `services.clock`; `sleep` waits for some seconds."""
+    """Sends the webhook messages that are due. `services.clock` gives the time; `sleep` waits for some seconds."""
 
     def __init__(
         self, services: Services, egress: Egress, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -60,7 +60,7 @@ class WebhookSender:
         self._at_once = asyncio.Semaphore(AT_ONCE)
 
     async def run(self) -> None:
-        """Send what is due repeatedly until cancelled. Errors are logged."""
+        """Send the messages that are due, again and again until cancelled. Errors are logged."""
         forget = self._services.task_service.subscribe(lambda _task: self._wake.set())
         try:
             while True:
@@ -91,7 +91,7 @@ class WebhookSender:
                 each.cancel()
 
     async def look(self) -> None:
-        """Start to send what is due, to every webhook that is not being sent to."""
+        """Begin to send the messages that are due, to every webhook to which nothing is being sent at the moment."""
         if not self._services.store.is_ours:
             return
         for webhook in await self._services.store.webhooks.due(self._services.clock()):
@@ -101,7 +101,7 @@ class WebhookSender:
                 sending.add_done_callback(partial(self._done, webhook))
 
     async def finished(self) -> None:
-        """Return once nothing is being sent."""
+        """Wait until nothing is being sent."""
         while self._sending:
             await asyncio.wait([*self._sending.values()])
             await asyncio.sleep(0)

@@ -18,18 +18,22 @@ TOLERANCE: Final = 300.0
 
 
 def new_secret() -> str:
-    """A new secret key, in the form in which both sides store it."""
+    """Return a new secret key, in the form in which both sides store it."""
     return PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def signature(secret: str, message: str, at: int, body: bytes) -> str:
-    """Return the value of `webhook-signature` for this message."""
+    """Return the value of the header `webhook-signature` for a message. `message` is its id, `at` the time in Unix
+    seconds.
+    """
     signed = f"{message}.{at}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(_key(secret), signed, hashlib.sha256).digest()).decode()
 
 
 def headers_of(secret: str, message: str, at: float, body: bytes) -> dict[str, str]:
-    """Return the headers of a message, whose id is the same in each attempt."""
+    """Return the headers of a message. `message` is its id, which is the same in each attempt; `at` is the time in Unix
+    seconds.
+    """
     return {
         "Content-Type": "application/json",
         "webhook-id": message,
@@ -39,7 +43,9 @@ def headers_of(secret: str, message: str, at: float, body: bytes) -> dict[str, s
 
 
 def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:
-    """Whether a message was signed with this secret, recently. One valid signature among several is enough."""
+    """Return whether a message was signed with this secret, and recently (`now` is in Unix seconds). One valid
+    signature among several is enough.
+    """
     message, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not message or not re.fullmatch(r"[0-9]{1,12}", at) or abs(now - int(at)) > TOLERANCE:
         return False

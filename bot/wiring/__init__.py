@@ -1,1 +1,1 @@
-"""How the parts are put together: the core that runs tasks, the chats, and the service from start to drain."""
+"""Puts the components together: the core that runs tasks, the chats, and the service from its start to its end."""

@@ -1,4 +1,4 @@
-"""Carries everything over when a chat gets another id, as when a Telegram group becomes a supergroup."""
+"""Moves all data of a chat when it gets another id, as when a Telegram group becomes a supergroup."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 class ChatMoves:
-    """Called by an adapter each time it hears that a chat has moved. Lists that name the old id also apply to the
-    new one: it is the same group, and only Telegram itself reports such a move.
+    """Handles the move of a chat to another id; called by a chat adapter each time that it learns of one. Lists that
+    contain the old id also apply to the new one: it is the same group, and only Telegram itself reports such a move.
     """
 
     def __init__(self, services: Services, outbox: Outbox, *, language: str = "auto") -> None:

@@ -1,4 +1,4 @@
-"""The chats that the settings name, and how they are kept connected."""
+"""Creates the chats that the settings configure, and keeps them connected."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ LAST_PAUSE = 300.0
 
 
 class ConnectedChats:
-    """The chats that the settings name. `make` makes one, not connected yet; `chats` holds them by platform for the
-    rest of the service. `changed` is called with each platform whose chat was replaced or removed.
+    """The chats that the settings configure.
+
+    `make` creates a chat that is not connected yet. `chats` contains the chats by platform, for the rest of the
+    service. `changed` is called with each platform whose chat was replaced or removed.
     """
 
     def __init__(
@@ -55,26 +57,26 @@ class ConnectedChats:
         """The platforms that `changed` has yet to hear of."""
 
     def make(self, settings: Settings) -> None:
-        """Make the chats that are configured. A chat that cannot be made is logged in one line."""
+        """Create the chats that are configured. If one cannot be created, that is logged in one line."""
         for platform in self._platforms:
             self._add(platform, settings)
 
     def start(self) -> None:
-        """Connect the chats that were made, and keep them connected until `close`."""
+        """Connect the chats that were created, and keep them connected until `close`."""
         for name in self._made:
             self._keep(name)
 
     def of(self, *platforms: str) -> list[Connected]:
-        """The existing chats of these platforms."""
+        """Return the existing chats of these platforms."""
         return [self._made[name][0] for name in platforms if name in self._made]
 
     def online(self, platform: str) -> bool | None:
-        """Whether this chat is reachable at the moment; None if there is no such chat."""
+        """Return whether this platform's chat is connected at the moment; None if there is no such chat."""
         return next((chat.online for chat in self.of(platform)), None)
 
     async def change(self, settings: Settings) -> None:
-        """Connect, disconnect and reconnect chats as these settings require; does nothing after `close`. An error of
-        `changed` is raised, and the next call reports the same platforms again.
+        """Connect, disconnect and reconnect chats as these settings require; does nothing after `close`. If `changed`
+        raises an error, that is raised, and the next call reports the same platforms again.
         """
         async with self._turn:
             if self._closed.is_set():
@@ -82,7 +84,7 @@ class ConnectedChats:
             others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
             for platform in others:
                 self._untold.add(platform.name)
-                # The old connection ends first: a platform has one reader for each token.
+                # The old connection has to end first, because a platform allows one reader for each token.
                 await self._remove(platform.name)
                 if self._closed.is_set():
                     return
@@ -99,7 +101,7 @@ class ConnectedChats:
         await self.change(settings)
 
     async def close(self) -> None:
-        """End all connections within CLOSE_WITHIN; none is made until `resume`."""
+        """End all connections within CLOSE_WITHIN seconds. No new ones are made until `resume`."""
         self._closed.set()  # for a change that is under way, too
         self._of.clear()
         await asyncio.gather(*map(self._remove, [*self._made]))
@@ -129,8 +131,8 @@ class ConnectedChats:
 async def connect_while(
     is_ours: Callable[[], bool], pause: Callable[[], Awaitable[None]], resume: Callable[[], Awaitable[None]]
 ) -> None:
-    """Disconnect whenever the record may belong to another service, and reconnect when it is ours for certain; runs
-    until cancelled.
+    """Keep chats connected only while this service certainly owns the record (the stored data). Calls `pause` when
+    another service may have taken it over, and `resume` when `is_ours` returns True again. Runs until cancelled.
     """
     paused = False
     while True:
@@ -152,7 +154,7 @@ async def connect_while(
 
 
 def _own(platform: Platform[Any], settings: Settings) -> object:
-    """What a platform's chat is made of."""
+    """Return the settings that a platform's chat depends on. The chat is replaced when they change."""
     own = [getattr(settings, name) for name in platform.settings.model_fields if name not in Settings.model_fields]
     return own, platform.refusal(settings) == ""
 
@@ -166,7 +168,7 @@ def context_of(
     moved: Callable[[Address, str], Awaitable[None]],
     lost: Callable[[Address], Awaitable[None]],
 ) -> ChatContext:
-    """The callbacks for a chat. `moved` is called for chats with a new id, `lost` for places where people can no
+    """Create the callbacks for a chat. `moved` is called for chats with a new id, `lost` for places where people can no
     longer be reached.
     """
 
@@ -185,9 +187,9 @@ async def keep(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Keep one chat connected until it is closed, reconnecting after any error. Its errors affect nothing else.
+    """Keep one chat connected until it is closed, and reconnect after any error. Its errors affect nothing else.
 
-    `clock` counts seconds, `sleep` waits for some.
+    `clock` returns seconds; `sleep` waits for some.
     """
     pause = FIRST_PAUSE
     while True:
@@ -208,7 +210,9 @@ async def keep(
 
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
-    """End a connection and its asyncio task within CLOSE_WITHIN, whatever goes wrong."""
+    """Cancel the asyncio task of a chat's connection and close the chat, within CLOSE_WITHIN seconds and whatever goes
+    wrong.
+    """
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
             await chat.close()

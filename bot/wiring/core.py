@@ -1,4 +1,4 @@
-"""The core of the service: store, agent and phones, which work on tasks. It can be started without any chat."""
+"""The core of the service: store, agent and phones, which work on tasks. It can run without any chat."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ VIRTUAL_NAME = "virtual-phones"
 
 @dataclass(frozen=True)
 class Core:
-    """The parts that work on tasks."""
+    """The components that work on tasks."""
 
     settings: Settings
     """The settings at the start, from the environment and the settings file; `live` has the current ones."""
@@ -97,7 +97,7 @@ class Core:
     """Other machines whose phones are used; None if the settings name none."""
 
     def services(self, following: TaskFollowers) -> Services:
-        """The application's services, without any chats yet."""
+        """Return the application's services, without any chats yet."""
         return Services(
             self.task_service,
             self.store,
@@ -121,11 +121,11 @@ class Core:
 
 
 class StoppedEarly(Exception):
-    """The service was stopped before it had got its record."""
+    """The service was stopped before it had got access to its record (the stored data)."""
 
 
 async def _unless(stopping: asyncio.Event, opening: Coroutine[Any, Any, Store]) -> Store:
-    """What is opened, unless that is to stop meanwhile. Raises StoppedEarly."""
+    """Return the opened store. If `stopping` is set first, the opening is cancelled and StoppedEarly is raised."""
     opened, stopped = asyncio.create_task(opening), asyncio.create_task(stopping.wait())
     try:
         await asyncio.wait({opened, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -149,13 +149,17 @@ async def open_core(
     stopping: asyncio.Event | None = None,
     stand_by: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Core]:
-    """Take the data directory, attach the phones and run the task service until the block ends. The lists of these chat
-    platforms decide who may use it. Web pages are fetched through what `way_out` returns, otherwise from the public
-    internet only. A core that `serves` has a console, for which the command line waits. While another service owns the
-    record, `stand_by` is called again and again with that service's name.
+    """Start the core and yield it: open the data directory, attach the phones, and run the task service until the block
+    ends.
 
-    Raises StoppedEarly if it is `stopping` while it waits for the record; SettingsError or StoreError and its
-    subclasses before anything has begun.
+    - `platforms` are the chat platforms whose lists decide who may use the service.
+    - `serves` says that the core has a console, for which the command line waits.
+    - `way_out` returns the client through which web pages are fetched; by default only the public internet can be
+      reached.
+    - `stopping` ends the wait for the record while another service owns it; StoppedEarly is then raised.
+    - `stand_by` is called repeatedly during that wait, with the other service's name.
+
+    Raises SettingsError, or StoreError and its subclasses, before anything has begun.
     """
     dialect_of(environment)
     policy = policy_of(environment)
@@ -318,19 +322,23 @@ def _machines_of(settings: Settings, store: Store, policy: Policy) -> RemoteMach
 
 
 def lists_of(settings: Settings, platforms: Iterable[Platform[Any]]) -> AccessPolicy:
-    """The access lists that the settings contain."""
+    """Return the access policy made of the lists in the settings."""
     return AccessPolicy({platform.name: platform.lists.read(settings) for platform in platforms})
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:
-    """The documents that are searched before planning; None if there are none, or this is switched off."""
+    """Return the folder of documents that are searched before planning; None if there are none, or if this is switched
+    off.
+    """
     if settings.knowledge_dir is None or not settings.search_before_planning:
         return None
     return KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The rules about approvals. Raises SettingsError if the operator's file cannot be used."""
+    """Return the rules that decide what needs an approval. Raises SettingsError if the operator's rules file cannot be
+    used.
+    """
     if settings.policy_file is None:
         return Policy.default()
     try:
@@ -347,11 +355,11 @@ def phones_of(
     hosted: HostedPhones | None = None,
     may_send: Callable[[], bool] = lambda: True,
 ) -> Pool:
-    """The phones of the settings, of installed providers and those `hosted` elsewhere, not started yet, with the names
-    in the `book`.
+    """Create the pool of phones, not started yet: the phones in the settings, of installed providers, and those
+    `hosted` on other machines. `book` contains the names that people gave to phones.
 
-    With `mends`, phones are restored that a crashed run left changed. Inputs are sent only while `may_send` returns
-    true. Raises SettingsError for a provider that cannot be loaded.
+    With `mends`, phone settings are restored that a crashed task left changed. Inputs are sent only while `may_send`
+    returns True. Raises SettingsError for a provider that cannot be loaded.
     """
     adb = AdbPhones(
         [ServerAddress(host, port) for host, port in settings.adb_servers],

@@ -1,4 +1,4 @@
-"""Checks for what the service is waiting for. Their sentences contain no address, path or person."""
+"""The checks for dependencies that the service may have to wait for. Their texts contain no address, path or person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.wiring.core import Core
 
 
 def of_core(core: Core) -> dict[str, Source]:
-    """One check for each part of the core that can be unavailable."""
+    """Return the checks for the parts of the core that can be unavailable, by name."""
     return {
         "store": partial(_store, core),
         "disk": partial(_disk, core.settings.data_dir),
@@ -29,7 +29,7 @@ def of_core(core: Core) -> dict[str, Source]:
 
 
 def of_chats(chats: Iterable[Connected]) -> dict[str, Source]:
-    """One check for each chat platform."""
+    """Return one check for each chat, by platform."""
     return {chat.platform: partial(_chat, chat) for chat in chats}
 
 

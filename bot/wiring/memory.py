@@ -1,4 +1,6 @@
-"""Keeps memory small where pictures of ten megabytes come and go in many threads, and the garbage collector quick."""
+"""Keeps memory use small although pictures of ten megabytes are allocated and freed in many threads, and keeps the
+garbage collector fast.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,26 @@ import sys
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """mallopt's numbers for them (glibc, malloc.h)."""
 ARENAS = 1
-"""By itself glibc gives every thread a heap of its own, up to eight for each core, and each keeps what its largest
-pictures once needed. Pictures are worked on in C without the interpreter's lock, but asked for seldom enough that one
-heap is no bottleneck: measured with 4 phones, a third less memory and no more processor time."""
+"""Number of heaps. By default glibc gives every thread a heap of its own, up to eight for each core, and each keeps the
+size that its largest pictures once needed. Pictures are processed in C without the interpreter's lock, but rarely
+enough that one heap is no bottleneck: with 4 phones it took a third less memory and no more processor time.
+"""
 KEPT = 64 * 1024 * 1024
-"""Bytes that stay at the end of the heap when they are free. By itself glibc gives them back at 20 MB, which is every
-picture of a step, and the next picture gets them page by page: a quarter of the processor time of a step."""
+"""Bytes that stay at the end of the heap when they are free. By default glibc returns them at 20 MB, which happens with
+every picture of a step, and the next picture gets them again page by page: a quarter of the processor time of a step.
+"""
 LARGEST = 32 * 1024 * 1024
-"""Bytes of a piece that still comes from the heap, the most that glibc takes: any picture of a phone. To set one of the
-two ends glibc's own finding of both."""
+"""Bytes of an allocation that still comes from the heap: any picture of a phone. It is the largest value that glibc
+accepts. Setting either of the two values ends glibc's own adjustment of both.
+"""
 
 logger = logging.getLogger(__name__)
 
 
 def keep_small() -> None:
-    """Call it before the first thread is started. Does nothing where the C library is not glibc."""
+    """Configure the C library's heap to return freed memory to the system. Call it before the first thread is started.
+    Does nothing if the C library is not glibc.
+    """
     if not sys.platform.startswith("linux"):
         return
     try:
@@ -38,11 +45,12 @@ def keep_small() -> None:
 
 
 def settle() -> None:
-    """Call it after the start: what is there by then, the program itself, is nothing that the collector need look at.
+    """Exempt all objects that exist now from garbage collection. Call it at the end of the start, when these are mainly
+    the program itself.
 
-    It would look through these 220,000 objects about once a minute, and the event loop stands still meanwhile: 0.1 s,
-    more on a busy machine. Without them it is a few milliseconds.
+    The collector would otherwise go through these 220,000 objects about once a minute, while the event loop stands
+    still for 0.1 s, or more on a busy machine. Without them it takes a few milliseconds.
     """
     gc.collect()
     gc.freeze()
-    gc.collect()  # only a full round forgets how many there were, by which the next one is put off
+    gc.collect()  # a full collection resets the object count that delays the next one

@@ -1,4 +1,4 @@
-"""The optional parts of the program; no other module names them."""
+"""Loads the optional parts of the program. No other module names them."""
 
 from __future__ import annotations
 
@@ -50,19 +50,21 @@ NEEDED: Final = {
 
 @cache
 def installed_parts() -> tuple[Part, ...]:
-    """The parts whose folders exist."""
+    """Return the optional parts whose folders exist."""
     found = (load_part(f"{package}.manifest") for package in MANIFESTS)
     return tuple(each.PART for each in found if each is not None)
 
 
 def lacking(command: str) -> str:
-    """The folder that is missing for a command; "" if none is."""
+    """Return the missing folder that a command needs; "" if nothing is missing."""
     absent = (package for package in NEEDED[command] if load_part(package) is None)
     return next(absent, "").replace(".", "/")
 
 
 def tool_servers() -> ToolServers:
-    """The external tool servers; if that part is missing, an object that reports their file as unused."""
+    """Return the functions for external MCP servers. If that part is missing, they report the file with servers as
+    unused.
+    """
     for part in installed_parts():
         if part.tool_servers is not None:
             return part.tool_servers()
@@ -87,7 +89,7 @@ def _unlisted(data_dir: Path) -> list[str]:
 
 
 def part_routes(services: Services) -> list[BaseRoute]:
-    """The routes that the parts add to the console."""
+    """Return the routes that the optional parts add to the console."""
     return [route for part in installed_parts() if part.routes is not None for route in part.routes(services)]
 
 
@@ -98,8 +100,8 @@ async def parts_at_work(
     parts: Collection[Part] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[None]:
-    """Runs the background work of the parts until the block ends. Failed work is begun again, and counts as waited
-    for until it has run for AGAIN_S.
+    """Run the background work of the optional parts until the block ends. Work that fails is started again, and counts
+    as an outage in `waits` until it has run for AGAIN_S seconds.
     """
     failed: dict[str, bool] = {}
 
@@ -134,5 +136,5 @@ async def parts_at_work(
 
 
 def part_routers() -> list[APIRouter]:
-    """The routers that the parts add to /api/v1. Imports fastapi."""
+    """Return the routers that the optional parts add to /api/v1. Imports fastapi."""
     return [part.api() for part in installed_parts() if part.api is not None]

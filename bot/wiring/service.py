@@ -1,4 +1,4 @@
-"""The service: the core with its chats, the outbox and the console, from start to drain."""
+"""Runs the whole service: the core with its chats, the outbox and the console, from its start to its end."""
 
 from __future__ import annotations
 

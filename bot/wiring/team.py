@@ -1,4 +1,4 @@
-"""The members of the team as the settings define them. Their folders are read when a task first needs them."""
+"""Loads the members of the team that the settings define. Their folders are read when a task first needs them."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ logger = logging.getLogger(__name__)
 
 
 def team_of(settings: Settings, tools: frozenset[str]) -> Team:
-    """The members, and the folders that were rejected. A member may list a tool whether or not it is set up here."""
+    """Return the members of the team, and the folders that were rejected. `tools` are the names of the tools that are
+    set up here; a member may also list one that is not.
+    """
     return load_team(settings.data_dir / AGENTS_NAME, tools, absent=TOOL_NAMES)
 
 
 def refused_members(settings: Settings) -> tuple[Refused, ...]:
-    """Folders of members that cannot be used, with the reason. Reads the disk."""
+    """Return the folders of members that cannot be used, with the reason. Reads the disk."""
     return team_of(settings, frozenset(TOOL_NAMES)).refused
 
 
 def refused_folders(settings: Settings) -> tuple[Refused, ...]:
-    """Folders of members and of skills that cannot be used, with the reason. Reads the disk."""
+    """Return the folders of members and of skills that cannot be used, with the reason. Reads the disk."""
     return (*refused_members(settings), *load_skills(settings.data_dir / SKILLS_NAME).refused)
 
 
 def skills_of(settings: Settings) -> Skills:
-    """The skills available now. Reads the disk; rejected folders are logged."""
+    """Return the available skills. Reads the disk; rejected folders are logged."""
     own = settings.data_dir / SKILLS_NAME
     skills = load_skills(own)
     _log(skills.refused)
@@ -53,7 +55,7 @@ def members_of(
     skills: Skills,
     policy: Policy,
 ) -> Members:
-    """The team with the tools that need no phone."""
+    """Create the team, which works with the tools that need no phone."""
 
     def read() -> Team:
         found = team_of(settings, frozenset(toolbox.tools))

@@ -1,4 +1,4 @@
-"""The tools that need no phone, as the settings define them. Their libraries are imported on first use."""
+"""Creates the tools that need no phone, as the settings define them. Their libraries are imported on first use."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _EXTRAS: Final[Mapping[type[Action], Extra]] = {
     **dict.fromkeys((Calculate, Python), Extra.COMPUTING),
     **dict.fromkeys((WebSearch, ReadPage), Extra.WEB),
 }
-"""Whose libraries a tool needs; a search by a service that the settings name needs none."""
+"""The extra (optional dependencies) that each tool needs. A search by a service that the settings name needs none."""
 
 
 def _name(model: type[Action]) -> str:
@@ -67,8 +67,8 @@ TOOL_NAMES: Final = tuple(map(_name, _ALL))
 IN_A_RUN: Final = frozenset(
     _name(model) for model in (Calculate, Python, SearchDocuments, WebSearch, ReadPage, Remember, ReadSkill)
 )
-"""The tools that a run on a phone is offered as well: looking something up, and keeping a fact. Each costs tokens in
-every step.
+"""The tools that are also offered while a phone is used: looking something up, and remembering a fact. Each costs
+tokens in every step.
 """
 
 
@@ -80,7 +80,8 @@ def tools_of(
     skills: Skills | None = None,
     way_out: Callable[[], Egress] | None = None,
 ) -> tuple[Tool[Any], ...]:
-    """All tools that are set up here for work without a phone; shell and full Python require a workshop.
+    """Return all tools for work without a phone that are set up here. Shell and full Python require a workshop (a
+    sandbox).
 
     Web pages are fetched through what `way_out` returns, otherwise from the public internet only.
     """
@@ -107,7 +108,7 @@ def tools_of(
 
 
 def task_files(settings: Settings) -> TaskFiles:
-    """The folders in which tasks keep files."""
+    """Return the store of the folders in which tasks keep their files."""
     return TaskFiles(settings.data_dir / TASK_FILES_NAME)
 
 
@@ -122,13 +123,15 @@ def toolbox_of(
     way_out: Callable[[], Egress] | None = None,
     offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
 ) -> Toolbox:
-    """The team's tools with the record of their calls; `offered_now` returns those that come and go."""
+    """Create the team's toolbox, which records each call of a tool in `calls`. `offered_now` returns the tools that
+    come and go, such as those of MCP servers.
+    """
     tools = tools_of(settings, workshop, memory=memory, skills=skills, way_out=way_out)
     return Toolbox(tools, calls, policy=policy, files=task_files(settings), offered_now=offered_now)
 
 
 def actions_of(toolbox: Toolbox) -> ActionRegistry:
-    """What a run can do, on its phone and without it. Web pages are read from the public internet only."""
+    """Return the registry of all actions that a task can use, on its phone and without it."""
     return BUILT_IN.plus(*(tool for tool in toolbox.tools.values() if tool.kind in IN_A_RUN))
 
 
@@ -150,8 +153,8 @@ def _search(settings: Settings) -> Search:
 
 
 async def tools_here(settings: Settings) -> ToolOffer:
-    """The tools that a service with these settings would have. The workshop is tested with a real job; servers are
-    not contacted.
+    """Return the tools that a service with these settings would have. The workshop is tested with a real job; MCP
+    servers are not contacted.
     """
     offer = await workshop_of(settings)
     skills = await asyncio.to_thread(load_skills)
@@ -161,7 +164,7 @@ async def tools_here(settings: Settings) -> ToolOffer:
 
 
 async def workshop_of(settings: Settings) -> WorkshopOffer:
-    """The workshop that is set, or what is missing for it; see Part.workshop."""
+    """Return the workshop that is set, or what is missing for it; see `Part.workshop`."""
     for part in installed_parts():
         if part.workshop is not None:
             return await part.workshop(settings.workshop)
@@ -169,7 +172,9 @@ async def workshop_of(settings: Settings) -> WorkshopOffer:
 
 
 def tool_offer(settings: Settings, offered: Collection[str], workshop: Lack | None, foreign: ForeignTools) -> ToolOffer:
-    """The overview of tools for people, given the offered tools and what the workshop lacks."""
+    """Return the overview of tools for people. `offered` are the names of the available tools, `workshop` is what the
+    workshop lacks.
+    """
 
     def lack(model: type[Action]) -> ToolLack | Lack | Extra | None:
         if _name(model) in offered:

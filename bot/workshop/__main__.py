@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "", "")) -> None:
-    """Add the workshop's arguments to a parser, with these help texts for socket, user and child."""
+    """Add the workshop's arguments to a parser. `told` are the help texts for socket, user and child."""
     where, who, child = told
     parser.add_argument("--socket", type=Path, default=SOCKET, metavar="PATH", help=where)
     parser.add_argument("--user", default="opengui", metavar="NAME", help=who)
@@ -34,7 +34,9 @@ def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until a signal, or as a child until the service is gone. Returns the exit code, 69 without a room."""
+    """Run the workshop until a signal or, as a child process, until the service is gone. Returns the exit code; 69 if
+    this machine cannot make a room (a sandbox).
+    """
     logging.basicConfig(level=logging.INFO, format="%(levelname)s workshop: %(message)s")
     try:
         uid = int(options.user) if options.user.isdecimal() else pwd.getpwnam(options.user).pw_uid

@@ -28,7 +28,7 @@ _REFUSED: Final = {
 
 
 class SocketWorkshop:
-    """A workshop that listens at this path, whoever started it. Nothing that it answers is trusted."""
+    """A workshop that listens at this socket path, whichever process started it. Its answers are not trusted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -68,8 +68,8 @@ class SocketWorkshop:
 
 
 class OwnWorkshop:
-    """A workshop that is started with the first job, as a child without secrets and without network, and stopped by
-    `close`. If it has died, the next job starts it again.
+    """A workshop that this service starts with the first job, as a child process without secrets and network, and that
+    `close` stops. If it has died, the next job starts it again.
 
     It gets neither the environment nor the open files of the service, and exits when the service is gone.
     """
@@ -82,7 +82,7 @@ class OwnWorkshop:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the child, None if it is not running."""
+        """The process id of the child; None if it is not running."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     async def run(self, job: Job) -> JobResult:

@@ -1,4 +1,4 @@
-"""Lets a workshop that the service started give up what it does not need: the network and root."""
+"""Gives up what a workshop that the service started does not need: the network and root."""
 
 from __future__ import annotations
 

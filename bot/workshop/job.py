@@ -1,4 +1,4 @@
-"""Runs one job in a room, with bounds on output, time, memory and files, and leaves nothing behind."""
+"""Runs one job in a room (a sandbox), with limits for output, time, memory and files. Nothing is left behind."""
 
 from __future__ import annotations
 
@@ -58,11 +58,13 @@ class _Output:
 
 
 class RoomGone(Exception):
-    """No room could be made; the text is bubblewrap's error."""
+    """No room could be made. The text is bubblewrap's error."""
 
 
 async def run(room: Room, job: Job) -> JobResult:
-    """Run the job to its end. If cancelled, end it with everything it has started. Raises RoomGone."""
+    """Run the job in a room to its end, and return its result. If cancelled, end it with everything that it has
+    started. Raises RoomGone.
+    """
     began = time.monotonic()
     with ExitStack() as files:
         command, passed = room.command(job, files)
@@ -153,10 +155,11 @@ async def _watch(pid: int, output: _Output) -> Ending:
 
 
 def unpacked(packed: bytes, given: dict[str, bytes]) -> tuple[tuple[WorkFile, ...], tuple[str, ...]]:
-    """Return the files of a tar that are new or differ from those in `given`, and the names of those not taken.
+    """Return the files of a tar archive that are new or differ from those in `given`, and the names of those that were
+    not taken.
 
-    The tar was written by the program, so only regular files with a plain path are taken, up to the limits of number
-    and size. Links and devices are named but not taken.
+    The program in the room wrote the archive, so only regular files with a plain path are taken, up to the limits of
+    number and size. Links and devices are named but not taken.
     """
     took: dict[str, bytes] = {}
     left_out: list[str] = []

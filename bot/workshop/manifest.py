@@ -1,4 +1,4 @@
-"""Registers the workshop, where shell and full Python run, as a part of the program."""
+"""Registers the workshop, in which shell and full Python run, as an optional part of the program."""
 
 from __future__ import annotations
 

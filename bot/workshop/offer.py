@@ -1,4 +1,4 @@
-"""Decides whether shell and full Python are offered, by which workshop, and otherwise why not."""
+"""Decides whether shell and full Python are available, in which workshop, and otherwise why not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOK: Final = Job("shell", "echo held", seconds=5)
 
 
 async def look_for_workshop(setting: str) -> WorkshopOffer:
-    """Find a workshop: for "auto" the one of the unit or container if its socket exists, or else a child of this
+    """Find a workshop: for "auto" that of the systemd unit or container if its socket exists, else a child of this
     service if a room can be isolated; for a path the one there; for "off" none.
 
     A test job is really run. Nothing keeps running afterwards, and without bubblewrap nothing is started at all.

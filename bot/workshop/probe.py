@@ -1,4 +1,4 @@
-"""Tests whether a room isolates: runs a job that tries to get out, and believes only what the job reports."""
+"""Tests whether a room (a sandbox) isolates: runs a job that tries to get out, and checks what the job reports."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ LOOK_S: Final = 10
 
 
 async def find_room() -> Room | Lack:
-    """Return a room that isolates on this machine, or why there is none. Takes about 50 ms; without bwrap it runs
-    nothing.
+    """Return a kind of room that isolates on this machine, or why there is none. Takes about 50 ms; without bubblewrap
+    nothing is run.
     """
     if not seccomp.known_machine():
         return Lack.MACHINE
@@ -55,7 +55,7 @@ async def find_room() -> Room | Lack:
 
 
 async def holds(room: Room) -> bool:
-    """Whether a program in such a room reaches nothing outside. Raises RoomGone if no room can be made."""
+    """Return whether a program in such a room can reach nothing outside it. Raises RoomGone if no room can be made."""
     with tempfile.TemporaryDirectory(prefix="opengui-probe-") as folder:
         secret = Path(folder, "secret")
         secret.write_text("outside\n", encoding="utf-8")  # noqa: ASYNC240 - eight bytes

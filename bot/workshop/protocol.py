@@ -58,7 +58,7 @@ Files = Annotated[list[FileHead], Field(max_length=MAX_FILES)]
 
 
 class RunRequest(_Model):
-    """The head of a request to run a job."""
+    """The head (the JSON part) of a request to run a job."""
 
     program: Literal["shell", "python"]
     code: Annotated[str, Field(max_length=MAX_CODE)]
@@ -67,8 +67,8 @@ class RunRequest(_Model):
 
 
 class Answer(_Model):
-    """The head of an answer: the result of a job, or in `refused` why it was not run ("busy", or "no room" if rooms can
-    no longer be made).
+    """The head (the JSON part) of an answer: the result of a job, or in `refused` why it was not run ("busy", or "no
+    room" if no sandbox can be made any more).
     """
 
     refused: Literal["", "busy", "no room"] = ""
@@ -85,7 +85,7 @@ Head = TypeVar("Head", RunRequest, Answer)
 
 
 def request_of(job: Job) -> RunRequest:
-    """Return the head of a request for a job. Raises BadMessage if the job is too large."""
+    """Return the head of the request for this job. Raises BadMessage if the job is too large."""
     try:
         return RunRequest(program=job.program, code=job.code, seconds=job.seconds, files=_heads(job.files))
     except ValidationError as error:
@@ -93,7 +93,7 @@ def request_of(job: Job) -> RunRequest:
 
 
 def answer_of(result: JobResult) -> Answer:
-    """Return the head of an answer for a result."""
+    """Return the head of the answer with this result."""
     return Answer(
         ending=result.ending,
         code=result.code,
@@ -110,7 +110,7 @@ def _heads(files: Iterable[WorkFile]) -> list[FileHead]:
 
 
 async def send(writer: asyncio.StreamWriter, head: RunRequest | Answer, files: Iterable[WorkFile]) -> None:
-    """Write a message. Raises OSError if the other side is gone."""
+    """Write a message: its head, and the contents of these files. Raises OSError if the other side is gone."""
     data = head.model_dump_json().encode()
     writer.write(len(data).to_bytes(4, "big") + data)
     for file in files:
@@ -120,7 +120,9 @@ async def send(writer: asyncio.StreamWriter, head: RunRequest | Answer, files: I
 
 
 async def receive(reader: asyncio.StreamReader, kind: type[Head]) -> tuple[Head, tuple[WorkFile, ...]]:
-    """Read a message of this kind. Raises BadMessage, also if it ends too early."""
+    """Read a message with a head of the type `kind`. Returns the head, and the files that follow it. Raises BadMessage,
+    also if the message ends too early.
+    """
     try:
         length = int.from_bytes(await reader.readexactly(4), "big")
         if length > MAX_HEAD:

@@ -36,13 +36,17 @@ _RUN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How rooms are made on this machine. `proc` gives each its own /proc, which is not possible in a container."""
+    """How rooms are made on this machine. `proc` says whether each room gets its own /proc, which is not possible in a
+    container.
+    """
 
     bwrap: str
     proc: bool
 
     def command(self, job: Job, files: ExitStack) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return the command that starts the job in a room, and the descriptors to pass on, which `files` closes."""
+        """Return the command that starts the job in a room, and the file descriptors that the process has to inherit;
+        `files` closes these later.
+        """
         passed: list[int] = []
 
         def given(content: bytes) -> str:

@@ -1,8 +1,8 @@
-"""The filter of system calls for programs in a room.
+"""The filter of system calls for programs in a room (a sandbox).
 
 Namespaces leave gaps: kernel keys, virtual machine sockets (vsock), and memory that belongs to no process or cannot be
-counted. The filter refuses the calls for those and some that only make the kernel easier to attack; all others are
-allowed.
+counted. The filter refuses the system calls for those, and some that only make the kernel easier to attack; all others
+are allowed.
 """
 
 from __future__ import annotations
@@ -74,14 +74,15 @@ _X32: Final = 0x40000000
 
 
 def known_machine() -> bool:
-    """Whether there is a filter for this machine."""
+    """Return whether there is a filter for this machine's processor architecture."""
     return platform.system() == "Linux" and platform.machine() in _MACHINES
 
 
 def program(machine: str = "") -> bytes:
-    """Return the filter in the kernel's form (struct sock_filter); refused calls fail with EPERM.
+    """Return the filter in the kernel's form (struct sock_filter) for a processor architecture, by default this
+    machine's. Refused system calls fail with EPERM.
 
-    Raises KeyError for an unknown machine.
+    Raises KeyError for an unknown architecture.
     """
     known = _MACHINES[machine or platform.machine()]
     refused = sorted(known.refused.values())

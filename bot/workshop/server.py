@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class Server:
-    """Runs the jobs that the user with this id, and nobody else, sends through a socket."""
+    """Runs the jobs that the user with this id sends through a socket; nobody else may send any."""
 
     def __init__(self, room: Room, uid: int) -> None:
         self._room = room

@@ -1,4 +1,4 @@
-"""Measures what the processes of a room use, from /proc (https://docs.kernel.org/filesystems/proc.html).
+"""Measures what the processes in a room use, from /proc (https://docs.kernel.org/filesystems/proc.html).
 
 Control groups would count it as well, but a program started by hand has none.
 """
@@ -22,8 +22,8 @@ size. The system call filter refuses it, except when a program maps /dev/zero it
 
 
 def processes_of(pid: int) -> list[int]:
-    """Return the process and all its descendants, parents first. Each thread has its own children; an orphan becomes a
-    child of the room's first process.
+    """Return the ids of the process and all its descendants, parents first. A process whose parent has ended counts as
+    a child of the room's first process.
     """
     found = [pid]
     for one in found:
@@ -35,10 +35,10 @@ def processes_of(pid: int) -> list[int]:
 
 
 def takes_more_than(most: int, pids: Sequence[int]) -> bool:
-    """Whether these processes together use more than `most` bytes of memory, including swap.
+    """Return whether these processes together use more than `most` bytes of memory, including swap.
 
-    Shared memory counts once. Finding that out takes milliseconds, so it is only done if the sum of what each has
-    mapped exceeds the limit.
+    Shared memory counts once. Finding that out takes milliseconds, so it is only done if the sum of what each process
+    has mapped exceeds the limit.
     """
     if any(_HIDDEN in _read(pid, "maps") for pid in pids):
         return True
@@ -60,7 +60,7 @@ def _read(pid: int, name: str) -> bytes:
 
 
 def entries_of(pid: int) -> int:
-    """Return the number of files and folders in the room's folder, given a process in the room."""
+    """Return the number of files and folders in the job's folder. `pid` is a process in the room."""
     root = Path(f"/proc/{pid}/root")
     try:
         if root.samefile("/"):

@@ -1,1 +1,1 @@
-"""Discord: prefix and slash commands, a thread per task, buttons that outlive the process."""
+"""The Discord adapter: prefix and slash commands, a thread per task, and buttons that still work after a restart."""

@@ -1,4 +1,6 @@
-"""Buttons and menus as Discord takes them, recognised by their id alone, also on messages of an earlier process."""
+"""Discord buttons and menus. A press is recognised by the button's id alone, so that buttons of an earlier process
+still work.
+"""
 
 from __future__ import annotations
 
@@ -23,39 +25,41 @@ _STYLES = {
 
 
 _MENU = "menu:1"
-"""How the id of a menu begins, with the version. What was chosen is in its value, as a button's data."""
+"""Prefix of a menu's id, with the version. The chosen item is in the menu's value, in the form of a button's data."""
 
 
 class TaskButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"(?s)1:.+"):
-    """A button with one of our versioned ids. discord.py matches the id alone, so no message needs to be remembered."""
+    """A button whose id has one of our versioned prefixes. discord.py matches presses by the id, so no message needs to
+    be remembered.
+    """
 
     @classmethod
     async def from_custom_id(
         cls, interaction: discord.Interaction[Any], item: discord.ui.Item[Any], match: re.Match[str], /
     ) -> TaskButton:
-        """The button that was pressed, made anew from what Discord sent."""
+        """Create the pressed button from the id that Discord sent."""
         del interaction
         label = item.label if isinstance(item, discord.ui.Button) else None
         return cls(discord.ui.Button(label=label, custom_id=match.string))
 
     async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        """Hand the press to the client that received it."""
+        """Pass the press to the client that received it."""
         await interaction.client.pressed(interaction)
 
     @classmethod
     def knows(cls, custom_id: str) -> bool:
-        """Whether discord.py itself brings a press of this id here."""
+        """Return whether discord.py passes a press of this id to this class."""
         return cls.__discord_ui_compiled_template__.fullmatch(custom_id) is not None
 
 
 def custom_id_of(interaction: discord.Interaction[Any]) -> str:
-    """The id of the component that was used, "" when it is no component."""
+    """Return the id of the pressed button or menu; "" if the interaction is something else."""
     data: Mapping[str, Any] = interaction.data or {}
     return str(data.get("custom_id", ""))
 
 
 def pressed_data(interaction: discord.Interaction[Any]) -> str:
-    """The data of the button that was pressed, or of the choice that was taken from a menu."""
+    """Return the data of the pressed button, or of the chosen menu item."""
     data: Mapping[str, Any] = interaction.data or {}
     if data.get("component_type") == discord.ComponentType.select.value:
         return str(next(iter(data.get("values") or ()), ""))
@@ -63,9 +67,11 @@ def pressed_data(interaction: discord.Interaction[Any]) -> str:
 
 
 def view_of(rows: tuple[tuple[Button, ...], ...], menu: Menu | None = None) -> discord.ui.View | None:
-    """The menu and the rows below it as a view, or None without any. Rows that are too long continue in the next one.
+    """Return a discord.py view with the menu and the button rows below it; None if there are neither. A row that is too
+    long continues in the next one.
 
-    The view is stopped at once: presses come by their id, so discord.py need not keep each view in memory for ever.
+    The view is stopped immediately: presses are recognised by their id, so discord.py does not have to keep every view
+    in memory.
     """
     lines: list[list[discord.ui.Item[Any]]] = [[select] for select in _selects(menu)]
     for row in rows:
@@ -85,7 +91,9 @@ def view_of(rows: tuple[tuple[Button, ...], ...], menu: Menu | None = None) -> d
 
 
 def _selects(menu: Menu | None) -> list[discord.ui.Select[Any]]:
-    """A menu in as many lists as it needs, one below the other: nothing has to be remembered to turn its pages."""
+    """Return a menu as as many select lists as it needs, one below the other. So no page number has to be
+    remembered.
+    """
     choices = () if menu is None else menu.choices
     prompt = "" if menu is None else menu.prompt
     selects = []
@@ -114,6 +122,6 @@ def _made(button: Button) -> discord.ui.Item[Any]:
 
 
 def _label(text: str, room: int) -> str:
-    """Discord takes no blank label."""
+    """Return a label; Discord does not accept a blank one."""
     text = " ".join(text.split()) or "…"
     return text if len(text) <= room else text[: room - 1] + "…"

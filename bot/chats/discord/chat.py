@@ -1,4 +1,6 @@
-"""Discord as a chat: the connection's life, and the `Chat` interface that the outbox uses."""
+"""The Discord chat: keeps the connection open and implements the `Chat` interface that the outbox (the sender of
+messages to chats) uses.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,11 @@ logger = logging.getLogger(__name__)
 
 FIRST_RETRY_SECONDS: Final = 5.0
 LAST_RETRY_SECONDS: Final = 300.0
-"""Pauses between attempts to log in while Discord cannot be reached; ours."""
+"""Pauses between attempts to log in while Discord cannot be reached; our choice."""
 
 _CANCEL_SECONDS: Final = 0.5
 _FAREWELL_SECONDS: Final = 40.0
-"""How long the end of the connection may take; discord.py itself waits up to 30 s for the gateway's farewell."""
+"""Seconds that closing the connection may take; discord.py itself waits up to 30 s for the gateway."""
 
 _AUTHENTICATION_FAILED: Final = 4004
 """Gateway close code (developer docs, Opcodes and Status Codes)."""
@@ -64,19 +66,21 @@ _AWAY: Final = (
 )
 
 _EMOJI_JOINERS = " \u200d\ufe0f"
-"""What leads to the next part of an emoji, or follows it; worth nothing at an end."""
+"""Characters that join the parts of an emoji. At the end of a text they have no meaning."""
 
 
 class DiscordChat(Connection[DiscordClient]):
     """The bot's account on Discord; implements `bot.domain.chat.Chat`.
 
-    `guild_ids` are the servers in which slash commands are registered. `welcome` says whose attached files are
-    fetched; without it everybody's are. `lost` is told of places where nobody can be reached any more: threads that
-    were deleted or locked, and channels that were deleted; it may be told more than once. `language` is one of the
-    catalogue, or "auto" for each person's own. `state_directory` keeps what was registered and told.
-    `api_base` (such as "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the
-    gateway is then asked for there, unless `gateway` names it. Without the Message Content intent it stays connected
-    and says what does not work.
+    `guild_ids` are the servers in which slash commands are registered. `welcome` decides whose attached files are
+    downloaded; by default everybody's. `lost` is called for places where nobody can be reached any more: deleted or
+    locked threads and deleted channels; it may be called more than once. `language` is a language of the text
+    catalogue, or "auto" for each person's own. `state_directory` stores which commands were registered and which
+    notices were sent.
+
+    `api_base` (such as "http://127.0.0.1:8080/api/v10") is the address of a proxy in front of Discord, see `endpoints`;
+    the gateway's address is then asked for there, unless `gateway` gives it. Without the Message Content intent the
+    chat stays connected and reports what does not work.
     """
 
     platform = PLATFORM
@@ -125,7 +129,7 @@ class DiscordChat(Connection[DiscordClient]):
 
     @property
     def online(self) -> bool:
-        """Whether the gateway is connected."""
+        """Whether the gateway (Discord's WebSocket for events) is connected."""
         return self._online.is_set() and self._client is not None and self._client.online
 
     async def run(self) -> None:
@@ -134,11 +138,11 @@ class DiscordChat(Connection[DiscordClient]):
             await super().run()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread for a task, or return `origin` if none can be made; see `Chat.open_place`."""
+        """Open a thread for a task and return it; return `origin` if none can be made. See `Chat.open_place`."""
         return await self._threads.open(origin, anchor, title)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The private chat with a person, for messages that can no longer be sent to `origin`."""
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
@@ -146,11 +150,11 @@ class DiscordChat(Connection[DiscordClient]):
         await self._threads.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part."""
+        """Send a new message and return the reference of its first part; see `Chat.send`."""
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
@@ -158,7 +162,7 @@ class DiscordChat(Connection[DiscordClient]):
         await self._sender.delete(ref)
 
     async def roles_of(self, person: str, guild: str) -> frozenset[str]:
-        """The roles that a person has on a server now, as `guild/role`; empty if they have left it."""
+        """Return the person's current roles on a server, as `guild/role`; empty if they have left it."""
         return await roles_of(await self.logged_in(), person, guild)
 
     async def _stay(self) -> None:
@@ -170,7 +174,7 @@ class DiscordChat(Connection[DiscordClient]):
             await self._connected(content=False)
 
     async def _connected(self, *, content: bool) -> None:
-        """Log in, again and again while Discord is away, and stay until the connection ends for good."""
+        """Log in, repeatedly while Discord is unreachable, and stay until the connection ends for good."""
         pause = FIRST_RETRY_SECONDS
         while True:
             client = DiscordClient(
@@ -207,8 +211,9 @@ class DiscordChat(Connection[DiscordClient]):
     async def _end(self, work: asyncio.Future[None]) -> None:
         """Cancel `work` and wait for its end.
 
-        In Python 3.11 `asyncio.wait_for`, which discord.py connects with, loses a cancellation that arrives in the
-        moment in which its work is done. Closing the client ends that too; cancelling again would cut its farewell off.
+        In Python 3.11 `asyncio.wait_for`, with which discord.py connects, loses a cancellation that arrives at the
+        moment when its work is done. Closing the client ends that as well; cancelling again would interrupt the
+        closing.
         """
         work.cancel()
         await asyncio.wait({work}, timeout=_CANCEL_SECONDS)
@@ -226,7 +231,7 @@ class DiscordChat(Connection[DiscordClient]):
 
 
 class Threads:
-    """Opens and closes a thread for each task."""
+    """Opens and closes a Discord thread for each task."""
 
     def __init__(self, online: Online, permissions: Permissions, sender: Sender) -> None:
         self._online = online
@@ -234,10 +239,11 @@ class Threads:
         self._sender = sender
 
     async def open(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """A thread on message `anchor`, or on a new message with the title when there is none (a slash command).
+        """Open a thread and return its address. It begins on message `anchor`; without one (after a slash command) on a
+        new message with the title.
 
-        On no message where the bot may not write to the channel, or not read its history.
-        The origin itself in private chats, in threads, and wherever Discord allows no thread; the log says why.
+        The thread begins on no message if the bot may not write to the channel or not read its history. Returns
+        `origin` in private chats, in threads, and where Discord allows no thread; the log says why.
         """
         if not origin.guild or origin.thread:
             return origin
@@ -277,7 +283,7 @@ class Threads:
             logger.info("The thread of a finished task was not archived: %s", gone)
 
     async def _begin(self, channel: discord.TextChannel, message: int, name: str) -> int:
-        """A thread on the message, or (0) on none."""
+        """Create a thread on the message, or on none if `message` is 0, and return its id."""
         async with errors.translated("a thread", needs="Create Public Threads"):
             try:
                 thread = await (
@@ -303,7 +309,9 @@ class Threads:
 
 
 def thread_name(title: str) -> str:
-    """The title on one line, cut to what a thread's name may have; never empty, and no emoji in halves."""
+    """Return the title on one line, cut to Discord's limit for thread names. Never empty; emoji are not cut
+    in halves.
+    """
     line = " ".join(title.split()) or "task"
     if size(line) <= limits.THREAD_NAME:
         return line

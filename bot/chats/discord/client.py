@@ -1,4 +1,4 @@
-"""The discord.py client: events in, each to the part that handles it."""
+"""The discord.py client, which passes each event to the component that handles it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bot.texts import language_of, speaking
 from devices.recent import Recent
 
 REMEMBERED: Final = 4096
-"""People whose language is kept in memory; ours."""
+"""Maximum people whose language is kept in memory; our choice."""
 
 logger = logging.getLogger(__name__)
 
@@ -32,24 +32,26 @@ Lost = Callable[[Address], Awaitable[None]]
 
 
 class Locales:
-    """Remembers the language of each person's client since their last slash command or press."""
+    """Remembers the language of each person's Discord client from their latest slash command or press."""
 
     def __init__(self) -> None:
         self._known: Recent[int, discord.Locale] = Recent(REMEMBERED)
 
     def of_interaction(self, interaction: discord.Interaction[Any]) -> discord.Locale:
-        """The person's own."""
+        """Return the language of the person's client, and remember it."""
         self._known[interaction.user.id] = interaction.locale
         return interaction.locale
 
     def of_message(self, message: discord.Message) -> discord.Locale | None:
-        """The person's own where it is known, else the server's; None in private."""
+        """Return the author's remembered language, else the server's; None if it is unknown in a private chat."""
         server = message.guild.preferred_locale if message.guild is not None else None
         return self._known.get(message.author.id, server)
 
 
 def intents(*, content: bool) -> discord.Intents:
-    """What is asked of the gateway: no more than is used. Message content is the only privileged one."""
+    """Return the gateway intents (the kinds of events) that the bot uses, and no others. `content` adds the text of
+    messages, the only privileged intent.
+    """
     wanted = discord.Intents.none()
     wanted.guilds = True
     wanted.guild_messages = True
@@ -59,7 +61,7 @@ def intents(*, content: bool) -> discord.Intents:
 
 
 class DiscordClient(discord.Client):
-    """One connection to Discord. Keeps track of the work for each event, so that closing can cancel it."""
+    """One connection to Discord. It tracks the work for each event, so that closing can cancel it."""
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class DiscordClient(discord.Client):
         lost: Lost | None,
         record: Record,
     ) -> None:
-        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # voice is never used
         super().__init__(
             intents=intents(content=content),
             allowed_mentions=discord.AllowedMentions.none(),
@@ -96,19 +98,21 @@ class DiscordClient(discord.Client):
         """Whether the gateway is connected."""
 
     async def setup_hook(self) -> None:
-        """Called once by discord.py, after the login and before the connection."""
+        """Register the buttons and begin the background work. Called once by discord.py, after the login and before the
+        connection.
+        """
         self.add_dynamic_items(TaskButton)
         self._working.begin(self._look_for_locks(), name="locked threads")
         await self._logged_in(self)
 
     async def on_message(self, message: discord.Message) -> None:
-        """A message appeared somewhere."""
+        """Handle a new message."""
         if self.user is not None:
             locale = self._locales.of_message(message)
             await self._work(self._heard(message, locale, self.user.id), "a message", locale)
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
-        """A slash command, an autocompletion, or a press of a button that no dynamic item knows."""
+        """Handle a slash command, an autocompletion, or a press of a button that `TaskButton` does not know."""
         locale = self._locales.of_interaction(interaction)
         if interaction.type is discord.InteractionType.application_command:
             await self._work(self._slash.handle(interaction), "a slash command", locale)
@@ -118,11 +122,13 @@ class DiscordClient(discord.Client):
             await self.pressed(interaction)
 
     async def pressed(self, interaction: discord.Interaction[Any]) -> None:
-        """A button was pressed."""
+        """Handle a pressed button."""
         await self._work(self.presses.handle(interaction), "a press", interaction.locale)
 
     async def on_raw_thread_update(self, told: discord.RawThreadUpdateEvent) -> None:
-        """A thread was renamed, archived, locked. Who may not write there cannot answer; the bot may write on."""
+        """Handle a changed thread. A locked one counts as lost: people can no longer answer there, although the bot can
+        write.
+        """
         if told.data["thread_metadata"].get("locked"):
             await self._left(told.guild_id, told.parent_id, told.thread_id)
 
@@ -131,19 +137,19 @@ class DiscordClient(discord.Client):
         await self._left(told.guild_id, told.parent_id, told.thread_id)
 
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
-        """A channel is gone, and its threads with it."""
+        """Handle the deletion of a channel, with its threads."""
         await self._left(channel.guild.id, channel.id)
 
     async def on_connect(self) -> None:
-        """The gateway is connected."""
+        """Record that the gateway is connected."""
         self.online = True
 
     async def on_disconnect(self) -> None:
-        """The gateway is away; discord.py tries again by itself."""
+        """Record that the gateway is disconnected; discord.py reconnects by itself."""
         self.online = False
 
     async def on_resumed(self) -> None:
-        """The connection was away and is back; what was missed follows."""
+        """Record that the connection is back; Discord then sends the missed events."""
         self.online = True
         logger.info("Discord is connected again; missed messages follow.")
 
@@ -153,7 +159,9 @@ class DiscordClient(discord.Client):
         await super().close()
 
     async def _look_for_locks(self) -> None:
-        """What was locked while the bot was away, once all servers are known; what was deleted, its card finds out."""
+        """Once all servers are known, find the threads that were locked while the bot was away. Threads that were
+        deleted are found when their card is next edited.
+        """
         # Not on_ready: discord.py raises the event late, and stumbles when it is closed by then.
         await self.wait_until_ready()
         for thread in [thread for guild in self.guilds for thread in guild.threads if thread.locked]:
@@ -174,7 +182,7 @@ class DiscordClient(discord.Client):
         await self._messages.handle(message, channel, locale, bot)
 
     async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
-        """Do it in the language of whoever caused it."""
+        """Do the work in the language of the person who caused it."""
         with speaking(language_of(self._language, "" if locale is None else str(locale))):
             task = self._working.begin(work)
         try:

@@ -1,4 +1,4 @@
-"""A look at what the bot may do, without staying connected: for `opengui doctor`."""
+"""Checks what the bot may do on Discord, without staying connected; used by `opengui doctor`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from bot.chats.discord.permissions import missing_of, sentence
 from bot.texts import say, words
 
 SURVEY_SECONDS: Final = 30.0
-"""Time limit of the whole look; ours."""
+"""Time limit in seconds of the whole check; our choice."""
 
 _TEXT: Final = (discord.TextChannel, discord.ForumChannel, discord.VoiceChannel, discord.StageChannel)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceReport:
-    """A server or a channel, and what the bot lacks there, a sentence each. `found`: whether the bot sees it."""
+    """What the bot lacks on a server or in a channel. `place` is its name; `lacks` has one sentence for each missing
+    permission; `found` says whether the bot sees it.
+    """
 
     place: str
     lacks: tuple[str, ...] = ()
@@ -34,13 +36,13 @@ class PlaceReport:
 async def survey(
     token: str, guilds: Sequence[str], channels: Sequence[str], api_base: str | None
 ) -> tuple[PlaceReport, ...]:
-    """Each of the listed channels, else each of the listed servers as a whole.
+    """Check the permissions in each of the listed channels or, if there are none, on each of the listed servers.
 
-    Raises OSError, with a sentence without the token, when Discord cannot be asked.
+    Raises OSError if Discord cannot be asked; its text contains no token.
     """
     try:
         async with asyncio.timeout(SURVEY_SECONDS):
-            # Inside a service that is connected already, the addresses are in place.
+            # In a service that is already connected, the addresses are already set.
             there = api_base == Route.BASE
             with nullcontext() if there else endpoints(api_base, None):
                 async with discord.Client(intents=discord.Intents.none()) as client:
@@ -69,7 +71,7 @@ async def _channel(client: discord.Client, number: int) -> PlaceReport:
     me = await _myself(client, channel.guild.id)
     if me is None:
         return PlaceReport(say("check.chat.place.channel", number=number), found=False)
-    # Again, because only a channel of the whole server knows its roles.
+    # Fetched again, because only a channel of a complete server object knows the roles.
     known = await me.guild.fetch_channel(number)
     place = say("check.chat.place.channel_of", name=known.name, guild=me.guild.name)
     return PlaceReport(place, _sentences(known.permissions_for(me)))

@@ -12,11 +12,11 @@ from discord.http import HTTPClient, Route
 
 @contextmanager
 def endpoints(api_base: str | None, gateway: str | None) -> Iterator[None]:
-    """Talk to another HTTP API and gateway until the block ends.
+    """Make discord.py use another HTTP API and gateway until the block ends; None keeps Discord's own.
 
-    For rate-limit proxies that several bots of one owner share (nirn-proxy, twilight's http-proxy and gateway-proxy)
-    and for servers of our own. discord.py keeps both addresses on classes, so they hold for the whole process: one
-    Discord account per process may be redirected.
+    This is for rate-limit proxies that several bots of one owner share (nirn-proxy, twilight's http-proxy and
+    gateway-proxy) and for our own test servers. discord.py stores both addresses on classes, so they apply to the whole
+    process: only one Discord account per process may be redirected.
     """
     before = (Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY)
     if api_base is not None:
@@ -30,6 +30,8 @@ def endpoints(api_base: str | None, gateway: str | None) -> Iterator[None]:
 
 
 async def ask_for_gateway(http: HTTPClient) -> None:
-    """Take the gateway that the HTTP API names, as Discord's documentation wants it; called inside `endpoints`."""
+    """Make discord.py use the gateway address that the HTTP API returns, as Discord's documentation requires; called
+    inside `endpoints`.
+    """
     _, url, _ = await http.get_bot_gateway()
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(url)

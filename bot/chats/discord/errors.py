@@ -1,4 +1,6 @@
-"""Translates Discord's refusals into the errors that the outbox knows, each with a sentence for people."""
+"""Translates Discord's refusals into the errors that the outbox (the sender of messages to chats) knows, each with a
+sentence for people.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +47,15 @@ _AS_IT_IS: Final = {
 """As above: what is wrong with the message itself."""
 
 BAN_SECONDS: Final = 60.0
-"""How long to be silent after a 429 that does not say how long."""
+"""Seconds to send nothing after a 429 that does not say how long."""
 
 
 @asynccontextmanager
 async def translated(doing: str, *, needs: str = "") -> AsyncIterator[None]:
-    """Turn what discord.py raises into FloodWait, ChatGone or ChatError; `doing` completes "Discord refused …".
+    """Turn the exceptions of discord.py raised in the block into FloodWait, ChatGone or ChatError.
 
-    `needs` is the permission that it takes, as Discord's settings name it.
+    `doing` completes the sentence "Discord refused …". `needs` is the permission that the action requires, as Discord's
+    settings name it.
     """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):

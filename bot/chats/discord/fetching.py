@@ -1,4 +1,4 @@
-"""Discord's file servers, and voice messages."""
+"""Downloads attachments and voice messages from Discord."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bot.chats.fetching import Welcome
 from bot.domain.incoming import Voice
 
 HOSTS: Final = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
-"""Where Discord keeps attachments (developer docs, CDN Formatting); nothing is fetched from anywhere else."""
+"""The hosts where Discord keeps attachments (developer docs, CDN Formatting). Nothing is downloaded from others."""
 
 
 class Fetcher(fetching.Fetcher):
     """Downloads attachments from Discord.
 
-    `api_base` is what stands in front of Discord, if anything does: its own addresses are trusted like Discord's,
-    since it sees the bot's token.
+    `api_base` is the address of a proxy in front of Discord, if there is one. File addresses on it are trusted like
+    Discord's own, because the proxy sees the bot's token anyway.
     """
 
     def __init__(self, welcome: Welcome, api_base: str | None = None) -> None:
@@ -34,7 +34,9 @@ class Fetcher(fetching.Fetcher):
         super().__init__("Discord", welcome, is_discords, limits.INCOMING_BYTES)
 
     def voice_of(self, message: discord.Message) -> Voice | None:
-        """What a voice message says aloud; it is fetched only when somebody listens."""
+        """Return the voice recording of a message, None if it has none. The recording is downloaded only when it is
+        transcribed.
+        """
         spoken = message.attachments[0] if message.flags.voice and message.attachments else None
         if spoken is None:
             return None

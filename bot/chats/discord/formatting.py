@@ -1,6 +1,4 @@
-"""From a message in plain text to the pieces that Discord takes: markdown of the right length, files and buttons of
-each.
-"""
+"""Converts a message in plain text to Discord messages: markdown of allowed length, with files and buttons."""
 
 from __future__ import annotations
 
@@ -22,9 +20,9 @@ _TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<
 _LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-#?|>{1,3}|\+|\.)(?=\s|$)")
 _ATOM = re.compile(r"<https?://[^>]*>|\\?.", re.DOTALL | re.IGNORECASE)
 _ADDRESS_END = ".,:;!?'\")"
-"""What follows an address more often than it belongs to it."""
+"""Characters after an address that rarely belong to it."""
 _ADDRESS_ROOM = 300
-"""Characters of an address that stays one piece wherever a text is split; ours."""
+"""Maximum characters of an address that is never split; our choice."""
 _ZERO_WIDTH = "\u200b"
 _FENCE_ROOM = 40
 """Characters kept free in each part to close a code block and to open it again."""
@@ -32,20 +30,24 @@ _FENCE_ROOM = 40
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A message as Discord texts. `whole` is the text for a file when it was too long to be shown, else ""."""
+    """A message as Discord texts."""
 
     parts: tuple[str, ...]
     whole: str = ""
+    """The whole text, to be sent as a file, if it was too long to be shown; else ""."""
 
 
 def render(
     message: Message, *, mention: str = "", most: int = limits.PARTS, unseen: bool = False, foot: bool = True
 ) -> Rendered:
-    """The message's heading, body and footer as markdown, split where it is too long.
+    """Convert the message's heading, body and footer to markdown, split into parts where it is too long.
 
-    `mention` is the id of the only person who is mentioned. A text of more than `most` parts is for a file. The last
-    part carries the footer, unless it stands elsewhere. Empty messages become one empty part. With `unseen` Discord
-    makes no previews of the addresses in it.
+    An empty message becomes one empty part. The last part carries the footer.
+
+    - `mention` is the id of the only person to mention; "" for nobody.
+    - `most` is the maximum of parts. If the body needs more, only its first part is returned, with the body as `whole`.
+    - `unseen` prevents previews of the links in the text.
+    - `foot` says whether to include the footer.
     """
     head = f"<@{mention}> " if mention else ""
     if message.heading:
@@ -67,11 +69,11 @@ def render(
 
 
 def escape(text: str, *, unseen: bool = False) -> str:
-    """One line of plain text so that Discord shows exactly it: no styles, no masked links, no mentions.
+    """Escape one line of plain text so that Discord shows exactly it: no styles, no masked links, no mentions.
 
-    `discord.utils.escape_markdown` is not enough here: of two masked links in a line it leaves the second alive.
-    Addresses stay as they are, because a backslash would break them; with `unseen` they stand in <…>, which is how
-    Discord is told to make no preview of one.
+    `discord.utils.escape_markdown` is not enough: of two masked links in a line it leaves the second one active.
+    Addresses are not escaped, because a backslash would break them. With `unseen` they are put into <…>, which tells
+    Discord to show no preview.
     """
     start = _LINE_START.match(text)
     lead = ""
@@ -83,7 +85,9 @@ def escape(text: str, *, unseen: bool = False) -> str:
 
 
 def _unseen(address: str) -> str:
-    """The address without a preview. A very long one is no link any more: it might be split."""
+    """Return the address in the form without a preview. A very long one is no link any more, because it might
+    be split.
+    """
     bare = address.rstrip(_ADDRESS_END)
     if len(bare) > _ADDRESS_ROOM:
         return address.replace("://", "\\://")
@@ -91,9 +95,11 @@ def _unseen(address: str) -> str:
 
 
 def split(body: str, room: int, *, unseen: bool = False) -> list[str]:
-    """Plain text as escaped parts of at most `room` units, code blocks closed and opened again at each border.
+    """Split plain text into escaped parts of at most `room` UTF-16 units. A code block that is split is closed and
+    opened again.
 
-    Parts end between lines where possible, else between words. There is always at least one part.
+    Parts end between lines where possible, else between words. There is always at least one part. `unseen` is that of
+    `escape`.
     """
     packer = _Packer(room)
     for line, block in lines_of(body):
@@ -148,7 +154,9 @@ class _Packer:
 
 
 def _pieces(line: str, room: int, *, atoms: bool) -> Iterator[str]:
-    """A shown line in pieces of at most `room` units; with `atoms`, a backslash stays with its character."""
+    """Split a displayed line into pieces of at most `room` units. With `atoms`, a backslash stays with its
+    character.
+    """
     while size(line) > room:
         end = used = blank = 0
         for atom in (match.group() for match in (_ATOM.finditer(line) if atoms else re.finditer("(?s:.)", line))):
@@ -178,34 +186,40 @@ _COLOURS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One Discord message. Files are made anew for each attempt, because sending uses them up."""
+    """One Discord message, ready to be sent. Its upload objects are created for each attempt, because sending uses them
+    up.
+    """
 
     content: str
     pictures: tuple[Picture, ...] = ()
     rows: tuple[tuple[Button, ...], ...] = ()
     menu: Menu | None = None
     embed: discord.Embed | None = None
-    """The bar in the colour of its tone, with the picture and the receipt beside it."""
+    """The embed: a coloured bar that shows the message's tone, with the picture and the footer."""
     previews: bool = True
-    """Whether Discord would make previews of the addresses in it, so that it has to be told not to."""
+    """Whether Discord would show link previews, so that it has to be told not to."""
 
     def view(self) -> discord.ui.View | None:
-        """The menu and the buttons, None without any."""
+        """Return the menu and the buttons as a discord.py view; None if there are none."""
         return view_of(self.rows, self.menu)
 
     def files(self) -> list[discord.File]:
-        """Fresh upload objects."""
+        """Return new upload objects for the pictures."""
         return [discord.File(BytesIO(picture.data), filename=picture.name) for picture in self.pictures]
 
 
 def drafts_of(
     message: Message, *, mention: str = "", files: bool = True, embeds: bool = False, edit: bool = False
 ) -> list[Draft]:
-    """The message in one or more pieces; picture, files, menu and buttons stay with the first.
+    """Convert the message to one or more Discord messages. Picture, files, menu and buttons are in the first one.
 
-    Without `files` (the bot may not attach any) pictures are left out, and long text becomes more messages before it
-    is cut. With `embeds` what has a tone shows it as a bar in its colour, beside the picture and, of a card or a final
-    message, the footer. Discord's flag against previews would hide that too, and no `edit` can set it.
+    - `mention` is the id of the only person to mention; "" for nobody.
+    - `files` says whether the bot may attach files. If not, pictures are left out, and a long text is split into more
+      messages before it is cut.
+    - `embeds` says whether a message with a tone may show it as a coloured bar, with the picture and, for a card or a
+      final message, the footer.
+    - `edit` says that this replaces a message. An edit cannot set Discord's flag against link previews, so the links
+      themselves are marked instead.
     """
     bar = embeds and message.tone is not None
     apart = bar and (message.card or message.final)
@@ -232,7 +246,7 @@ def drafts_of(
 
 
 def _embed(message: Message, *, picture: bool, footer: bool) -> discord.Embed | None:
-    """None where nothing would stand beside the bar: Discord refuses an empty one."""
+    """Return the embed; None if it would be empty, because Discord refuses an empty one."""
     image = message.picture if picture else None
     small = short(message.footer, FOOTER) if footer else ""
     if message.tone is None or (image is None and not small):
@@ -246,7 +260,7 @@ def _embed(message: Message, *, picture: bool, footer: bool) -> discord.Embed | 
 
 
 def card_of(message: Message, *, files: bool = True, embeds: bool = False) -> Draft:
-    """The message in exactly one piece, for an edit: what does not fit is cut."""
+    """Convert the message to exactly one Discord message, for an edit. Text that does not fit is cut."""
     first, *others = drafts_of(message, files=files, embeds=embeds, edit=True)
     if not any(draft.content for draft in others):
         return first
@@ -254,6 +268,6 @@ def card_of(message: Message, *, files: bool = True, embeds: bool = False) -> Dr
 
 
 def _noted(text: str, note: str) -> str:
-    """The text with a small line below it, cut where both are too much."""
+    """Return the text with a small line below it, cut if both are too long."""
     below = f"\n-# {note}"
     return text[: limits.TEXT - len(below)] + below

@@ -1,4 +1,4 @@
-"""Messages from people: which of them are commands, with which files, and the answer in place."""
+"""Handles messages from people: recognises commands, downloads files, and answers below the message."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from bot.domain.outgoing import Message, Turn
 from devices.recent import Recent
 
 _REMEMBERED: Final = 2048
-"""Message ids kept to recognise a replay after a reconnect."""
+"""Message ids that are remembered to recognise repeated deliveries after a reconnect."""
 
 _TYPES = (discord.MessageType.default, discord.MessageType.reply)
 
 
 def command_in(text: str, prefix: str, bot: int, roles: Iterable[int] = ()) -> str | None:
-    """The text behind the prefix or behind a mention of the bot at the start; None when the text is no command.
+    """Return the text after the prefix, or after a mention of the bot at the start; None if the text is not a command.
 
-    `roles` are those that Discord has made for the bot: they have its name, and people pick one for the other.
+    `bot` is the bot's user id. `roles` are the ids of the roles that Discord made for the bot: they have its name, so
+    people sometimes mention one instead of the bot.
     """
     names = "|".join([f"<@!?{bot}>", *(f"<@&{role}>" for role in roles)])
     lead = re.match(rf"\s*(?:{re.escape(prefix)}(?=\s|$)|{names})", text, re.IGNORECASE)
@@ -42,9 +43,9 @@ def _own_roles(guild: discord.Guild | None) -> list[int]:
 
 
 def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
-    """The files of the message that a person points at by a reply; what the bot showed, such as cards, is not meant.
-
-    Only of the same channel, which whoever replies there sees; a forwarded message is no reply.
+    """Return the files of the message that a person replies to, but not those of the bot's own messages, such as cards.
+    Only messages of the same channel count, because everybody who replies there sees them; a forwarded message is no
+    reply.
     """
     reference = message.reference
     if message.type is not discord.MessageType.reply or reference is None:
@@ -56,13 +57,13 @@ def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
 
 
 def _files(message: discord.Message) -> list[discord.Attachment]:
-    """Those of the message, and of what it forwards."""
+    """Return the files of the message, and of the message that it forwards."""
     return [*message.attachments, *(file for one in message.message_snapshots for file in one.attachments)]
 
 
 def _passed_on(message: discord.Message) -> str | None:
-    """The words of what somebody forwards, None for a message of their own. Discord does not tell who wrote them, and
-    a comment is a message of its own (developer docs, Message Snapshot).
+    """Return the text that somebody forwards; None for a message of their own. Discord does not tell who wrote it, and
+    a comment on it is a separate message (developer docs, Message Snapshot).
     """
     reference = message.reference
     forwards = reference is not None and reference.type is discord.MessageReferenceType.forward
@@ -72,7 +73,7 @@ def _passed_on(message: discord.Message) -> str | None:
 
 
 class Messages:
-    """Turns messages into Incoming, each once, and sends the reply below the message."""
+    """Turns each Discord message into an Incoming, once, and sends the reply below the message."""
 
     def __init__(self, intake: Intake, prefix: str, fetcher: Fetcher, sender: Sender) -> None:
         self._intake = intake
@@ -84,7 +85,10 @@ class Messages:
         self._lateness = Lateness()
 
     async def handle(self, message: discord.Message, channel: Channel, locale: discord.Locale | None, bot: int) -> None:
-        """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
+        """Pass a person's message to the intake (the handler of everything that people do in chats). Messages of bots,
+        our own messages, notices and repeated deliveries are ignored. `locale` is the language of the author's client;
+        `bot` is the bot's user id.
+        """
         ours = message.author.bot or message.webhook_id is not None
         if ours or message.type not in _TYPES or not self._first_time(message.id):
             return
@@ -148,7 +152,7 @@ class Messages:
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """Answers a person below their message, or privately where the bot may read but not write."""
+    """Answers a person below their message, or in their private chat if the bot may only read where they wrote."""
 
     sender: Sender
     person: Person

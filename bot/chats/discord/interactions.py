@@ -1,4 +1,4 @@
-"""Answers slash commands and presses in time, visible only to the person who asked."""
+"""Answers slash commands and button presses within Discord's time limit, visible only to the person who acted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
 
 
 async def change(interaction: discord.Interaction[Any], reply: Reply, abilities: Abilities) -> bool:
-    """Edit the pressed message as the reply says, in answer to the press itself, which counts in no rate limit."""
+    """Edit the pressed message as the reply says. Returns whether Discord accepted the edit. It is sent as the answer
+    to the press, so no rate limit counts it.
+    """
     options: dict[str, Any] = {"view": None}
     if reply.shown is not None:
         draft = card_of(reply.shown, files=abilities.files, embeds=abilities.embeds)
@@ -64,15 +66,16 @@ async def change(interaction: discord.Interaction[Any], reply: Reply, abilities:
 
 
 class Presses:
-    """Every press of every button, known or not, is answered within Discord's three seconds."""
+    """Answers every press of every button, known or not, within Discord's limit of three seconds."""
 
     def __init__(self, intake: Intake, permissions: Permissions) -> None:
         self._intake = intake
         self._permissions = permissions
 
     async def handle(self, interaction: discord.Interaction[Any]) -> None:
-        """Ask the intake; acknowledge silently when that takes long, let the pressed message read as it does now, and
-        whisper what that does not tell.
+        """Pass a press to the intake (the handler of everything that people do in chats), update the pressed message,
+        and show the person what the message does not say. If the intake takes long, the press is acknowledged silently
+        first.
         """
         channel, message = interaction.channel, interaction.message
         if channel is None or message is None:

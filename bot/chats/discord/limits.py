@@ -1,4 +1,4 @@
-"""Discord's limits, each with its unit and source. Nothing outside this package knows them."""
+"""Discord's limits, each with its unit and source. No other package uses them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TEXT: Final = 2000
 """Characters of a message's content (developer docs, Create Message); counted in UTF-16 units to be safe."""
 
 PARTS: Final = 4
-"""Messages that one text may become; ours. What is longer is sent as a file."""
+"""Messages into which one text may be split; our choice. A longer text is sent as a file."""
 
 PARTS_WITHOUT_FILES: Final = 12
-"""The same where the bot may not attach files; what is longer still is cut; ours."""
+"""The same if the bot may not attach files; a text that is longer still is cut. Our choice."""
 
 FILES: Final = 10
 """Files of one message (developer docs, Create Message)."""
@@ -22,7 +22,7 @@ FILE_BYTES: Final = 10 * 1024 * 1024
 """Bytes of one upload to a guild without boosts (developer docs, Uploading Files)."""
 
 INCOMING_BYTES: Final = 25 * 1024 * 1024
-"""Bytes of all files of one message that are fetched for a task; ours, to bound memory."""
+"""Bytes of all files of one message that are downloaded for a task; our choice, to bound memory."""
 
 CUSTOM_ID: Final = 100
 """Characters of a component's id (developer docs, Button)."""
@@ -38,16 +38,16 @@ SELECT_OPTIONS: Final = 25
 """Options of one select menu, each label at most 100 characters (developer docs, String Select)."""
 
 PLACEHOLDER: Final = 150
-"""Characters of what stands in a closed select menu (developer docs, String Select)."""
+"""Characters of the text in a closed select menu (developer docs, String Select)."""
 
 MENUS: Final = 4
-"""Select menus of one message: each takes a row, and one row is left for buttons; ours."""
+"""Select menus of one message: each takes a row, and one row is left for buttons; our choice."""
 
 THREAD_NAME: Final = 100
 """Characters of a channel's or thread's name (developer docs, Channel); counted in UTF-16 units to be safe."""
 
 THREAD_IDLE_MINUTES: Final = 1440
-"""After a day without messages Discord hides the thread by itself; one of 60, 1440, 4320, 10080."""
+"""Minutes without messages after which Discord hides the thread; one of 60, 1440, 4320, 10080."""
 
 CHOICES: Final = 25
 """Choices of one autocompletion, each name and value at most 100 characters (developer docs, Autocomplete)."""
@@ -60,13 +60,15 @@ DESCRIPTION: Final = 100
 """Characters of a command's or option's description (developer docs, Application Commands)."""
 
 ACKNOWLEDGE_SECONDS: Final = 1.5
-"""An interaction must be acknowledged within 3 s (developer docs, Interactions); half of it is left for the network."""
+"""Seconds after which an interaction is acknowledged. Discord allows 3 s (developer docs, Interactions); half of that
+is left for the network.
+"""
 
 RATE_LIMIT_SECONDS: Final = 30.0
-"""A wait that is longer than this is not slept through but reported; discord.py's smallest value."""
+"""Longest rate-limit wait in seconds that is waited out; a longer one is reported. discord.py's smallest value."""
 
 REQUEST_SECONDS: Final = 120.0
-"""A request with all its repetitions is given up after this; ours."""
+"""Seconds after which a request with all its repetitions is given up; our choice."""
 
 CHANNEL: Final = Budget(5, 5.0)
 """Messages of one channel, as Discord's X-RateLimit headers tell them (developer docs, Rate Limits, name no number);

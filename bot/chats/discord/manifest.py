@@ -1,4 +1,4 @@
-"""Discord as a platform: its settings, how it is set up and looked at, and how it is started."""
+"""Registers Discord as a platform: its settings, setup, checks and start."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ INVITE: Final = (
     "https://discord.com/oauth2/authorize?client_id={client}&scope=bot+applications.commands&permissions={permissions}"
 )
 MOST_SERVERS: Final = 20
-"""Servers that are listed; a bot for one household or team is in a few."""
+"""Maximum servers that are listed; the bot of one household or team is in a few."""
 PORTAL: Final = "https://discord.com/developers/applications/{client}/bot"
-"""Where an application's bot is set up."""
+"""The page where an application's bot is set up."""
 PERMISSIONS: Final = 309237771264
 """View Channel, Send Messages (also in threads), Create Public Threads, Attach Files, Read Message History, Manage
 Messages: the bits of Discord's permission number."""
@@ -44,7 +44,7 @@ Ids = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(listed)]
 
 
 class DiscordSettings(Settings):
-    """What can be set of Discord."""
+    """The settings for Discord."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "discord_client_id": "id",
@@ -106,7 +106,7 @@ async def _check(settings: DiscordSettings) -> list[Finding]:
 
 
 async def _servers(settings: DiscordSettings, base: str, headers: Mapping[str, str]) -> list[Finding]:
-    """The servers that the bot is in, with the numbers that the lists take, while no list names a place."""
+    """Report the servers that the bot is in, with the ids that the lists take, while no list names a place."""
     status, found = await json_at(f"{base}/users/@me/guilds?limit={MOST_SERVERS}", headers, seconds=PATIENCE_S)
     if status != HTTPStatus.OK or not isinstance(found, list):
         return []
@@ -118,7 +118,7 @@ async def _servers(settings: DiscordSettings, base: str, headers: Mapping[str, s
 
 
 async def _places(settings: DiscordSettings, token: str) -> list[Finding]:
-    """What the bot lacks in each channel of the lists, else in each server."""
+    """Report what the bot lacks in each channel of the lists, else on each server."""
     from bot.chats.discord.diagnostics import survey  # noqa: PLC0415 - loads Discord's library only where it is used
 
     guilds, channels = settings.discord_allowed_guild_ids, settings.discord_allowed_channel_ids
@@ -140,7 +140,9 @@ async def _places(settings: DiscordSettings, token: str) -> list[Finding]:
 
 
 def _application(settings: DiscordSettings) -> str:
-    """The id of the bot's application: the one that is set, else what the token begins with, "" where that is no id."""
+    """Return the id of the bot's application: the one that is set, else the one at the beginning of the token; "" if
+    that is not an id.
+    """
     if settings.discord_client_id:
         return settings.discord_client_id
     encoded = settings.discord_bot_token.get_secret_value().partition(".")[0]
@@ -152,7 +154,9 @@ def _application(settings: DiscordSettings) -> str:
 
 
 def _invite(settings: DiscordSettings) -> str:
-    """Where the bot is invited with the rights that it uses; "" without an application id."""
+    """Return the address at which the bot is invited with the permissions that it uses; "" without an
+    application id.
+    """
     application = _application(settings)
     address = INVITE.format(client=application, permissions=PERMISSIONS)
     return say("setup.invite", address=address) if application else ""

@@ -1,5 +1,5 @@
-"""What the bot may do in a channel, and telling what it lacks: the operator in the log and the people there, each
-once per channel.
+"""Finds out what the bot may do in a channel, and reports missing permissions: to the operator in the log and to the
+people in the channel, once per channel.
 """
 
 from __future__ import annotations
@@ -28,29 +28,31 @@ WANTED: Final = (
     "manage_messages",
     "embed_links",
 )
-"""Discord's names of the permissions that are used (developer docs, Permissions), what is worst to miss first."""
+"""Discord's names of the permissions that the bot uses (developer docs, Permissions), the most important first."""
 
 REMEMBERED_SECONDS: Final = 600.0
-"""After this a permission that Discord refused is tried again; ours. Refused requests count: 10,000 in ten minutes and
-Discord shuts the address out (developer docs, Invalid Request Limit).
+"""Seconds after which a permission that Discord refused is tried again; our choice. Refused requests count: after
+10,000 in ten minutes Discord blocks the address (developer docs, Invalid Request Limit).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What goes in a channel and its threads. Where nothing is known, all is assumed and Discord's answer counts."""
+    """What the bot may do in a channel and its threads. Permissions that are unknown count as granted; Discord then
+    decides.
+    """
 
     writes: bool = True
     threads: bool = True
     files: bool = True
     history: bool = True
+    """Whether the bot may read earlier messages, which replies and threads on a message need."""
     embeds: bool = True
 
 
 class Permissions:
-    """Looks before sending. Everything is about a channel, which is where threads have their permissions from.
-
-    `clock` counts seconds.
+    """Tells what the bot may do in a channel, from Discord's data and from earlier refusals. Threads have the
+    permissions of their channel. `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -58,7 +60,7 @@ class Permissions:
         self._refused: dict[tuple[int, str], float] = {}
 
     def abilities(self, channel: object) -> Abilities:
-        """What the bot may do in `channel`."""
+        """Return what the bot may do in `channel`."""
         lacks = frozenset(self.missing(channel))
         return Abilities(
             writes="send_messages" not in lacks,
@@ -69,20 +71,26 @@ class Permissions:
         )
 
     def missing(self, channel: object) -> tuple[str, ...]:
-        """The permissions that the bot lacks there, by Discord's names. Empty where nothing is known, as in private."""
+        """Return the permissions that the bot lacks in the channel, by Discord's API names. Empty if nothing is known,
+        as in private chats.
+        """
         number = _number(channel)
         granted = _granted(channel)
         known = () if granted is None else missing_of(granted)
         return tuple(name for name in WANTED if name in known or self._was_refused(number, name))
 
     def reacts(self, channel: object) -> bool:
-        """Whether reactions go there. They are no loss where they do not, so that nobody is told."""
+        """Return whether the bot can add reactions in the channel. A missing permission for that is reported
+        to nobody.
+        """
         granted = _granted(channel)
         allowed = granted is None or (granted.add_reactions and granted.read_message_history)
         return allowed and not self._was_refused(_number(channel), "add_reactions")
 
     def refused(self, channel: object, name: str) -> None:
-        """Record that Discord refused this permission, whatever was known before."""
+        """Record that Discord refused this permission, even if it seemed to be granted. The record expires after a
+        while.
+        """
         self._refused[_number(channel), name] = self._clock() + REMEMBERED_SECONDS
 
     def _was_refused(self, number: int, name: str) -> bool:
@@ -94,7 +102,7 @@ class Permissions:
 
 
 def missing_of(granted: discord.Permissions) -> tuple[str, ...]:
-    """The permissions that are used and missing."""
+    """Return the permissions that the bot uses and was not granted, by Discord's API names."""
     implied = {"attach_files", "embed_links"} if not granted.send_messages else set()
     return tuple(name for name in WANTED if not getattr(granted, name) and name not in implied)
 
@@ -113,22 +121,28 @@ def _granted(channel: object) -> discord.Permissions | None:
 logger = logging.getLogger(__name__)
 
 FILE: Final = "discord_told.json"
-"""Remembers what each channel was told last."""
+"""The file that stores what each channel was told last."""
 
 CONTENT: Final = "message_content"
-"""The intent, told like a permission."""
+"""The intent for message content, which is reported like a permission."""
 
 _NOT_TOLD: Final = frozenset({"manage_messages", "embed_links"})
-"""Not worth a message of its own: who types a secret is told that it stays, and a colour is no loss."""
+"""Permissions whose lack is not reported: who types a secret is told that it stays in the chat, and a missing colour is
+no loss.
+"""
 
 
 def sentence(name: str) -> str:
-    """A permission by the name that Discord's settings show, and what does not work without it."""
+    """Return a sentence with the permission, as Discord's settings name it, and what does not work without it. `name`
+    is Discord's API name.
+    """
     return say(f"discord.lacks.{name}")
 
 
 class Lacking:
-    """Reports missing permissions once per channel, and again only if more are missing; also across restarts."""
+    """Reports missing permissions once per channel, and again only if more are missing. Reports are remembered across
+    restarts.
+    """
 
     def __init__(self, permissions: Permissions, directory: Path | None) -> None:
         self._permissions = permissions
@@ -139,7 +153,9 @@ class Lacking:
         """The prefix, when Discord refuses the Message Content intent."""
 
     async def news(self, channel: object) -> Message | None:
-        """What to report now in `channel` or a thread of it; it then counts as reported."""
+        """Return the message about missing permissions to send to `channel` or a thread of it; None if there is nothing
+        new. It then counts as reported.
+        """
         if not isinstance(channel, discord.abc.GuildChannel):
             return None
         missing = self._permissions.missing(channel)

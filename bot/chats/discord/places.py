@@ -10,13 +10,13 @@ from bot.domain.address import Address, Person, Place, on_one_line
 PLATFORM = "discord"
 
 Channel = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateChannel
-"""Whatever discord.py calls the channel of a message or interaction."""
+"""The types that discord.py uses for the channel of a message or interaction."""
 
 
 def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> Person:
-    """Who wrote or pressed, and what language they read as far as that is known.
+    """Return the person for a Discord user, with `locale` as their language if it is known.
 
-    The roles are those of the server where it happened, without the one that everybody has.
+    The roles are those of the server where the user wrote or pressed, without the role that everybody has.
     """
     roles: frozenset[str] = frozenset()
     if isinstance(user, discord.Member):
@@ -26,8 +26,8 @@ def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> P
 
 
 def place_of(account: int, channel: Channel, guild: int | None) -> Place:
-    """The place of a message or press. A thread is given as a thread of its parent channel, because access depends
-    on the channel.
+    """Return the place of a message or press. A thread is given as a thread of its parent channel, because access
+    depends on the channel. `account` is the bot's user id; `guild` is None in private chats.
     """
     place = Address(PLATFORM, str(account), str(getattr(channel, "id", "")), str(guild) if guild else "")
     if isinstance(channel, discord.Thread):
@@ -36,12 +36,14 @@ def place_of(account: int, channel: Channel, guild: int | None) -> Place:
 
 
 def channel_id(address: Address) -> int:
-    """The id under which Discord knows the place: the thread's where there is one."""
+    """Return the id under which Discord knows the place: the thread's id if it is a thread, else the channel's."""
     return int(address.thread or address.chat)
 
 
 def channel_at(client: discord.Client, address: Address) -> discord.abc.Messageable:
-    """The place to send to, without asking Discord; permissions are known only where the channel is in the cache."""
+    """Return the channel or thread to send to, without a request to Discord. Its permissions are known only if it is
+    cached.
+    """
     number = channel_id(address)
     known = client.get_channel(number)
     if isinstance(known, discord.abc.Messageable):
@@ -50,15 +52,17 @@ def channel_at(client: discord.Client, address: Address) -> discord.abc.Messagea
 
 
 def parent_at(client: discord.Client, address: Address) -> object:
-    """The channel that the place's permissions hang on, itself or that of a thread; little is known of one that is not
-    in the cache.
+    """Return the channel that decides the permissions at this place: the channel itself, or that of a thread. If it is
+    not cached, only its id is known.
     """
     number = int(address.chat)
     return client.get_channel(number) or client.get_partial_messageable(number)
 
 
 async def roles_of(client: discord.Client, person: str, guild: str) -> frozenset[str]:
-    """See `KnowsRoles`: asked of Discord itself, since what is remembered of members may be old. It needs no intent."""
+    """Return the person's current roles on a server; see `KnowsRoles`. This asks Discord, because cached members may be
+    out of date, and needs no intent.
+    """
     async with errors.translated("the roles of a person"):
         server = client.get_guild(int(guild)) or await client.fetch_guild(int(guild))
         try:

@@ -1,4 +1,4 @@
-"""Sending, editing and deleting messages."""
+"""Sends, edits and deletes Discord messages."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from bot.domain.outgoing import SEEN, Message, Turn, at_once
 logger = logging.getLogger(__name__)
 
 Online = Callable[[], Awaitable[discord.Client]]
-"""Gives the client once it is logged in; raises ChatError when that takes too long."""
+"""Returns the client once it is logged in; raises ChatError if that takes too long."""
 
 
 def nonce_of(name: str, part: int) -> str:
-    """A nonce of 24 characters (25 are allowed) for one part of one sending."""
+    """Return a nonce of 24 characters (Discord allows 25) for part number `part` of the sending called `name`."""
     return hashlib.blake2s(f"{name}/{part}".encode(), digest_size=12).hexdigest()
 
 
@@ -42,9 +42,11 @@ class Sender:
     async def send(
         self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once, instead_of: Address | None = None
     ) -> MessageRef:
-        """Send all parts. With the same nonce within a few minutes Discord gives back the message that it has.
+        """Send all parts of the message, and return the reference of the first. If the same nonce is used again within
+        a few minutes, Discord returns the message that it already has.
 
-        `instead_of` is where it should have gone: what is lacking there is told here.
+        `instead_of` is where the message should have gone, if it is sent elsewhere: missing permissions are reported
+        for that channel.
         """
         client = await self._online()
         channel = channel_at(client, place)
@@ -78,7 +80,7 @@ class Sender:
         return MessageRef(place, str(first))
 
     async def private(self, place: Address, person: Person) -> Address:
-        """The one-to-one chat with a person; it is known whether it may be written to when that is tried."""
+        """Return the one-to-one chat with a person. Whether the bot may write there shows only when it is tried."""
         client = await self._online()
         async with errors.translated("a private chat"):
             channel = await client.create_dm(discord.Object(int(person.id)))
@@ -87,7 +89,9 @@ class Sender:
     async def _tell_what_is_lacking(
         self, channel: discord.abc.Messageable, parent: object, nonce: str, turn: Turn, *, in_thread: bool
     ) -> None:
-        """Below what was just sent. It is told once, so that a failure only costs the telling."""
+        """Send a report of missing permissions below the message that was just sent. It is sent only once, so if that
+        fails, only the report is lost.
+        """
         news = await self._lacking.news(parent)
         if news is None:
             return
@@ -101,7 +105,9 @@ class Sender:
             logger.warning("The message about the bot's missing permissions could not be sent: %s", error)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace text, picture and buttons. Too much text is cut, because an edit cannot become two messages."""
+        """Replace text, picture and buttons of a message. Excess text is cut, because an edit cannot become two
+        messages.
+        """
         client = await self._online()
         abilities = self._permissions.abilities(parent_at(client, ref.address))
         draft = card_of(message, files=abilities.files, embeds=abilities.embeds)
@@ -116,7 +122,7 @@ class Sender:
             )
 
     async def react(self, ref: MessageRef) -> None:
-        """React to a person's message to show that it was seen, where the bot may."""
+        """Add a reaction to a person's message to show that it was seen, if the bot may."""
         client = await self._online()
         parent = parent_at(client, ref.address)
         if not self._permissions.reacts(parent):
@@ -131,7 +137,7 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def delete(self, ref: MessageRef) -> None:
-        """Delete a message; one that is already gone counts as success."""
+        """Delete a message; does nothing if it is already gone."""
         client = await self._online()
         async with errors.translated("the deletion of the message", needs="Manage Messages"):
             try:
@@ -146,7 +152,7 @@ def _partial(client: discord.Client, ref: MessageRef) -> discord.PartialMessage:
 
 
 def _reference(place: Address, message: Message, abilities: Abilities) -> discord.MessageReference | None:
-    """A native reply, where the message is in the same channel and the bot may read it."""
+    """Return the reference for a native reply, if the message is in the same channel and the bot may read it."""
     target = message.reply_to
     if target is None or not abilities.history or channel_id(target.address) != channel_id(place):
         return None
@@ -157,7 +163,7 @@ def _reference(place: Address, message: Message, abilities: Abilities) -> discor
 
 @dataclass(frozen=True, slots=True)
 class _Post:
-    """One Discord message on its way. discord.py sends `enforce_nonce` with every nonce."""
+    """One Discord message to send. discord.py sends `enforce_nonce` with every nonce."""
 
     channel: discord.abc.Messageable
     draft: Draft
@@ -168,9 +174,9 @@ class _Post:
     turn: Turn
     in_thread: bool
     lacks: Callable[[str], None]
-    """Told of every permission that turns out to be missing."""
+    """Called with every permission that turns out to be missing."""
     plain: Draft | None = None
-    """The same without an embed, where it has one."""
+    """The same message without an embed, if it has one."""
 
     async def send(self) -> discord.Message:
         """Send it; without the reply, the embed or the files where exactly those are refused."""

@@ -1,4 +1,4 @@
-"""Slash commands: one command with groups, made from the command list, registered only when they changed."""
+"""Slash commands: one command with groups, made from the command list and registered again only if they changed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ logger = logging.getLogger(__name__)
 GROUP: Final = "opengui"
 FILE_OPTION: Final = "file"
 FILE_COMMANDS: Final = frozenset({"do"})
-"""Commands that take files along: a slash command has no message that files could be attached to."""
+"""Commands that accept files: a slash command has no message to which files could be attached."""
 
 _LOCALES: Final[Mapping[str, Sequence[str]]] = {"zh": ("zh-CN", "zh-TW")}
-"""Languages of the catalogue that Discord names otherwise (developer docs, Locales)."""
+"""Languages of the catalogue for which Discord has other names (developer docs, Locales)."""
 
 _COMPLETED: Final = frozenset(
     {OptionKind.PHONE, OptionKind.TASK, OptionKind.COMMAND, OptionKind.TIER, OptionKind.SETTING}
@@ -46,14 +46,14 @@ _TYPES: Final = {
     OptionKind.PERSON: AppCommandOptionType.user,
     OptionKind.SUBJECT: AppCommandOptionType.mentionable,
 }
-"""All others are text."""
+"""Discord's types for kinds of options; all others are text."""
 
 
 def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str, Any]:
     """Return the group of slash commands in the form of Discord's API. Raises ValueError for too many commands.
 
-    Names are the same in every language, so that everybody can tell everybody what to type; what explains them is in
-    `language`, or with "auto" in each person's own.
+    Command names are the same in every language, so that people can tell each other what to type. The descriptions are
+    in `language` or, with "auto", in each person's own.
     """
     paths = {(form.group, form.name) for form in _forms(commands)}
     sizes = [len({group or name for group, name in paths}), *Counter(group for group, _ in paths if group).values()]
@@ -136,7 +136,7 @@ def _made(name: str, text: str, kind: AppCommandOptionType, *, required: bool = 
 
 
 class SlashCommands:
-    """Receives slash commands and autocompletions."""
+    """Handles slash commands and their autocompletions."""
 
     def __init__(self, intake: Intake, commands: Sequence[CommandSpec], fetcher: Fetcher) -> None:
         self._intake = intake
@@ -144,7 +144,9 @@ class SlashCommands:
         self._fetcher = fetcher
 
     async def handle(self, interaction: discord.Interaction[Any]) -> None:
-        """Defer at once, so that Discord's three seconds never matter, then run the command and whisper its reply."""
+        """Run a slash command and show its reply only to the person. The command is deferred immediately, so that it
+        may take longer than Discord's three seconds.
+        """
         await interaction.response.defer(ephemeral=True, thinking=True)
         path, given = _chosen(interaction)
         form = self._forms.get(path)
@@ -173,7 +175,7 @@ class SlashCommands:
             await interaction.delete_original_response()
 
     async def complete(self, interaction: discord.Interaction[Any]) -> None:
-        """Answer an autocompletion from memory."""
+        """Answer an autocompletion from data in memory."""
         _, given = _chosen(interaction)
         focused = _focused(interaction)
         choices: tuple[tuple[str, str], ...] = ()
@@ -192,7 +194,7 @@ class SlashCommands:
 
 
 def _inner(interaction: discord.Interaction[Any]) -> tuple[str, Mapping[str, Any]]:
-    """The subcommand, and the name of its group, "" for one that stands alone."""
+    """Return the subcommand, and the name of its group, "" if it is in none."""
     data: Mapping[str, Any] = interaction.data or {}
     first: Mapping[str, Any] = (data.get("options") or [{}])[0]
     if first.get("type") != AppCommandOptionType.subcommand_group.value:
@@ -202,14 +204,14 @@ def _inner(interaction: discord.Interaction[Any]) -> tuple[str, Mapping[str, Any
 
 
 def _chosen(interaction: discord.Interaction[Any]) -> tuple[tuple[str, str], dict[str, Any]]:
-    """The group and the subcommand's name, and its options by name."""
+    """Return the group and the subcommand's name, and its options by name."""
     group, inner = _inner(interaction)
     options = {option["name"]: option.get("value") for option in inner.get("options") or ()}
     return (group, str(inner.get("name", ""))), options
 
 
 def _roles(interaction: discord.Interaction[Any]) -> Collection[object]:
-    """The ids of the roles that were picked."""
+    """Return the ids of the roles that were picked."""
     data: Mapping[str, Any] = interaction.data or {}
     return frozenset((data.get("resolved") or {}).get("roles") or ())
 
@@ -242,11 +244,13 @@ def _text(value: object) -> str:
 
 
 FILE: Final = "discord_commands.json"
-"""Remembers what each server was told last. Losing it costs one repetition, which Discord does not count."""
+"""The file that stores what each server was told last. If it is lost, the commands are registered once more, which
+Discord does not count.
+"""
 
 
 class CommandSync:
-    """Registers the slash commands with each listed server, once per change."""
+    """Registers the slash commands with each listed server, again only after they changed."""
 
     def __init__(self, directory: Path, guilds: Sequence[str], client_id: str) -> None:
         self._told = Remembered(directory / FILE)
@@ -254,7 +258,9 @@ class CommandSync:
         self._client_id = client_id
 
     async def run(self, client: discord.Client, group: Mapping[str, Any]) -> None:
-        """Register `group` where it is not registered yet. A server that refuses is logged and skipped."""
+        """Register `group`, the commands as returned by `payload`, on each server where they are not registered yet. A
+        server that refuses is logged and skipped.
+        """
         application = client.application_id
         if self._client_id and str(application) != self._client_id:
             logger.error(

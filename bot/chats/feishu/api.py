@@ -1,4 +1,5 @@
-"""Calls Feishu's HTTP API, with its token and time limits, and translates refusals into the outbox's errors.
+"""Calls Feishu's HTTP API, with its token and time limits, and translates refusals into the errors that the outbox (the
+sender of messages to chats) handles.
 
 The token is only sent to the configured root: no redirect is followed.
 """
@@ -78,8 +79,10 @@ class Api:
     async def call(
         self, method: str, path: str, body: object = None, *, form: Mapping[str, str | bytes] | None = None
     ) -> JsonObject:
-        """Call a method below /open-apis/ and return its answer. The bytes values of a `form` are sent as files. Raises
-        Refused; for the token also Unusable and FloodWait; ChatError if Feishu is unreachable.
+        """Call an API method at a path below /open-apis/, and return its answer. `body` is sent as JSON; alternatively,
+        `form` is sent as a form, whose bytes values are files.
+
+        Raises Refused; for problems with the token also Unusable and FloodWait; ChatError if Feishu is unreachable.
         """
         for known in (True, False):
             headers = {"Authorization": f"Bearer {await self._tenant_token()}"}
@@ -93,7 +96,9 @@ class Api:
         raise AssertionError("the second attempt returns or raises")
 
     async def endpoint(self) -> JsonObject:
-        """Return the address of the long connection, authenticated by the secret. Raises like `call`."""
+        """Ask for the address of the long connection (the WebSocket for events), authenticated by the app's secret.
+        Returns Feishu's answer. Raises like `call`.
+        """
         body = {"AppID": self.app, "AppSecret": self._secret}
         try:
             answer = await self._ask("POST", "/callback/ws/endpoint", headers={"locale": "zh"}, json=body, data=None)
@@ -103,7 +108,7 @@ class Api:
         return found if isinstance(found, dict) else {}
 
     async def download(self, path: str, room: int) -> bytes | None:
-        """Return the bytes of a file, None if it is larger than `room`. Raises like `call`."""
+        """Return the bytes of the file at `path`, None if it is larger than `room` bytes. Raises like `call`."""
         headers = {"Authorization": f"Bearer {await self._tenant_token()}"}
         try:
             async with self.session.get(
@@ -157,7 +162,9 @@ class Api:
 
 
 def meaning(refused: Refused, doing: str) -> Exception:
-    """Translate a refusal to FloodWait, ChatGone, ChatRefused or ChatError; `doing` is a key below `feishu.doing`."""
+    """Translate a refusal to the exception that the outbox handles: FloodWait, ChatGone, ChatRefused or ChatError.
+    `doing` is a text key below `feishu.doing` that says what was tried.
+    """
     code, status = refused.code, refused.status
     what = words(f"feishu.doing.{doing}")
     if status == HTTPStatus.TOO_MANY_REQUESTS or code in _TOO_MANY:

@@ -39,8 +39,8 @@ _NO_TEXT: Final = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f]")
 
 
 def cards_of(message: Message) -> tuple[list[Message], tuple[Picture, ...]]:
-    """Split the message into parts that fit into one card each, and the files that follow. Picture, menu and buttons
-    stay with the first, the footer with the last.
+    """Split the message into parts that fit into one card each, and the files that are sent after them. Picture, menu
+    and buttons stay with the first part, the footer with the last.
     """
     kept = tuple(file for file in message.files if 0 < len(file.data) <= limits.FILE_BYTES)
     lost = [file.name for file in message.files if file not in kept]
@@ -61,7 +61,8 @@ def cards_of(message: Message) -> tuple[list[Message], tuple[Picture, ...]]:
 def card_of(message: Message, place: Address, image: str) -> str:
     """Return one card as JSON; excess text is cut. `image` is the key of the uploaded picture, "" for none.
 
-    A press only reports its chat and message, so the card also stores its thread, or the person of a private chat.
+    Feishu reports only the chat and message of a press, so the card also stores its thread, or the person of a private
+    chat.
     """
     at = place.thread or (place.chat if PERSON.fullmatch(place.chat) else "")
     elements: list[dict[str, Any]] = []
@@ -96,7 +97,7 @@ def card_of(message: Message, place: Address, image: str) -> str:
 
 
 def text_of(content: str) -> dict[str, Any]:
-    """Return a card element with this text."""
+    """Return a card element that shows this text."""
     return {"tag": "div", "text": _text(content)}
 
 

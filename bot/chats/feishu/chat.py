@@ -1,4 +1,4 @@
-"""The Feishu chat: keeps the connection open and implements what the outbox needs."""
+"""The Feishu chat: keeps the connection open and implements what the outbox (the sender of messages to chats) needs."""
 
 from __future__ import annotations
 
@@ -74,8 +74,9 @@ class FeishuChat(Connection[Api]):
         return self._connected()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread on `anchor`, or on a new message with the title; it begins with the first reply. In a private
-        chat the first message replies to `anchor` instead.
+        """Open a thread for a task on message `anchor` or, without one, on a new message with the title, and return it.
+        Feishu creates the thread with its first reply. In a private chat, the first message is a reply to `anchor`
+        instead.
         """
         if origin.thread:
             return origin
@@ -89,18 +90,18 @@ class FeishuChat(Connection[Api]):
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The private chat with a person, for messages that can no longer be sent to `origin`."""
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """Do nothing, because Feishu's threads cannot be closed."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part."""
+        """Send a new message and return the reference of its first part; see `Chat.send`."""
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

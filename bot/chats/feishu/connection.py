@@ -36,7 +36,7 @@ _CLOSE_SECONDS: Final = 2.0
 
 
 class LongConnection:
-    """Keeps one connection open and passes on each complete event; handling begins in the order of arrival."""
+    """Keeps one WebSocket to Feishu open and passes on each complete event, in the order of arrival."""
 
     def __init__(self, api: Api, handle: Handle, times: Times) -> None:
         self._api = api

@@ -1,4 +1,4 @@
-"""The form of Feishu's events, messages and their contents, validated on arrival."""
+"""Models of Feishu's events, messages and their contents, which are validated on arrival."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class Header(Read):
 
     @property
     def written(self) -> float:
-        """When the event happened, in Unix seconds."""
+        """The time of the event, in Unix seconds."""
         return self.create_time / (1e6 if self.create_time > 10**14 else 1e3)
 
 
 class Ids(Read):
-    """The ids of a person, reduced to the one that is specific to this app."""
+    """The ids of a person. Only the one that is specific to this app is used."""
 
     open_id: Id = ""
 
 
 class Mention(Read):
-    """The person meant by a key such as "@_user_1" in a text."""
+    """The person that a placeholder such as "@_user_1" in a text stands for."""
 
     key: Text = ""
     id: Ids = Ids()
@@ -155,18 +155,21 @@ class FileKey:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The text and files of a message. `spoken` is the length of a voice message in seconds, 0 for any other."""
+    """The text and files of a message."""
 
     text: str = ""
     files: tuple[FileKey, ...] = ()
     spoken: float = 0.0
+    """The length in seconds if it is a voice message, else 0."""
 
 
 _KEY: Final = re.compile(r"[\w-]{1,256}")
 
 
 def content_of(kind: str, content: str) -> Content:
-    """Parse the content of a message of this type; empty if it has neither text nor files."""
+    """Parse the content (JSON) of a message of type `kind`. Returns an empty Content if it has neither text
+    nor files.
+    """
     try:
         told = json.loads(content)
     except (ValueError, RecursionError):

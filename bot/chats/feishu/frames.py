@@ -1,4 +1,4 @@
-"""Encodes frames of the long connection: a Protocol Buffers message around each event and each answer.
+"""Encodes frames of the long connection: each event and each answer is wrapped in a Protocol Buffers message.
 
 The fields are those of the official client (larksuite/oapi-sdk-python, lark_oapi/ws/pb/pbbp2.proto, MIT). That client
 is not used: it takes seconds and 160 MB to import, has no time limits, blocks and never ends.

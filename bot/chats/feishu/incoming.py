@@ -1,4 +1,6 @@
-"""Passes each event from people to the intake once, and answers in place."""
+"""Passes each event from people to the intake (the handler of everything that people do in chats) once, and answers
+where it happened.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 
 class Envelope(Read):
-    """An event of schema 2.0, with its content still unparsed."""
+    """An event of Feishu's schema 2.0, with its content not yet parsed."""
 
     header: Header
     event: Any = None
@@ -71,7 +73,9 @@ class App:
 
 
 class Events:
-    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that ended."""
+    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that no longer
+    exist.
+    """
 
     def __init__(
         self,
@@ -102,8 +106,9 @@ class Events:
         self._working: set[asyncio.Task[Any]] = set()
 
     async def take(self, payload: bytes) -> dict[str, Any] | None:
-        """Begin to handle an event. Within `Times.answer`, return the answer: a notice for a press, otherwise None.
-        Raises NotAccepted if Feishu must deliver the event again because the record does not answer.
+        """Begin to handle an event, and return the answer if it is ready within `Times.answer`: a notice for a press,
+        None for anything else. Raises NotAccepted if Feishu must deliver the event again because the record (the stored
+        data) does not answer.
         """
         try:
             event = Envelope.model_validate_json(payload)
@@ -124,7 +129,7 @@ class Events:
         return None
 
     async def close(self) -> None:
-        """Cancel the work in progress."""
+        """Cancel the handling of events that is in progress."""
         working = set(self._working)
         for task in working:
             task.cancel()
@@ -374,7 +379,9 @@ class Events:
 
 
 class People:
-    """Looks up people's names, which events do not contain. Without that permission people are known by their ids."""
+    """Looks up people's names, which events do not contain. Without the permission for that, people are shown by their
+    ids.
+    """
 
     def __init__(self, api: Api, clock: Callable[[], float] = time.monotonic) -> None:
         self._api, self._clock = api, clock
@@ -382,7 +389,7 @@ class People:
         self._not_before = 0.0
 
     async def name(self, person: str) -> str:
-        """Return the name, "" if it cannot be read or takes too long."""
+        """Return the name of the person with this id, "" if it cannot be read or that takes too long."""
         if person not in self._names and self._clock() >= self._not_before:
             try:
                 async with asyncio.timeout(limits.NAME_SECONDS):

@@ -53,7 +53,7 @@ Domain = Annotated[
 
 
 class FeishuSettings(Settings):
-    """The settings of Feishu."""
+    """The settings for Feishu and Lark."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "feishu_app_id": "feishu_id",
@@ -74,7 +74,7 @@ class FeishuSettings(Settings):
 
     @property
     def feishu_root(self) -> str:
-        """The address of the API."""
+        """The address of the API, which is different for Feishu and Lark."""
         domain = self.feishu_domain.rstrip("/")
         return domain if "://" in domain else f"https://open.{domain}"
 

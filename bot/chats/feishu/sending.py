@@ -1,4 +1,4 @@
-"""Sends cards, edits, files and reactions, and recalls messages."""
+"""Sends and edits cards, sends files, adds reactions and recalls messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _REMEMBERED: Final = 256
 
 @asynccontextmanager
 async def refusals(doing: str) -> AsyncIterator[None]:
-    """Turn a refusal into FloodWait, ChatGone, ChatRefused or ChatError; `doing` is a key below `feishu.doing`."""
+    """Turn a refusal raised in the block into FloodWait, ChatGone, ChatRefused or ChatError; `doing` is a text key
+    below `feishu.doing`.
+    """
     try:
         yield
     except Refused as refused:
@@ -53,11 +55,13 @@ class Sender:
         """Messages that the bot has sent."""
 
     def anchor(self, place: Address, message: str) -> None:
-        """Make the next message to `place` that is not a reply answer this message."""
+        """Make the next message to `place` a reply to this message, unless it replies to another one."""
         self._anchors[place] = message
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all parts. A repeated part does not appear twice, because each has an id made from `nonce`."""
+        """Send all parts, and return the reference of the first. Sending again with the same nonce shows no part twice,
+        because each part has an id made from it.
+        """
         api = await self._online()
         cards, files = cards_of(message)
         reply_to = self._anchors.get(place, "") if message.reply_to is None else _here(message.reply_to, place)
@@ -117,7 +121,7 @@ class Sender:
                     raise
 
     async def react(self, ref: MessageRef) -> None:
-        """React to a person's message to show that it was seen, if the bot may."""
+        """Add a reaction to a person's message to show that it was seen, if the bot may."""
         api = await self._online()
         try:
             async with refusals("react"):
@@ -127,7 +131,7 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def private(self, place: Address, person: Person) -> Address:
-        """Return the private chat with a person, which has the person's id."""
+        """Return the private chat with a person. Its id is the person's id."""
         return Address(PLATFORM, place.account, person.id)
 
     async def _post(self, api: Api, place: Address, kind: str, content: str, uuid: str, reply_to: str) -> str:

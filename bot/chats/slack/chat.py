@@ -1,4 +1,4 @@
-"""The Slack chat: keeps the connection open and implements what the outbox needs."""
+"""The Slack chat: keeps the connection open and implements what the outbox (the sender of messages to chats) needs."""
 
 from __future__ import annotations
 
@@ -148,12 +148,12 @@ class SlackChat(Connection[AsyncWebClient]):
 
     @property
     def online(self) -> bool:
-        """Whether events from Slack can arrive; messages can also be sent without that connection."""
+        """Whether events from Slack can arrive. Messages can be sent even without that connection."""
         return self._socket is not None and not self._socket.is_closed
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread below `anchor`, or below a new message with the title; in private or a thread, keep
-        `origin`.
+        """Open a thread for a task and return it: below message `anchor` or, without one, below a new message with the
+        title. Return `origin` in private chats and threads.
         """
         if not origin.guild or origin.thread:
             return origin
@@ -163,20 +163,20 @@ class SlackChat(Connection[AsyncWebClient]):
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The private chat with a person, for messages that can no longer be sent to `origin`."""
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """Do nothing, because Slack cannot close threads."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part. Slack ignores nonces; one only serves to
-        continue after a part that was sent.
+        """Send a new message and return the reference of its first part; see `Chat.send`. Slack has no nonces; here,
+        the nonce only serves to continue an interrupted sending.
         """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

@@ -33,7 +33,9 @@ SCOPES: Final = (
 
 
 async def findings(token: str, app_token: str, base_url: str, channels: Sequence[str]) -> list[Finding]:
-    """Check that both tokens are accepted, with all scopes, and that the bot is in the listed channels."""
+    """Check that Slack accepts both tokens, that they have all scopes, and that the bot is in the listed channels.
+    Returns a finding for the accepted bot token, and one for each problem.
+    """
     patience, tracing = aiohttp.ClientTimeout(PATIENCE_S), refusing_redirects()
     async with aiohttp.ClientSession(timeout=patience, trace_configs=[tracing]) as session:
         client = AsyncWebClient(token, base_url or API, session=session, retry_handlers=[])

@@ -1,4 +1,6 @@
-"""Translates Slack's errors into those of the outbox, each with a sentence for a person and without tokens."""
+"""Translates Slack's errors into those that the outbox (the sender of messages to chats) handles, each with a sentence
+for a person that contains no token.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,7 @@ def code_of(refused: Refusal) -> str:
 
 
 def is_flood(refused: Refusal) -> bool:
-    """Whether Slack asks to send less."""
+    """Return whether Slack's rate limit refused the request."""
     return code_of(refused) in {"ratelimited", f"status_{HTTPStatus.TOO_MANY_REQUESTS}"}
 
 
@@ -82,7 +84,9 @@ def _status(refused: SlackApiError) -> int:
 
 @asynccontextmanager
 async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn what slack_sdk raises into FloodWait, ChatGone or ChatError; `doing` completes "Slack refused …"."""
+    """Turn the exceptions of slack_sdk raised in the block into FloodWait, ChatGone or ChatError; `doing` completes the
+    sentence "Slack refused …".
+    """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):
             yield

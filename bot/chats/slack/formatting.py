@@ -28,7 +28,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff\0]")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One Slack message. `picture` is placed between text and footer once it has been uploaded."""
+    """One Slack message, ready to be sent. The picture is placed between text and footer once it has been uploaded."""
 
     text: str
     """The text where blocks are not shown, such as in a notification; escaped."""
@@ -37,7 +37,7 @@ class Draft:
     picture: Picture | None = None
 
     def with_picture(self, file: str) -> list[Block]:
-        """Return all blocks with the uploaded picture; "" leaves it out."""
+        """Return all blocks, with the uploaded picture whose file id is `file`; "" leaves it out."""
         shown = []
         if file and self.picture is not None:
             shown = [{"type": "image", "slack_file": {"id": file}, "alt_text": self.picture.name}]
@@ -50,8 +50,8 @@ def escape(text: str) -> str:
 
 
 def drafts_of(message: Message, *, mention: str = "") -> tuple[list[Draft], tuple[Picture, ...]]:
-    """Split the message into one or more drafts, and the files that follow. Picture, menu and buttons stay with the
-    first.
+    """Split the message into one or more Slack messages, and the files that are sent after them. Picture, menu and
+    buttons stay with the first. `mention` is the id of the only person to mention, "" for nobody.
     """
     parts = _parts(message)
     files = message.files

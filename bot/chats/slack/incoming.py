@@ -1,4 +1,6 @@
-"""Handles messages and slash commands from people: recognises commands, downloads files, and answers in place."""
+"""Handles messages and slash commands from people: recognises commands, downloads files, and answers where they were
+written.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +52,9 @@ class People:
         self._told: Recent[str, Raw] = Recent(_REMEMBERED)
 
     async def known(self, client: AsyncWebClient, account: Account, user: str, *teams: object) -> Person | None:
-        """Return the person, or None if they belong to another workspace, as in shared channels; such people are
-        refused even if a list allows the channel. `teams` are the workspaces that the event names.
+        """Return the person with the id `user`, or None if they belong to a workspace that may not use the bot, as in
+        shared channels. Such people are refused even if a list allows the channel. `teams` are the workspaces that the
+        event names.
         """
         told = self._told.get(user)
         if told is None:
@@ -88,7 +91,7 @@ def _shared(event: Raw) -> list[Raw]:
 
 
 class Messages:
-    """Turns Slack messages into Incoming, and sends the reply below the message."""
+    """Turns each Slack message into an Incoming, and sends the reply below the message."""
 
     def __init__(
         self,
@@ -110,8 +113,8 @@ class Messages:
         self._lateness = Lateness(clock)
 
     async def handle(self, event: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass on a person's message. Bots, notices, edits and people of other workspaces are ignored. Raises
-        NotAccepted.
+        """Pass a person's message to the intake (the handler of everything that people do in chats). Bots, notices,
+        edits and people of other workspaces are ignored. Raises NotAccepted if Slack must deliver the message again.
         """
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
@@ -175,7 +178,9 @@ class Messages:
         await answer(Below(self._sender, person), own, reply, lost)
 
     async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass on a slash command, and answer it so that only its sender sees the answer."""
+        """Pass a slash command to the intake (the handler of everything that people do in chats), and answer it so that
+        only its sender sees the answer.
+        """
         user, channel, name = (str(payload.get(key) or "") for key in ("user_id", "channel_id", "command"))
         person = await self._people.known(client, account, user, payload.get("team_id"))
         url = str(payload.get("response_url") or "")
@@ -207,7 +212,9 @@ class Messages:
 
 
 async def refuse(sender: Sender, url: str, thread: str, language: str) -> None:
-    """Tell a person of another workspace, or a bot, that they may not use this one."""
+    """Tell a person of another workspace, or a bot, that they may not use this bot. `url` is the address for the answer
+    that came with their request.
+    """
     with speaking(language_of(language, "")):
         await sender.whisper(url, Message(body=say("slack.stranger")), thread)
 

@@ -23,7 +23,7 @@ Ids = Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]{1,30}$")], .
 
 
 class SlackSettings(Settings):
-    """The settings of Slack."""
+    """The settings for Slack."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "slack_allowed_team_ids": "slack_ids",

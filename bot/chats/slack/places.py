@@ -31,19 +31,23 @@ class Account:
         self.name = str(told.get("user", ""))
 
     def place(self, channel: str, thread: str = "") -> Place:
-        """Return a channel, or a thread in it. In a one-to-one chat, threads are replies."""
+        """Return a channel, or a thread in it, as a place. In a one-to-one chat, threads are not places of their own:
+        they count as replies.
+        """
         private = channel.startswith(_DIRECT)
         address = Address(PLATFORM, self.id, channel, "" if private else self.team, "" if private else thread)
         return Place(address, private=private)
 
     def ref(self, channel: str, message: Mapping[str, Any]) -> MessageRef:
-        """Return the reference of a message. The first message of a thread belongs to the channel."""
+        """Return the reference of a message in a channel. A thread's first message counts as a message of the
+        channel.
+        """
         number, thread = str(message.get("ts", "")), str(message.get("thread_ts", ""))
         return MessageRef(self.place(channel, "" if thread == number else thread).address, number)
 
     def readable(self, text: str) -> str:
-        """Return the text as its author sees it. Mentions of people other than the bot are kept, so that commands find
-        them.
+        """Return the text as its author sees it. Mentions of people other than the bot are kept in Slack's form, so
+        that commands find them.
         """
 
         def shown(found: re.Match[str]) -> str:
@@ -64,13 +68,15 @@ class Account:
         return _CONTROL.sub(shown, text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
     def command_in(self, text: str) -> str | None:
-        """Return the text after a mention of the bot at the start of a readable text, None if there is no mention."""
+        """Return the text after a mention of the bot at the start of a text (as returned by `readable`); None if there
+        is no mention.
+        """
         lead = re.match(rf"\s*@{re.escape(self.name)}(?![\w-])[\s:,]*", text, re.IGNORECASE)
         return None if lead is None else text[lead.end() :].strip()
 
 
 def person_of(user: str, told: Mapping[str, Any]) -> Person:
-    """Return the person from the answer of users.info, which may be empty."""
+    """Return the person with the id `user`. `told` is Slack's answer of users.info about them; it may be empty."""
     profile = told.get("profile") or {}
     name = profile.get("display_name") or told.get("real_name") or told.get("name") or ""
     return Person(PLATFORM, user, on_one_line(str(name)), str(told.get("locale") or ""))
@@ -83,7 +89,7 @@ class Hosts:
         self._base = yarl.URL(base_url or API)
 
     def own(self, url: yarl.URL) -> bool:
-        """Whether the address is one of Slack's own; tokens are sent nowhere else."""
+        """Return whether the address is one of Slack's own; tokens are sent nowhere else."""
         host, own = url.host or "", self._base.host or ""
         same = host == own or host.endswith(f".{own}")
         return same and (url.scheme, url.port) == (self._base.scheme, self._base.port)

@@ -31,9 +31,10 @@ class Presses:
         self._language = language
 
     async def handle(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass a press to the intake, update the pressed message, and whisper what that does not say.
+        """Pass a press to the intake (the handler of everything that people do in chats), update the pressed message,
+        and show the person what the message does not say.
 
-        For a message that only one person sees, Slack sends its place but not its content.
+        If only one person sees the pressed message, Slack sends its place but not its content.
         """
         user, channel = payload.get("user") or {}, str((payload.get("channel") or {}).get("id") or "")
         shown_at: Raw = payload.get("container") or {}

@@ -1,4 +1,4 @@
-"""Sends messages, edits, files, and answers that only one person sees."""
+"""Sends messages, edits, files, and answers that only one person sees, on Slack."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Sender:
         self._uploaded: Recent[str, str] = Recent(_UPLOADED)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all pieces; a reply goes into the thread of the message it answers. When called again with its nonce, an
-        interrupted sending continues where it stopped.
+        """Send all parts, and return the reference of the first. A reply goes into the thread of the message that it
+        answers. Called again with the same nonce, an interrupted sending continues where it stopped.
         """
         client = await self._online()
         mention = message.mention.id if message.mention and message.mention.platform == PLATFORM else ""
@@ -84,7 +84,7 @@ class Sender:
         await self._shown(client, draft, "the change of the message", change)
 
     async def without_buttons(self, ref: MessageRef, shown: dict[str, Any]) -> None:
-        """Remove the buttons of a pressed message; `shown` is the message as it came with the press."""
+        """Remove the buttons of a pressed message; `shown` is the message's content, which came with the press."""
         client = await self._online()
         text, blocks = str(shown.get("text", "")), without_buttons(shown.get("blocks") or [])
         async with errors.translated("the change of the message"):
@@ -98,7 +98,7 @@ class Sender:
         return Address(PLATFORM, place.account, str(opened["channel"]["id"]))
 
     async def react(self, ref: MessageRef) -> None:
-        """React to the message to show that it was seen, where the platform allows it."""
+        """Add a reaction to the message to show that it was seen."""
         client = await self._online()
         try:
             async with errors.translated("the reaction"):
@@ -107,8 +107,9 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def whisper(self, url: str, message: Message, thread: str, *, replace_original: bool = False) -> None:
-        """Answer a press or slash command at the URL that came with it, visible only to its sender; or replace what
-        only they saw and pressed.
+        """Answer a press or slash command at the URL that came with it, visible only to its sender. With
+        `replace_original`, the answer replaces the message that only they saw and pressed. `thread` is the id of the
+        thread, "" for none.
         """
         client = await self._online()
         drafts, _ = drafts_of(message)

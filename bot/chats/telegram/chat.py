@@ -1,4 +1,6 @@
-"""Telegram as a chat: the connection's life, and the `Chat` interface that the outbox uses."""
+"""The Telegram chat: keeps the connection open and implements the `Chat` interface that the outbox (the sender of
+messages to chats) uses.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,10 @@ API: Final = "https://api.telegram.org"
 """Root of the Bot API (Bot API, Making requests)."""
 
 _CLOSE_SECONDS: Final = 5.0
-"""How long connections may take to close; ours."""
+"""Seconds that connections may take to close; our choice."""
 
 _SHAPE: Final = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
-"""A token (Bot API, Authorizing your bot); anything else would make a broken address of every request."""
+"""The form of a token (Bot API, Authorizing your bot); anything else would make every request's address invalid."""
 
 _REFUSED: Final = (
     "Telegram does not accept the bot token, so Telegram is off. Copy the token again from @BotFather into "
@@ -53,19 +55,18 @@ _REFUSED: Final = (
 _REFUSED_ELSEWHERE: Final = " It was asked at TELEGRAM_BASE_URL: check that address too."
 
 _SUPERGROUP: Final = "-100"
-"""How the ids of supergroups begin (Bot API, Dialog IDs); only they have topics."""
+"""Prefix of the ids of supergroups (Bot API, Dialog IDs); only they have topics."""
 
 
 class TelegramChat(Connection[telegram.Bot]):
     """The bot's account on Telegram; implements `bot.domain.chat.Chat`.
 
-    `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
-    says whose attached files are fetched; without it everybody's are, when they come with a command.
-    `audiences` tells who sees a menu of commands; in `directory` is remembered what Telegram was told of that.
-    `hook` is where updates are posted to; without it they are polled for.
-    `language` is one of the catalogue for everybody, or "auto" for each person's own.
-    `moved` is told when a group has become a supergroup, which has another id; it may be told more than once.
-    `clock` counts the seconds of a silence.
+    `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `hook` is the
+    webhook to which Telegram posts updates; without it they are polled for. `welcome` decides whose attached files are
+    downloaded; by default everybody's, if they come with a command. `audiences` returns who sees a menu of commands,
+    and `directory` stores which menus Telegram was given. `language` is a language of the text catalogue, or "auto" for
+    each person's own. `moved` is called when a group has become a supergroup, with its old address and the new id; it
+    may be called more than once. `clock` returns seconds and is used for flood limits.
     """
 
     platform = PLATFORM
@@ -113,13 +114,15 @@ class TelegramChat(Connection[telegram.Bot]):
 
     @property
     def online(self) -> bool:
-        """Whether Telegram answers."""
+        """Whether Telegram can be reached."""
         return self._online.is_set() and (self._source is None or not self._source.away)
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """A new topic, to which a reply to `anchor` leads; else `origin`, where the first message replies to it.
+        """Open a topic for a task and return it; a reply to message `anchor` links to it. If no topic can be opened,
+        return `origin`; the first message there then replies to `anchor`.
 
-        Without `anchor` nobody wrote there: the topic may be closed, as those of finished tasks are.
+        Without `anchor`, the task was not started by a message. A topic at `origin` is then reopened first, because the
+        topics of finished tasks are closed.
         """
         if origin.thread and not anchor:
             await self._topics.reopen(origin)
@@ -135,24 +138,24 @@ class TelegramChat(Connection[telegram.Bot]):
         return place
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The private chat with a person, for messages that can no longer be sent to `origin`. It has the person's
-        own number.
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`. Its id is the
+        person's id.
         """
         return Address(PLATFORM, origin.account, person.id)
 
     async def close_place(self, place: Address) -> None:
-        """Close the task's topic; people can read it, and buttons there work."""
+        """Close the task's topic. People can still read it, and its buttons still work."""
         if place.thread:
             await self._topics.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part. Telegram does not know nonces; one is used
-        only to go on after a part that was sent.
+        """Send a new message and return the reference of its first part; see `Chat.send`. Telegram has no nonces; here,
+        the nonce only serves to continue an interrupted sending.
         """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message."""
+        """Replace the contents of a message; see `Chat.edit`."""
         await self._editor.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
@@ -198,7 +201,7 @@ class TelegramChat(Connection[telegram.Bot]):
             await _shut(bot)
 
     async def _log_in(self, bot: telegram.Bot) -> None:
-        """Log in, again and again while Telegram is away. Raises InvalidToken."""
+        """Log in, repeatedly while Telegram is unreachable. Raises InvalidToken."""
         pause = self._times.first_retry
         while True:
             try:
@@ -227,7 +230,9 @@ async def _shut(bot: telegram.Bot) -> None:
 
 
 class Topics:
-    """Opens and closes forum topics: a task given in the General topic gets its own, where the bot may create one."""
+    """Opens and closes forum topics: a task from the General topic gets a topic of its own, if the bot may
+    create one.
+    """
 
     def __init__(self, online: Online, silence: Silence, clock: Callable[[], float] = time.monotonic) -> None:
         self._online = online
@@ -237,7 +242,9 @@ class Topics:
         """Until when it is taken for granted that there are no topics in a chat, or none of ours."""
 
     async def open(self, origin: Address, title: str) -> Address:
-        """The place of a new topic, or `origin` where there are none or the bot may not make any. Raises FloodWait."""
+        """Create a topic and return its place; return `origin` if the chat has no topics or the bot may not create any.
+        Raises FloodWait.
+        """
         if origin.thread or not origin.chat.startswith(_SUPERGROUP):
             return origin
         if self._clock() < self._none.get(origin.chat, float("-inf")):
@@ -264,7 +271,7 @@ class Topics:
             logger.debug("A topic stays as it is: %s", refused)  # most are open, or not the bot's to open
 
     async def close(self, place: Address) -> None:
-        """The topic takes no more from people; what stands there stays. Raises FloodWait or ChatError."""
+        """Close a topic, so that people can no longer write there; its messages stay. Raises FloodWait or ChatError."""
         bot = await self._online()
         async with self._silence.calling(place.chat, "the end of the topic"):
             try:
@@ -275,5 +282,5 @@ class Topics:
 
 
 def link_to(place: Address) -> str:
-    """The link with which people of the group open the topic."""
+    """Return the link that opens the topic for members of the group."""
     return f"https://t.me/c/{place.chat.removeprefix(_SUPERGROUP)}/{place.thread}"

@@ -1,5 +1,5 @@
-"""A message as the pieces that Telegram takes: text or caption, one picture, the inline keyboard, and files behind
-them.
+"""Converts a message to Telegram messages: text or caption, one picture, an inline keyboard, and files sent
+after them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from bot.texts import say
 logger = logging.getLogger(__name__)
 
 _STYLES = frozenset(KeyboardButtonStyle)
-"""The other style, "secondary", is the one that a button has by itself."""
+"""The other style, "secondary", is the one that a button has by default."""
 
 
 def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
-    """The message's menu as rows of one choice each, a page of them, and its buttons below."""
+    """Return the message's buttons as rows: each menu choice of the current page in a row of its own, then
+    the buttons.
+    """
     menu = message.menu
     if menu is None:
         return message.buttons
@@ -46,8 +48,8 @@ def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
 
 
 def keyboard_of(rows: tuple[tuple[Button, ...], ...]) -> InlineKeyboardMarkup | None:
-    """The rows as a keyboard, None without buttons. A button that Telegram would refuse the whole
-    message for is left out and logged.
+    """Convert the rows to an inline keyboard; None if there are no buttons. A button that would make Telegram refuse
+    the whole message is left out and logged.
     """
     keyboard = []
     left = limits.BUTTONS
@@ -83,7 +85,7 @@ class Draft:
     picture: Picture | None = None
     rows: tuple[tuple[Button, ...], ...] = ()
     as_file: bool = False
-    """Whether the picture is a file of which every byte counts."""
+    """Whether the picture has to be sent as a file, unchanged."""
 
     @property
     def kind(self) -> str:
@@ -103,12 +105,14 @@ class Draft:
 
 
 def digest_of(picture: Picture) -> str:
-    """A digest that identifies the picture's bytes."""
+    """Return a digest that identifies the picture's bytes."""
     return blake2s(picture.data).hexdigest()
 
 
 def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:
-    """The message in one or more pieces, and the files that follow. Picture and buttons stay with the first piece."""
+    """Convert the message to one or more Telegram messages, and the files that are sent after them. Picture and buttons
+    stay with the first. `mention` is the only person to mention.
+    """
     message, files = _within_limits(message)
     limit = limits.CAPTION if message.picture else limits.TEXT
     parts = render(message, first_limit=limit, mention=mention)
@@ -125,7 +129,9 @@ def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[
 
 
 def card_of(message: Message, *, caption: bool) -> Draft:
-    """The message in exactly one piece, for an edit: what does not fit is cut, because an edit cannot become two."""
+    """Convert the message to exactly one Telegram message, for an edit. Excess text is cut, because an edit cannot
+    become two messages. `caption` says that the text is the caption of a picture, which may be shorter.
+    """
     message, _ = _within_limits(message)
     limit = limits.CAPTION if caption else limits.TEXT
     parts = render(message, first_limit=limit)
@@ -135,7 +141,7 @@ def card_of(message: Message, *, caption: bool) -> Draft:
 
 
 def _shortened(message: Message, limit: int, note: str) -> Message:
-    """The message with as much of its body as fits into one text together with the note, also with a mention."""
+    """Return the message with as much of its body as fits into one text together with the note, even with a mention."""
     left = room(message, limit) - size(note) - _SPARE
     return replace(message, body=f"{cut(quiet(message.body), left).rstrip()}\n{note}")
 
@@ -145,7 +151,7 @@ _SPARE: Final = 80
 
 
 def _within_limits(message: Message) -> tuple[Message, tuple[Picture, ...]]:
-    """The message without what no upload may carry, each told in its text, and its files."""
+    """Return the message without files that are too large to upload (its text mentions each of them), and its files."""
     kept = tuple(file for file in message.files if len(file.data) <= limits.FILE_BYTES)
     lost = [file.name for file in message.files if file not in kept]
     picture = message.picture

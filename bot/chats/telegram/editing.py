@@ -1,4 +1,4 @@
-"""Changing messages in place: text, caption, picture, buttons."""
+"""Edits Telegram messages: text, caption, picture, buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.domain.outgoing import Message, Turn, at_once
 from devices.recent import Recent
 
 _REMEMBERED: Final = 256
-"""Changed messages that are remembered; ours."""
+"""Changed messages that are remembered; our choice."""
 
 
 class Editor:
@@ -32,8 +32,8 @@ class Editor:
         """What messages read since their last change, each with the digest of its picture."""
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace text, picture and buttons. A picture that is there stays when the message has none, because Telegram
-        cannot take it away.
+        """Replace text, picture and buttons of a message. If the new message has no picture, the old one stays, because
+        Telegram cannot remove it.
         """
         bot = await self._online()
         chat, number = int(ref.address.chat), int(ref.message)
@@ -52,14 +52,16 @@ class Editor:
         self._reads[chat, number] = reads
 
     async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
-        """Remove the buttons and leave the rest as it is."""
+        """Remove the buttons of a message and leave the rest unchanged."""
         bot = await self._online()
         async with self._silence.calling(ref.address.chat, "the change of the message"):
             await _Change(bot, int(ref.address.chat), int(ref.message), turn).keyboard()
         self._reads.pop((int(ref.address.chat), int(ref.message)), None)
 
     async def _change(self, change: _Change, message: Message, known: str | None) -> None:
-        """Edit what `known` tells is there: a picture of that digest, "" for a text, None for either."""
+        """Edit a message. `known` says what it shows: the digest of its picture, "" for a text, None if that is
+        unknown.
+        """
         draft = card_of(message, caption=bool(known) or message.picture is not None)
         if draft.picture is not None and draft.digest != known:
             await change.media(draft)
@@ -77,7 +79,7 @@ class Editor:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """One message to change. "Not modified" is success."""
+    """One change of a message. Telegram's refusal "not modified" counts as success."""
 
     bot: telegram.Bot
     chat: int
@@ -139,7 +141,7 @@ class _Change:
                 raise
 
     def _must_be_plain(self, refused: BadRequest) -> bool:
-        """Whether to try once more without markup; False when there is nothing to do. Raises what remains a refusal."""
+        """Return whether to try once more without markup; False if nothing is left to do. Raises any other refusal."""
         if errors.says(refused, errors.NOT_MODIFIED):
             return False
         if self.html and errors.says(refused, errors.NOT_PARSED):

@@ -1,5 +1,5 @@
-"""Translates Telegram's refusals into the errors that the outbox knows, each with a sentence for people and no
-token.
+"""Translates Telegram's refusals into the errors that the outbox (the sender of messages to chats) handles, each with a
+sentence for people that contains no token.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NO_PICTURES: Final = (
     "chat_send_docs_forbidden",
     "chat_send_gifs_forbidden",
 )
-"""Groups may allow texts only."""
+"""Descriptions of refusals by chats that allow only text."""
 
 _GONE: Final = {
     "chat not found": "the chat does not exist, or the bot was never in it",
@@ -57,14 +57,15 @@ _OTHER: Final = {
     "message can't be deleted": "give the bot the right to delete messages; after 48 hours no bot may",
     "request entity too large": "the file is larger than bots may send",
 }
-"""What Telegram's descriptions mean. The Bot API documents no list of them: they are what its open source server and
-its users report."""
+"""The meanings of Telegram's descriptions. The Bot API does not document them: these are what its open source server
+and its users report.
+"""
 
 _TOKEN: Final = re.compile(r"\d+:[\w-]{20,}")
 
 
 class ChatMoved(ChatError):
-    """The group became a supergroup and has the id `chat` now. What goes there next arrives."""
+    """The group became a supergroup, and now has the id `chat`. Messages sent to that id arrive."""
 
     def __init__(self, doing: str, chat: str) -> None:
         super().__init__(f"Telegram refused {doing}: the group became a supergroup with the id {chat}.")
@@ -72,21 +73,22 @@ class ChatMoved(ChatError):
 
 
 def says(error: BaseException, *phrases: str) -> bool:
-    """Whether Telegram's description holds one of the phrases."""
+    """Return whether Telegram's description of the error contains one of the phrases."""
     text = str(error).lower()
     return isinstance(error, BadRequest) and any(phrase in text for phrase in phrases)
 
 
 def reason(error: BaseException) -> str:
-    """The error as a text for the log, without whatever looks like a token."""
+    """Return the error as a text for the log, with everything removed that looks like a token."""
     return _TOKEN.sub("[token]", str(error) or type(error).__name__)
 
 
 @asynccontextmanager
 async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn what the library raises into FloodWait, ChatGone or ChatError; `doing` completes "Telegram refused …".
+    """Turn the exceptions of python-telegram-bot raised in the block into FloodWait, ChatGone or ChatError; `doing`
+    completes the sentence "Telegram refused …".
 
-    The library's own errors are cut off: addresses in them hold the token.
+    The library's exceptions are not chained, because addresses in them contain the token.
     """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):
@@ -127,6 +129,6 @@ def _refusal(refused: BadRequest, doing: str) -> ChatError:
 
 
 def _plain(refused: Exception) -> str:
-    """Telegram's own words without its prefixes, ready to stand in a sentence."""
+    """Return Telegram's own description without its prefixes, so that it fits into a sentence."""
     text = re.sub(r"^(forbidden|bad request): ", "", reason(refused), flags=re.IGNORECASE).rstrip(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -1,4 +1,4 @@
-"""Leaves a chat alone after a flood error: the next call fails here, before it reaches Telegram."""
+"""Sends nothing to a chat while Telegram's flood limit applies to it: calls fail here, before they reach Telegram."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from bot.chats.telegram import errors
 from bot.domain.chat import FloodWait
 
 Moved = Callable[[str, str], Awaitable[None]]
-"""Takes a chat's old and new id."""
+"""Called with a chat's old and new id."""
 
 
 async def nobody_moves(old: str, new: str) -> None:
-    """For who does not want to know."""
+    """Do nothing: the default for callers that need not know that a chat has a new id."""
 
 
 class Silence:
-    """Records until when each chat must be left alone. Calling during a flood limit prolongs it, up to hours."""
+    """Records until when nothing may be sent to each chat. Calling during a flood limit would prolong it, up
+    to hours.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, moved: Moved = nobody_moves) -> None:
         self._clock = clock
@@ -27,9 +29,10 @@ class Silence:
 
     @asynccontextmanager
     async def calling(self, chat: str, doing: str) -> AsyncIterator[None]:
-        """A call that sends or edits in `chat`. Raises FloodWait, ChatGone or ChatError; see `errors.translated`.
+        """Wrap a call that sends or edits in `chat`. Raises FloodWait at once while a flood limit applies; also
+        ChatGone and ChatError, see `errors.translated`, which explains `doing`.
 
-        A chat that has another id now is reported as such before ChatMoved is raised.
+        If the chat has a new id, `moved` is called with both ids before ChatMoved is raised.
         """
         left = self._until.get(chat, 0.0) - self._clock()
         if left > 0:

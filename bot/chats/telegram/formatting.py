@@ -1,4 +1,4 @@
-"""From plain text to Telegram's HTML, and into texts that are short enough."""
+"""Converts plain text to Telegram's HTML, split into texts of allowed length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.domain.address import Person
 from bot.domain.outgoing import Message
 
 NAME: Final = 64
-"""UTF-16 units that a mentioned name may take; ours, so that most of a caption is for the body."""
+"""UTF-16 units that a mentioned name may take; our choice, so that most of a caption is left for the body."""
 
 JOINER: Final = "\u2060"
 """Word joiner: invisible, and no part of a username."""
@@ -25,7 +25,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One text, as HTML and as what is sent when Telegram does not understand the HTML. Limits count `plain`."""
+    """One text in two forms: as HTML, and as plain text, which is sent if Telegram does not accept the HTML. Limits
+    apply to `plain`.
+    """
 
     html: str
     plain: str
@@ -35,9 +37,11 @@ class Part:
 
 
 def render(message: Message, *, first_limit: int = limits.TEXT, mention: Person | None = None) -> list[Part]:
-    """Heading, body and footer, split where they are too long. The last part carries the footer.
+    """Convert the message's heading, body and footer to HTML, split into parts where it is too long. There is always at
+    least one part; the last carries the footer.
 
-    `first_limit` is the room of the first part in UTF-16 units; later parts have a whole text. There is always one.
+    `first_limit` is the maximum of the first part in UTF-16 units; later parts may have Telegram's full length.
+    `mention` is the only person to mention.
     """
     head = _head(message, mention)
     foot = _styled("i", short(quiet(message.footer), FOOTER)) if message.footer.strip() else Part("", "")
@@ -55,20 +59,22 @@ def render(message: Message, *, first_limit: int = limits.TEXT, mention: Person 
 
 
 def visible(part: Part) -> Part:
-    """The part, or a sign in its place when nothing of it could be seen."""
+    """Return the part, or a placeholder if none of its text would be visible."""
     return part if part.plain.replace(JOINER, "").strip() else _text(NOTHING)
 
 
 def room(message: Message, limit: int) -> int:
-    """UTF-16 units that are left for the body when everything has to stand in one text of `limit` units."""
+    """Return how many UTF-16 units are left for the body if heading, body and footer must fit into one text of `limit`
+    units.
+    """
     foot = short(quiet(message.footer), FOOTER)
     return limit - size(_head(message, None).plain) - size(foot) - 2
 
 
 def quiet(text: str) -> str:
-    """The same words, with no name in them that Telegram would ring for, and nothing that is no text.
+    """Return the text with each `@name` changed so that Telegram notifies nobody, and without invalid characters.
 
-    There is no switch for mentions in the Bot API: `@name` anywhere rings.
+    The Bot API has no switch for mentions: `@name` anywhere in a text notifies that person.
     """
     text = _SURROGATE.sub("\ufffd", text)
     return _ADDRESS_OR_NAME.sub(lambda found: found["url"] or f"@{JOINER}", text)

@@ -1,4 +1,4 @@
-"""Messages from people: which of them are commands, with which files, and the answer in place."""
+"""Handles messages from people: recognises commands, downloads files, and answers below the message."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from bot.texts import say
 from devices.recent import Recent
 
 KEPT_ALBUMS: Final = 64
-"""Whole albums that are remembered, for a later reply to one of their parts; ours."""
+"""Complete albums that are remembered, for a later reply to one of their parts; our choice."""
 
 ROOT: Final = "opengui"
-"""`/opengui do …` says the same as `/do …`."""
+"""`/opengui do …` means the same as `/do …`."""
 
 _COMMAND = re.compile(r"\s*/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s+(?P<rest>.*))?$", re.DOTALL)
 
@@ -47,19 +47,20 @@ class _Album:
 
 
 class Albums:
-    """Gathers the messages of an album, as Telegram delivers each of its files as a separate message, one with the
-    caption.
+    """Gathers the messages of an album. Telegram delivers each file of an album as a separate message, one of them with
+    the caption.
     """
 
     def __init__(self, quiet: float) -> None:
-        """`quiet`: seconds without a further part after which an album counts as complete."""
+        """`quiet` is the seconds without a further part after which an album counts as complete."""
         self._quiet = quiet
         self._open: dict[tuple[int, str], _Album] = {}
         self._whole: Recent[tuple[int, str], tuple[telegram.Message, ...]] = Recent(KEPT_ALBUMS)
 
     async def gather(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
-        """All messages that belong together, in their order; the one with the text first. For a part of an album that
-        is being gathered already: none.
+        """Wait until the message's album is complete, and return its messages in order, the one with the caption first.
+        Returns an empty tuple for a part of an album that another call is gathering, and just the message if it is in
+        no album.
         """
         if message.media_group_id is None:
             return (message,)
@@ -79,7 +80,9 @@ class Albums:
         return tuple(sorted(parts, key=lambda part: not part.caption))
 
     def around(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
-        """The message with the rest of its album, as far as that is remembered: nobody can ask Telegram for it."""
+        """Return all messages of this message's album, if they are remembered, else only the message: Telegram cannot
+        be asked for an album.
+        """
         if message.media_group_id is None:
             return (message,)
         return self._whole.get((message.chat.id, message.media_group_id), (message,))
@@ -113,8 +116,8 @@ def command_in(text: str, *, username: str, private: bool, names: Collection[str
 
 
 def foreign_in(parts: Sequence[telegram.Message]) -> ForeignText | None:
-    """Who wrote the text of a message, or of an album, when its sender did not: it was forwarded, or an inline bot
-    composed it (Bot API, Message: forward_origin, via_bot).
+    """Return who wrote the text of a message, or of an album's `parts`, if that is not the sender: it was forwarded, or
+    an inline bot composed it (Bot API, Message: forward_origin, via_bot). Else None.
     """
     for part in parts:
         if part.forward_origin is not None:
@@ -139,7 +142,7 @@ def _author(origin: telegram.MessageOrigin) -> str:
 
 
 class Messages:
-    """Turns messages into Incoming and sends the reply below the message."""
+    """Turns each Telegram message into an Incoming, and sends the reply below the message."""
 
     def __init__(
         self,
@@ -152,7 +155,7 @@ class Messages:
         ours: Callable[[str], bool],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`ours` says of a chat whether anybody may use the bot there."""
+        """`ours` returns whether anybody may use the bot in the chat with this id."""
         self._intake = intake
         self._sender = sender
         self._names = frozenset(names)
@@ -164,8 +167,9 @@ class Messages:
         self._fetcher = Fetcher()
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
-        """Pass a person's message on. Bots, channels and notices are ignored, but for the notice that the group has
-        another id now; an anonymous admin is told why nothing can be done. Raises NotAccepted.
+        """Pass a person's message to the intake (the handler of everything that people do in chats). Messages of bots
+        and channels are ignored, and so are notices, except that the group has a new id. An anonymous admin is told why
+        the bot cannot act. Raises NotAccepted if Telegram must deliver the message again.
         """
         if message.migrate_to_chat_id is not None:
             await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))
@@ -224,7 +228,9 @@ class Messages:
         await answer(self, own, reply, lost)
 
     async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
-        """A command of somebody who writes as the group itself: it has no sender whose rights could be looked at."""
+        """Answer a command of somebody who writes as the group itself: it has no sender whose rights could be
+        checked.
+        """
         as_group = message.sender_chat is not None and message.sender_chat.id == message.chat.id
         if not as_group or message.forward_origin is not None or not self._ours(place.address.chat):
             return
@@ -236,9 +242,8 @@ class Messages:
         await tell(self._sender, own, told, f"nobody:{own.address.chat}:{own.message}", at_once)
 
     def _above(self, message: telegram.Message, bot: telegram.Bot) -> tuple[telegram.Message, ...]:
-        """What a person points at by a reply, for its files; what the bot showed, such as cards, is not meant.
-
-        Telegram tells only messages of the same chat so, and whoever replies to one sees it.
+        """Return the message that a person replies to, for its files; the bot's own messages, such as cards, do not
+        count. Telegram reports only messages of the same chat this way, and everybody who replies to one sees it.
         """
         above = message.reply_to_message
         if above is None or is_answer_to(bot.id, message):
@@ -246,22 +251,24 @@ class Messages:
         return self._albums.around(above)
 
     async def react(self, ref: MessageRef) -> None:
-        """React to the message to show that it was seen, where the platform allows it."""
+        """Add a reaction to the message to show that it was seen, where the chat allows it."""
         await self._sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send a message as the answer to the person's message."""
+        """Send `message` as the answer to the person's message `own`; see `Answering.tell`."""
         await tell(self._sender, own, message, nonce, turn)
 
 
 class Fetcher:
-    """Downloads attachments and voice notes."""
+    """Downloads attachments and voice recordings from Telegram."""
 
     def __init__(self) -> None:
         self._downloads = Downloads("Telegram", limits.INCOMING_BYTES)
 
     async def fetch(self, messages: Sequence[telegram.Message]) -> tuple[tuple[Attachment, ...], str]:
-        """The files of the messages (Telegram allows one in each), in order, and a sentence for each left behind."""
+        """Download the files of the messages (each has at most one), in order. Returns them, and a text with one
+        sentence for each file that could not be accepted.
+        """
         files: list[Attachment] = []
         lost: list[str] = []
         for message in sorted(messages, key=lambda one: one.message_id):
@@ -273,7 +280,9 @@ class Fetcher:
         return tuple(files), "\n".join(lost)
 
     def voice_of(self, message: telegram.Message) -> Voice | None:
-        """The voice recording of a message: a voice note, or the sound of a round video."""
+        """Return the voice recording of a message: a voice note, or the sound of a round video. None if it
+        has neither.
+        """
         spoken = message.voice or message.video_note
         if spoken is None:
             return None
@@ -293,7 +302,7 @@ def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) 
 
 
 def attached(message: telegram.Message) -> tuple[Attached, str] | None:
-    """The attachment of a message, and its file name; None if it has none."""
+    """Return the attachment of a message and its file name; None if it has none."""
     if message.document is not None:
         return message.document, message.document.file_name or "file"
     if message.video is not None:

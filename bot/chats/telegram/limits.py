@@ -1,6 +1,4 @@
-"""Telegram's limits, each with its unit and source, and how long polls and pauses last. Nothing outside this package
-knows them.
-"""
+"""Telegram's limits, each with its unit and source, and the length of polls and pauses. No other package uses them."""
 
 from __future__ import annotations
 
@@ -16,17 +14,18 @@ CAPTION: Final = 1024
 """UTF-16 units of a caption after its markup is read (Bot API, sendPhoto)."""
 
 PARTS: Final = 4
-"""Messages that one text may become; ours. What is longer is sent as a file."""
+"""Messages into which one text may be split; our choice. A longer text is sent as a file."""
 
 ALBUM: Final = 10
 """Files of one album, which has at least two (Bot API, sendMediaGroup)."""
 
 ALBUM_SECONDS: Final = 2.0
-"""An album to which nothing was added for so long is whole; ours. A part that waits for the next poll comes sooner:
-a poll is put off by `CONFIRM_SECONDS` at most."""
+"""Seconds without a further part after which an album counts as complete; our choice. A part that only arrives with the
+next poll comes sooner: a poll is delayed by `CONFIRM_SECONDS` at most.
+"""
 
 PHOTO_BYTES: Final = 10 * 1024 * 1024
-"""Bytes of a photo (Bot API, Sending files); what is larger goes as a document."""
+"""Bytes of a photo (Bot API, Sending files); a larger one is sent as a document."""
 
 FILE_BYTES: Final = 50 * 1024 * 1024
 """Bytes of one upload (Bot API, Sending files)."""
@@ -40,20 +39,22 @@ CALLBACK_DATA: Final = 64
 BUTTONS: Final = 100
 BUTTONS_IN_ROW: Final = 8
 BUTTON_ROWS: Final = 6
-"""Of numbers below a screen; ours: more would push the picture out of sight."""
+"""Rows of numbered buttons below a screen; our choice: more would push the picture out of sight."""
 """Buttons of one message and of one row (python-telegram-bot's constants; the Bot API does not document them)."""
 
 MENU_PAGE: Final = 8
-"""Choices of a menu's page: with the buttons below they fit a phone's screen; ours."""
+"""Choices on one page of a menu: with the buttons below, they fit on a phone's screen; our choice."""
 
 MENU_CHOICES: Final = 90
-"""Choices of a menu: as many as one message takes next to other buttons, should it be shown whole."""
+"""Choices of a menu: as many as one message can show in addition to other buttons."""
 
 TOAST: Final = 200
 """Characters of the answer to a press (Bot API, answerCallbackQuery)."""
 
 TOAST_SHORT: Final = 60
-"""What is longer is shown as an alert, because a notice at the top of the chat is cut; ours."""
+"""Characters above which the answer to a press is shown as an alert, because a notice at the top of the chat would be
+cut; our choice.
+"""
 
 COMMANDS: Final = 100
 COMMAND_NAME: Final = 32
@@ -61,10 +62,10 @@ COMMAND_ABOUT: Final = 256
 """Commands of the menu, characters of a name and of a description (Bot API, setMyCommands, BotCommand)."""
 
 MENUS: Final = 200
-"""Menus of people and chats at most: each is a request or two at a change; ours."""
+"""Maximum menus of people and chats: each takes a request or two per change; our choice."""
 
 MENU_LOOK_SECONDS: Final = 15.0
-"""How soon a menu follows a change of rights; ours. Nothing is asked of Telegram while nothing changes."""
+"""Seconds after which a menu follows a change of rights; our choice. Without changes Telegram is sent nothing."""
 
 GENERAL_TOPIC: Final = 1
 """Id of a forum's General topic, which is left out when sending (Bot API server: "message thread not found")."""
@@ -73,43 +74,47 @@ TOPIC_NAME: Final = 128
 """Characters of a topic's name (Bot API, createForumTopic)."""
 
 NO_TOPICS_SECONDS: Final = 600.0
-"""For so long a group where no topic could be made is not asked again; ours."""
+"""Seconds without another attempt after no topic could be created in a group; our choice."""
 
 POLL_SECONDS: Final = 30.0
-"""How long Telegram holds a poll without news; ours. The Bot API allows up to 50."""
+"""Seconds that Telegram holds a poll if there is nothing new; our choice. The Bot API allows up to 50."""
 
 ANSWER_SECONDS: Final = 10.0
-"""How much longer than that a poll's answer may take; ours."""
+"""Seconds that the answer to a poll may take in addition; our choice."""
 
 STALL_SECONDS: Final = 120.0
-"""Without a completed poll for so long, the polling connection is made anew. Bots have been seen deaf for hours behind
-connections that looked alive."""
+"""Seconds without a completed poll after which the polling connection is replaced. Bots have received nothing for hours
+on connections that looked alive.
+"""
 
 WEBHOOK_LOOK_SECONDS: Final = 60.0
-"""How often Telegram is asked whether the webhook is still ours and works; ours. Where updates waited at the start,
-what comes before the next look may be one of them."""
+"""Seconds between two checks that the webhook is still ours and works; our choice. If updates were waiting at the
+start, those that arrive before the next check may be among them.
+"""
 
 FIRST_RETRY_SECONDS: Final = 1.0
 LAST_RETRY_SECONDS: Final = 60.0
-"""Pauses between attempts while Telegram cannot be reached; ours."""
+"""Pauses between attempts while Telegram cannot be reached; our choice."""
 
 CONFIRM_SECONDS: Final = 1.0
-"""How long the next poll, which confirms what came, waits for it to be handled; ours."""
+"""Seconds that the next poll, which confirms the updates, waits until they are handled; our choice."""
 
 PRESS_SECONDS: Final = 4.0
-"""A press is answered after this at the latest, so that the button stops waiting; ours."""
+"""Latest time in seconds at which a press is answered, so that the button stops waiting; our choice."""
 
 REQUEST_SECONDS: Final = 120.0
-"""A request is given up after this; ours, long enough for the largest upload."""
+"""Seconds after which a request is given up; our choice, long enough for the largest upload."""
 
 A_SECOND: Final = Budget(1, 1.0)
-"""One message a second and chat; short bursts are let through, but not to be counted on (Bots FAQ)."""
+"""One message per second and chat; short bursts are accepted, but that is not guaranteed (Bots FAQ)."""
 
 A_MINUTE: Final = Budget(18, 60.0)
-"""20 messages a minute and group (Bots FAQ, "hitting limits"); two are left, because arrivals are counted."""
+"""20 messages per minute and group (Bots FAQ, "hitting limits"); two are kept in reserve, because Telegram counts
+arrivals.
+"""
 
 OVERALL: Final = Budget(28, 1.0)
-"""About 30 messages a second altogether (Bots FAQ); two are left as above."""
+"""About 30 messages per second in total (Bots FAQ); two are kept in reserve as above."""
 
 CAPABILITIES: Final = Capabilities(
     threads=False,

@@ -1,4 +1,4 @@
-"""Telegram as a platform: its settings, how it is set up and looked at, and how it is started."""
+"""Registers Telegram as a platform: its settings, setup, checks and start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ids = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(listed)]
 
 
 class TelegramSettings(Settings):
-    """What can be set of Telegram."""
+    """The settings for Telegram."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "telegram_allowed_chat_ids": "signed_ids",
@@ -81,7 +81,9 @@ async def _check(settings: TelegramSettings) -> list[Finding]:
 
 
 def _webhook(info: dict[str, Any], wanted: str) -> list[Finding]:
-    """Whether updates come the way that is set. The addresses are the operator's own; they hold no secret of ours."""
+    """Check whether the updates arrive in the way that is set. The addresses in the findings are the operator's own and
+    contain no secret of ours.
+    """
     there, why, waiting = str(info.get("url") or ""), info.get("last_error_message"), info.get("pending_update_count")
     if not wanted:
         foreign = Finding("chat", "note", say("check.webhook.foreign"), say("check.webhook.foreign_fix"))

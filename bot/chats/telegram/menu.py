@@ -1,4 +1,6 @@
-"""The menus of commands that Telegram shows while typing: each person sees what that person may use."""
+"""Maintains the menus of commands that Telegram shows while people type: each person sees the commands that they may
+use.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +26,28 @@ from bot.texts import ENGLISH, LANGUAGES, speaking
 logger = logging.getLogger(__name__)
 
 Audiences = Callable[[], Sequence[Audience]]
-"""Who sees a menu of their own at this moment."""
+"""Returns who gets a menu of their own at the moment."""
 
 FILE: Final = "telegram_menus.json"
-"""Remembers which menus Telegram was told. Losing it costs one repetition."""
+"""The file that stores which menus Telegram was given. If it is lost, they are sent once more."""
 STRANGERS: Final = frozenset({"help"})
-"""What everybody else sees: a bot without a menu looks broken, and a long one is an invitation."""
+"""The commands that everybody else sees: without a menu the bot looks broken, and a long one would be an invitation."""
 
 _RETRY_SECONDS: Final = 600.0
-"""After so long what was refused is tried again: by then somebody may have begun a chat with the bot."""
+"""Seconds after which a refused menu is tried again: the person may have begun a chat with the bot by then."""
 
 _NAME = re.compile(rf"[a-z0-9_]{{1,{limits.COMMAND_NAME}}}")
 
 
 class Menus:
-    """Keeps the menus as the rights are. A menu that cannot be set is no loss: commands work all the same."""
+    """Keeps Telegram's menus of commands up to date with people's rights. Commands also work without a menu, so a
+    failure is only logged.
+    """
 
     def __init__(
         self, commands: Sequence[CommandSpec], audiences: Audiences, directory: Path | None, look: float
     ) -> None:
-        """`directory` is where is remembered what was told; without one it is told at each start."""
+        """`directory` is where it is stored which menus Telegram was given; without one they are sent at each start."""
         self._commands = [command for command in commands if _NAME.fullmatch(command.name)]
         self._audiences = audiences
         self._remembered = Remembered(None if directory is None else directory / FILE)
@@ -51,7 +55,7 @@ class Menus:
         self._told: dict[str, str] = {}
 
     async def keep(self, bot: telegram.Bot) -> None:
-        """Tell Telegram what changed, now and whenever the rights change, until cancelled."""
+        """Send Telegram the menus that changed, now and whenever rights change, until cancelled."""
         account = str(bot.id)
         self._told = _told_in(await self._remembered.get(account))
         known: Sequence[Audience] | None = None

@@ -1,4 +1,4 @@
-"""Long polling: one poll after the other, and a new connection when no poll comes back."""
+"""Long polling: one request for updates after another, over a new connection if one does not return."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from bot.domain.chat import ChatError, FloodWait
 logger = logging.getLogger(__name__)
 
 _BATCH: Final = 100
-"""Updates of one poll at most (Bot API, getUpdates)."""
+"""Maximum updates of one poll (Bot API, getUpdates)."""
 
 _CLOSE_SECONDS: Final = 5.0
-"""How long old connections may take to close; ours."""
+"""Seconds that old connections may take to close; our choice."""
 
 _CONFLICT: Final = (
     "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
@@ -33,8 +33,8 @@ _CONFLICT: Final = (
 
 
 async def without_webhook(bot: telegram.Bot) -> None:
-    """Take away a webhook that was set before: with one nothing can be polled. What waits is polled then. A failure is
-    told by the polls.
+    """Remove a webhook that is still set, because Telegram refuses polls while there is one. Waiting updates are kept
+    for the polls. Failures are only logged: the polls will report them.
     """
     try:
         async with errors.translated("the question about a webhook"):
@@ -48,18 +48,22 @@ async def without_webhook(bot: telegram.Bot) -> None:
 
 
 class Take(Protocol):
-    """What handles a batch; `backlog` says that it may have waited for the service."""
+    """The function that handles a batch of updates. `backlog` says that the updates may have waited while the service
+    was away.
+    """
 
     async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> int | None:
-        """Begin with each update of the batch. Returns the number of the first one that must come again."""
+        """Begin to handle each update of the batch. Returns the number of the first one that must be delivered again,
+        None if there is none.
+        """
         ...
 
 
 class Polling:
-    """Asks Telegram for updates, one request at a time.
+    """Polls Telegram for updates, one request at a time.
 
-    `address` is the Bot API's address with the token. `take` gets each batch; its updates are confirmed by the next
-    poll, so that a batch which the process did not survive is delivered again.
+    `address` is the Bot API's address with the token. `take` is called with each batch. The next poll confirms the
+    batch to Telegram, so that a batch is delivered again if the process dies meanwhile.
     """
 
     def __init__(
@@ -88,9 +92,9 @@ class Polling:
         return self._failed > 0
 
     async def run(self) -> None:
-        """Poll until cancelled. Raises InvalidToken when the token is not accepted any more."""
+        """Poll until cancelled. Raises InvalidToken if Telegram no longer accepts the token."""
         self._completed = self._clock()
-        backlog = True  # what waited is asked for without holding the poll, so that news are not taken for old
+        backlog = True  # the first poll returns at once, so that new updates are not mistaken for waiting ones
         while True:
             try:
                 batch = await self._poll(0.0 if backlog else self._times.poll)
@@ -111,11 +115,13 @@ class Polling:
                     await asyncio.sleep(self._times.first_retry)
                     continue
                 self._offset = max(int(update["update_id"]) for update in batch) + 1
-            # What comes with a full batch is not all that has waited.
+            # After a full batch, more of the waiting updates follow.
             backlog = backlog and len(batch) >= _BATCH
 
     async def _poll(self, hold: float) -> list[dict[str, Any]]:
-        """What there is; without news Telegram holds the answer for so many seconds."""
+        """Return the updates that are waiting. If there are none, Telegram holds the answer for up to `hold`
+        seconds.
+        """
         fields: dict[str, object] = {"timeout": hold, "allowed_updates": json.dumps(self._kinds)}
         if self._offset is not None:
             fields["offset"] = self._offset
@@ -126,7 +132,7 @@ class Polling:
         return found if isinstance(found, list) else []
 
     def _pause(self, away: Exception) -> float:
-        """Seconds until the next attempt. Tells what is wrong."""
+        """Return the seconds until the next attempt, after logging what is wrong."""
         pause = min(self._times.last_retry, self._times.first_retry * 2.0 ** min(self._failed, 16))
         self._failed += 1
         if isinstance(away, Flooded):
@@ -139,7 +145,7 @@ class Polling:
         return pause
 
     async def _revive(self) -> None:
-        """Make the connection anew when no poll came back for too long: it may only look alive."""
+        """Replace the connection if no poll has completed for too long: it may only look alive."""
         silent = self._clock() - self._completed
         if silent < self._times.stall:
             return

@@ -1,4 +1,4 @@
-"""The HTTP requests of python-telegram-bot, with two answers read before the library reads them."""
+"""The HTTP client for python-telegram-bot. It handles two kinds of answers before the library sees them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from bot.domain.chat import Record
 from bot.texts import words
 
 FLOOD_SECONDS: Final = 30.0
-"""How long to be silent after a 429 that does not say how long; ours."""
+"""Seconds to send nothing after a 429 that does not say how long; our choice."""
 
 
 class Flooded(TelegramError):
-    """Telegram asks for silence. The library's RetryAfter warns of deprecation each time it is made."""
+    """Telegram's flood limit refused a request. Used instead of the library's RetryAfter, which logs a deprecation
+    warning each time.
+    """
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Too Many Requests: retry after {seconds:.0f}")
@@ -28,23 +30,24 @@ class Flooded(TelegramError):
 
 
 class NotSent(TelegramError):
-    """The record may belong to another service by now, so that nothing was sent."""
+    """Nothing was sent, because another service may have taken over the record (the stored data)."""
 
     def __init__(self) -> None:
         super().__init__(words("chats.not_ours"))
 
 
 class Request(HTTPXRequest):
-    """One pool of connections to the Bot API."""
+    """One connection pool to the Bot API."""
 
     async def do_request(
         self,
         *arguments: Any,  # noqa: ANN401 - the library types its timeouts with names of its own
         **options: Any,  # noqa: ANN401
     ) -> tuple[int, bytes]:
-        """Status and body. Raises Flooded on 429, and NetworkError on 5xx without looking at the page that comes with
-        it (the library would log that page whole, and it may show the address with the token). Raises NotSent while
-        the record is not certainly ours.
+        """Send a request and return the HTTP status and the body.
+
+        Raises Flooded on 429, and NetworkError on 5xx without reading the body: the library would log it whole, and it
+        may contain the address with the token. Raises NotSent while this service may have lost its record.
         """
         code, payload = await super().do_request(*arguments, **options)
         if code == HTTPStatus.TOO_MANY_REQUESTS:
@@ -62,7 +65,7 @@ def _seconds(payload: bytes) -> float:
 
 
 def sending_pool(record: Record) -> Request:
-    """For everything but polls: a few requests at a time, with time for uploads."""
+    """Create the connection pool for all requests except polls: a few at a time, with enough time for uploads."""
     return Request(
         connection_pool_size=16,
         connect_timeout=10.0,
@@ -75,7 +78,7 @@ def sending_pool(record: Record) -> Request:
 
 
 def polling_pool(record: Record) -> Request:
-    """For polls alone, so that neither can keep the other waiting."""
+    """Create the connection pool for polls only, so that polls and other requests do not delay each other."""
     return Request(
         connection_pool_size=1,
         connect_timeout=10.0,
@@ -86,7 +89,9 @@ def polling_pool(record: Record) -> Request:
 
 
 def _options(record: Record) -> dict[str, Any]:
-    """As `bot.chats.last_look` for this library: looked at once there is a connection, before anything is written."""
+    """Add a check like that of `bot.chats.last_look`, for this library: it is made once there is a connection, before
+    anything is written.
+    """
 
     async def look(event: str, _: object) -> None:
         if event.endswith("send_request_headers.started") and not record.is_ours:
@@ -100,5 +105,7 @@ def _options(record: Record) -> dict[str, Any]:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Whom a certificate may come from. One for both pools, also after a new login: to read them takes 20 ms."""
+    """Return the certificate authorities that are accepted. Both pools share one context, even after a new login,
+    because reading them takes 20 ms.
+    """
     return httpx.create_ssl_context()

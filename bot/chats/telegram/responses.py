@@ -1,4 +1,4 @@
-"""What the bot says in answer to a message or a press, each press answered in time."""
+"""Sends the bot's answers to messages and presses; every press is answered in time."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from bot.domain.outgoing import Message, Reply, Turn
 
 
 async def tell(sender: Sender, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-    """Send a silent reply to `own`. A short flood limit is waited out, and a chat that moved is followed:
-    nobody else would send it later.
+    """Send `message` as a silent reply to `own`. A short flood limit is waited out, and the message follows a chat that
+    has a new id, because nothing would send it later.
 
     Raises what `Sender.send` raises.
     """
@@ -39,7 +39,9 @@ logger = logging.getLogger(__name__)
 
 
 class Presses:
-    """Every press of every button, known or not, is answered within seconds: until then the button waits."""
+    """Answers every press of every button, known or not, within seconds: until then Telegram shows the button as
+    waiting.
+    """
 
     def __init__(self, intake: Intake, sender: Sender, editor: Editor, patience: float) -> None:
         self._intake = intake
@@ -48,11 +50,13 @@ class Presses:
         self._patience = patience
 
     async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot, *, backlog: bool = False) -> None:
-        """Ask the intake; answer silently when that takes long, and tell the result below the message then, unless the
-        message itself tells it.
+        """Pass a press to the intake (the handler of everything that people do in chats), update the pressed message,
+        and answer the press. If the intake takes long, the press is answered silently and the result is sent below the
+        message, unless the message itself shows it.
 
-        Telegram does not tell when a button was pressed. One of a `backlog` is answered first: when Telegram finds it
-        too old for that, it is stale. Raises NotAccepted.
+        Telegram does not report when a button was pressed. A press from a `backlog` is therefore answered first: if
+        Telegram says that it is too old, it counts as stale. Raises NotAccepted if Telegram must deliver the press
+        again.
         """
         answered = query.message is None or backlog
         stale = answered and not await self._toast(query, "")
@@ -86,7 +90,7 @@ class Presses:
             await tell(self._sender, pressed, answer, f"press:{query.id}", reply.turn)
 
     async def _change(self, ref: MessageRef, reply: Reply) -> bool:
-        """Let the pressed message read as the reply says. False when it stays as it is."""
+        """Update the pressed message as the reply says. Returns False if it stays unchanged."""
         try:
             if reply.shown is not None:
                 await self._editor.edit(ref, reply.shown, turn=reply.change_turn)
@@ -98,7 +102,7 @@ class Presses:
         return reply.shown is not None or reply.dead
 
     async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
-        """Answer the press. False when Telegram does not take an answer any more."""
+        """Answer the press. Returns False if Telegram no longer accepts an answer."""
         text = text if len(text) <= limits.TOAST else text[: limits.TOAST - 1] + "…"
         try:
             async with errors.translated("the answer to a press"):

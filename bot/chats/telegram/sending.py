@@ -1,4 +1,6 @@
-"""Sending and deleting messages, one on its way at a time; which picture stands in which message is remembered."""
+"""Sends and deletes Telegram messages, one request at a time per sending, and remembers which picture each message
+shows.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,15 @@ NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
 
 def album_of(files: Sequence[Picture]) -> Iterator[Sequence[Picture]]:
-    """Files in groups of at most ten."""
+    """Yield the files in groups of at most ten, Telegram's limit for an album."""
     for start in range(0, len(files), limits.ALBUM):
         yield files[start : start + limits.ALBUM]
 
 
 def media_of(draft: Draft, *, document: bool, html: bool) -> telegram.InputMedia:
-    """The picture with the text as its caption, as an edit takes it."""
+    """Return the draft's picture, with the text as its caption, in the form that an edit takes. `document` sends the
+    picture as a file; `html` uses the HTML form of the text.
+    """
     picture = draft.picture
     assert picture is not None
     options: dict[str, Any] = {
@@ -51,7 +55,7 @@ def media_of(draft: Draft, *, document: bool, html: bool) -> telegram.InputMedia
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Where a message goes, and how."""
+    """Where and how a message is sent: the chat, the topic, the message it replies to, and its form."""
 
     bot: telegram.Bot
     chat: int
@@ -61,11 +65,11 @@ class Post:
     turn: Turn = at_once
     html: bool = True
     document: bool = False
-    """Whether the picture goes as a file, as it is."""
+    """Whether the picture is sent as a file, unchanged."""
 
     async def send(self, draft: Draft) -> telegram.Message:
-        """Send it; as plain text where the HTML is refused, as a document where the photo is, and without the picture
-        where the chat takes none.
+        """Send the draft. If Telegram refuses the HTML, it is sent as plain text; if it refuses the photo, as a
+        document; if the chat takes no pictures, without it.
         """
         try:
             return await self._send(draft)
@@ -120,26 +124,28 @@ class Post:
 
 
 _REMEMBERED: Final = 1024
-"""Messages whose picture is known; ours. Of others an edit finds out."""
+"""Messages whose picture is remembered; our choice. For others an edit finds out."""
 
 
 class ShownPictures:
-    """Digests of the pictures of our messages, "" for messages without one."""
+    """Remembers which picture each of the bot's messages shows, by digest; "" for messages without one."""
 
     def __init__(self) -> None:
         self._pictures: Recent[tuple[int, int], str] = Recent(_REMEMBERED)
 
     def remember(self, chat: int, message: int, picture: str) -> None:
-        """The message shows this picture now."""
+        """Record that the message now shows the picture with this digest."""
         self._pictures[chat, message] = picture
 
     def picture(self, chat: int, message: int) -> str | None:
-        """The picture's digest, "" when there is none, None when it is not known: a message of an earlier process."""
+        """Return the digest of the message's picture: "" if it has none, None if that is unknown, as for a message of
+        an earlier process.
+        """
         return self._pictures.get((chat, message))
 
 
 Online = Callable[[], Awaitable[telegram.Bot]]
-"""Gives the bot once it is logged in; raises ChatError when that takes too long."""
+"""Returns the bot once it is logged in; raises ChatError if that takes too long."""
 
 
 class Sender:
@@ -153,13 +159,15 @@ class Sender:
         self._anchors: dict[Address, str] = {}
 
     def anchor(self, place: Address, message: str) -> None:
-        """The next message to `place` that replies to nothing replies to this one: a task's first message shows
-        what it is about.
+        """Make the next message to `place` a reply to this message, unless it replies to another one. A task's first
+        message thereby shows which request it is about.
         """
         self._anchors[place] = message
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all pieces. A sending that broke off goes on where it stopped when it comes again with its nonce."""
+        """Send all parts, and return the reference of the first. Called again with the same nonce, an interrupted
+        sending continues where it stopped.
+        """
         bot = await self._online()
         mention = message.mention if message.mention and message.mention.platform == PLATFORM else None
         drafts, files = drafts_of(message, mention=mention)
@@ -177,9 +185,7 @@ class Sender:
         return MessageRef(place, first)
 
     async def react(self, ref: MessageRef) -> None:
-        """Show on a person's message that it was seen, where the chat allows that; the card that follows tells the
-        rest.
-        """
+        """Add a reaction to a person's message to show that it was seen, if the chat allows it."""
         bot = await self._online()
         try:
             async with errors.translated("the reaction"):
@@ -188,7 +194,7 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def delete(self, ref: MessageRef) -> None:
-        """Delete a message; one that is gone already is success."""
+        """Delete a message; does nothing if it is already gone."""
         bot = await self._online()
         async with errors.translated("the deletion of the message"):
             try:
@@ -206,7 +212,7 @@ class Sender:
         return send
 
     def _above(self, message: Message, place: Address) -> int | None:
-        """The message to reply to; a reply cannot point into another chat."""
+        """Return the id of the message to reply to; a reply cannot refer to another chat."""
         above = message.reply_to
         target = self._anchors.get(place, "") if above is None else above.message
         here = above is None or above.address.chat == place.chat

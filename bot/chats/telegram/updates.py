@@ -1,4 +1,4 @@
-"""What Telegram delivers, each to the part that handles it."""
+"""Passes each update from Telegram to the component that handles it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ from bot.texts import language_of, speaking
 logger = logging.getLogger(__name__)
 
 KINDS: Final = ("message", "callback_query")
-"""What is asked for. Edited messages are not: a command is done as it was first sent."""
+"""The kinds of updates that are requested. Edited messages are not among them: a command is carried out as it was first
+sent.
+"""
 
 _ODD: Final = (KeyError, TypeError, ValueError, AttributeError)
-"""What the library raises when an update lacks what it expects."""
+"""The exceptions of the library for an update that lacks something it expects."""
 
 
 class Updates:
-    """Handles updates side by side, begun in their order. What is being done is remembered, so that closing ends it."""
+    """Handles updates concurrently, started in the order of their arrival. Unfinished work is tracked, so that closing
+    can cancel it.
+    """
 
     def __init__(self, bot: telegram.Bot, messages: Messages, presses: Presses, language: str, record: Record) -> None:
         self._bot = bot
@@ -38,12 +42,14 @@ class Updates:
         self._working = Working()
 
     async def take(self, batch: Sequence[dict[str, Any]], *, backlog: bool = False) -> int | None:
-        """Begin with each update of a batch; `backlog` says that it may have waited for the service.
+        """Begin to handle each update of a batch; `backlog` says that the updates may have waited while the service was
+        away.
 
-        Waits a moment for each to be done before the next, so that `/do` and `/cancel` keep their order; all in all no
-        longer than `CONFIRM_SECONDS`, so that a slow command never keeps a Stop button waiting.
-        Returns the number of the first update that was not accepted because the record does not answer, None if all
-        were: it must come again, with all that follow it.
+        It waits a moment for each update before it starts the next, so that `/do` and `/cancel` keep their order, but
+        no longer than `CONFIRM_SECONDS` in all, so that a slow command never delays a Stop button.
+
+        Returns the number of the first update that was not accepted because the record (the stored data) does not
+        answer; it and all later ones must be delivered again. None if all were accepted.
         """
         clock = asyncio.get_running_loop()
         until = clock.time() + limits.CONFIRM_SECONDS
@@ -61,11 +67,13 @@ class Updates:
         return min((begun[task] for task in await not_accepted(begun, self._record)), default=None)
 
     async def close(self) -> None:
-        """End what is still being done."""
+        """Cancel all unfinished work."""
         await self._working.close()
 
     async def _handle(self, raw: dict[str, Any], backlog: bool) -> bool:
-        """Whether it was accepted; what cannot be understood is never delivered again."""
+        """Handle one update. Returns whether it was accepted; an update that cannot be parsed counts as accepted, so
+        that it does not come again.
+        """
         try:
             update = telegram.Update.de_json(raw, self._bot)
         except _ODD as fault:

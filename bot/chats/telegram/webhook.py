@@ -1,4 +1,6 @@
-"""The other way in: Telegram posts updates to an address of ours, which a reverse proxy leads to this listener."""
+"""Receives updates through a webhook: Telegram posts them to a public address that a reverse proxy forwards to this
+listener.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,20 @@ from bot.domain.chat import ChatError
 logger = logging.getLogger(__name__)
 
 HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"
-"""Where Telegram shows the secret (Bot API, setWebhook)."""
+"""The header in which Telegram sends the secret (Bot API, setWebhook)."""
 BODY_BYTES: Final = 1024 * 1024
-"""Bytes of one update; real ones are a few kilobytes. Ours."""
+"""Maximum bytes of one update; our choice. Real ones have a few kilobytes."""
 CONNECTIONS: Final = 1
 """One update after the other (Bot API, setWebhook, max_connections): `/do` and `/cancel` keep their order."""
 _STOP_SECONDS: Final = 2.0
-"""How long the listener waits for requests at its end; ours."""
+"""Seconds that the listener waits for requests at its end; our choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Where Telegram posts (`url`), and where the reverse proxy finds us."""
+    """The public address to which Telegram posts (`url`), and the local address at which the reverse proxy finds this
+    service.
+    """
 
     url: str
     host: str
@@ -47,7 +51,7 @@ class Hook:
 
 class Webhook:
     """Receives updates through a webhook and keeps it registered with Telegram. Its secret is new at each start and
-    only in memory.
+    kept only in memory.
     """
 
     def __init__(self, bot: telegram.Bot, hook: Hook, take: Take, kinds: Sequence[str], times: Times) -> None:
@@ -64,9 +68,10 @@ class Webhook:
         """Whether Telegram did not answer when it was last asked."""
 
     async def run(self) -> None:
-        """Take updates until cancelled. Raises InvalidToken, and ChatError when the listener or the address is no good.
+        """Receive updates until cancelled. Raises InvalidToken, and ChatError if the listener cannot start or Telegram
+        refuses the address.
 
-        The address stays set at the end: what comes meanwhile waits at Telegram for the next start.
+        The webhook stays registered at the end, so that Telegram keeps updates for the next start.
         """
         async with self._listening():
             pause = self._times.first_retry
@@ -92,8 +97,8 @@ class Webhook:
                 self._backlog = False
 
     async def _tell(self) -> None:
-        """Set the address unless it is, and log what went wrong on the way to it. The first time it is set always, with
-        its secret.
+        """Register the address with Telegram unless it is registered, and log delivery problems that Telegram reports.
+        The first call always registers it, with a new secret.
         """
         info = await self._bot.get_webhook_info()
         if not self._told or info.url != self._hook.url:

@@ -22,7 +22,7 @@ from bot.wiring.parts import installed_parts
 
 
 async def findings(remote: Remote | None) -> list[Finding]:
-    """Say whether a service is running, and what it is waiting for."""
+    """Return findings about whether a service is running, and what it is waiting for. `remote` is None if none runs."""
     if remote is None:
         return [Finding("service", "note", say("check.service.away"))]
     health = await remote.health()

@@ -32,7 +32,9 @@ task's pictures take a few MB.
 
 
 async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncGenerator[Finding, None]:
-    """Check adb and the phones. `mend` restores settings that a run left changed, unless a service is `running`."""
+    """Check adb and the phones, and yield the findings. `mend` restores phone settings that a task left changed, unless
+    a service is `running`.
+    """
     servers = tuple(ServerAddress(host, port) for host, port in settings.adb_servers)
     try:
         async with attached_phones(settings) as rows:

@@ -1,4 +1,4 @@
-"""The checks of what the agent uses besides phones: extras, tools, and folders that cannot be used."""
+"""The checks of what the agent uses besides phones: optional dependencies, tools, and folders of skills and members."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def extras(settings: Settings) -> list[Finding]:
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """Check the tools, starting a workshop room to try it. The servers in `mcp.json` have their own check."""
+    """Check the tools, and return the findings. This starts a room of the workshop (a sandbox for programs) to try it.
+    The servers in `mcp.json` have their own check.
+    """
     offer = await tools_here(settings)
     lacking: dict[ToolLack | Extra, list[ToolState]] = {}
     room: Lack | None = None

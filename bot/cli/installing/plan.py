@@ -1,4 +1,6 @@
-"""Which files are installed where. The unit and the udev rule are those in `systemd/`, with this program's paths."""
+"""Decides which files are installed where. The systemd unit and the udev rule are those in `systemd/`, with this
+program's paths.
+"""
 
 from __future__ import annotations
 
@@ -32,22 +34,22 @@ class Where:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the root is not this machine's own; users and services of the machine are then left alone."""
+        """Whether the root is not that of this machine. The machine's users and services are then not changed."""
         return self.root != Path("/")
 
     @property
     def without_udev(self) -> bool:
-        """Whether udev cannot be told about a new rule; in a container, only the host has udev."""
+        """Whether udev cannot be told about a new rule: in a container, only the host has udev."""
         return self.elsewhere or not self.path("/run/udev/control").exists()
 
     def path(self, path: str) -> Path:
-        """Return a path of the machine, placed below the root."""
+        """Return this absolute path, placed below the root directory."""
         return self.root / path.lstrip("/")
 
 
 def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
-    """List the steps of an installation, in order. If the settings file `env` exists, its settings are taken over and
-    its secrets become credentials, one file each. Raises Failed if the service could not read its own program.
+    """Return the steps of an installation, in order. If the settings file `env` exists, its settings are used, and its
+    secrets become credentials, one file each. Raises Failed if the service could not read its own program.
     """
     binary = (python or Path(sys.executable)).parent / "opengui"
     for path in (program, binary, Path(sys.base_prefix)):
@@ -74,7 +76,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
 
 
 def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
-    """List the steps that undo an installation. Settings, credentials, data and the user are kept."""
+    """Return the steps that undo an installation. Settings, credentials, data and the user are kept."""
     binary = (python or Path(sys.executable)).parent / "opengui"
     unit = unit_file(where, program, binary)
     stop = Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists())
@@ -88,7 +90,7 @@ def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = No
 
 
 def unit_file(where: Where, program: Path, binary: Path) -> File:
-    """Return the systemd unit with this program's paths."""
+    """Return the step that installs the systemd unit with this program's paths. `binary` is the program to start."""
     text = (SHIPPED / UNIT).read_text(encoding="utf-8")
     text = re.sub(r"(?m)^WorkingDirectory=.*$", f"WorkingDirectory={program}", text)
     text = re.sub(r"(?m)^ExecStart=.*$", f"ExecStart={binary} run", text)
@@ -97,7 +99,7 @@ def unit_file(where: Where, program: Path, binary: Path) -> File:
 
 
 def rule_file(where: Where) -> File:
-    """Return the udev rule, unchanged."""
+    """Return the step that installs the udev rule, unchanged."""
     return File(
         where.path(f"/etc/udev/rules.d/{RULE}"), (SHIPPED / RULE).read_text(encoding="utf-8"), overwrite=where.overwrite
     )

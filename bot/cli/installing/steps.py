@@ -1,4 +1,4 @@
-"""The kinds of installation steps. `look` reports the current state, `do` makes the change; neither touches what is
+"""The kinds of installation steps. `look` reports the current state, `do` makes the change; neither changes what is
 already right.
 """
 
@@ -52,7 +52,7 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A step that creates a folder with a mode."""
+    """A step that creates a folder with these permissions."""
 
     path: Path
     mode: int
@@ -77,8 +77,10 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A step that writes a file. An existing file with other content is overwritten only with `overwrite`, and a copy
-    of it is kept as `.old`. With `theirs`, the file belongs to the operator once it exists.
+    """A step that writes a file.
+
+    An existing file with other content is overwritten only with `overwrite`, and a copy of it is kept as `.old`. With
+    `theirs`, an existing file belongs to the operator, so that its content always counts as right.
     """
 
     path: Path
@@ -156,7 +158,9 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A step that runs a repeatable system command; `skipped` where it would change this machine, not the root."""
+    """A step that runs a system command which can be repeated safely. `skipped` says that it is not run, because it
+    would change this machine although another root directory is installed into.
+    """
 
     words: Sequence[str]
     skipped: bool = False
@@ -167,7 +171,9 @@ class Call:
         return say("install.step.call", words=" ".join(self.words))
 
     def look(self) -> State:
-        """Return the current state; a command that is not skipped is always run."""
+        """Return the current state. A command that is not skipped always counts as missing, because it is run each
+        time.
+        """
         return State.SKIPPED if self.skipped else State.MISSING
 
     def do(self) -> None:

@@ -26,7 +26,7 @@ from devices.wording import said
 
 
 class Terminal(Protocol):
-    """The person being asked, line by line."""
+    """Asks a person questions and shows them texts, line by line."""
 
     def ask(self, prompt: str, *, secret: bool = False) -> str:
         """Ask and return the answer, stripped. A secret is not shown while it is typed. Raises EOFError."""
@@ -38,7 +38,9 @@ class Terminal(Protocol):
 
 
 class Keyboard:
-    """The terminal of this process. If standard input is a pipe, lines are read from it as they come."""
+    """Asks questions at the terminal of this process. If standard input is a pipe, the answers are read from it line by
+    line.
+    """
 
     def ask(self, prompt: str, *, secret: bool = False) -> str:
         """Ask and return the answer, stripped. A secret is not shown while it is typed. Raises EOFError."""
@@ -55,7 +57,7 @@ _LINE = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=")
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Return the file's text with these settings changed or appended. Comments and other lines are kept."""
+    """Return the settings file's text with these settings changed or appended. Comments and other lines are kept."""
     left = dict(values)
     lines: list[str] = []
     for line in text.splitlines():
@@ -73,13 +75,15 @@ EMPTY: Final = "-"
 
 
 async def setup(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask for the settings and write their file, which is not touched before the end."""
+    """Ask for the settings and write their file, which is not touched before the end. Returns the exit code."""
     del options
     return await talk(Keyboard(), settings, settings.file, settings.file.with_name(".env.example"))
 
 
 async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path) -> int:
-    """Ask for every section, then write `env` (based on `example` if it is new). Returns the exit code."""
+    """Ask for every section, then write the settings file `env` (based on `example` if it is new). Returns the exit
+    code.
+    """
     terminal.tell(say("setup.how", empty=EMPTY))
     given: dict[str, str] = {}
     try:

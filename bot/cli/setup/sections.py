@@ -1,4 +1,4 @@
-"""The sections of the setup dialogue: what each asks, and how its answers are tried."""
+"""The sections of the setup dialogue: what each one asks, and how its answers are tested."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bot.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section of the setup dialogue. `check` tries the answers as they would be used; if the first question is left
-    empty, the others are not asked.
+    """One section of the setup dialogue. `check` tests the answers as the service would use them. If the first question
+    is left empty, the others are not asked.
     """
 
     heading: str

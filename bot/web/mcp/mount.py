@@ -28,7 +28,7 @@ IDLE_S: Final = 900.0
 
 
 class McpMount:
-    """The ASGI application at /mcp, for callers that the gate admitted with a token."""
+    """The ASGI application at /mcp, for callers that sent a valid token. It loads the server with the first request."""
 
     def __init__(self, services: Services, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS) -> None:
         self._services = services
@@ -39,7 +39,7 @@ class McpMount:
         self._loading = asyncio.Lock()
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         return [Route("/mcp", endpoint=self)]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

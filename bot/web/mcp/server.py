@@ -1,7 +1,7 @@
-"""The tools of the MCP server; each carries out one command as the person whose token the client has.
+"""The tools of the MCP server. Each carries out one command as the person whose token the client has.
 
-Nothing can be approved through MCP, because a server cannot know that a person pressed. Only for a token whose client
-the operator trusts (`--approves-by-mcp`) is an approval a question like others.
+Nothing can be approved through MCP, because the server cannot know whether a person answered. Only with a token whose
+client the operator trusts (`--approves-by-mcp`) can approvals be answered like other questions.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class HowToDo(TaskOptions):
 
     @property
     def options(self) -> TaskOptions:
-        """The options that all surfaces offer."""
+        """The options that can also be given in chats, on the command line and through the API."""
         return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 
@@ -93,7 +93,7 @@ class Said(BaseModel):
 
 
 def phone_server(services: Services, stopping: asyncio.Event) -> Server[Any]:
-    """Return the server with its tools, which stop waiting once `stopping` is set."""
+    """Create the MCP server with its tools. They stop waiting for tasks once `stopping` is set."""
     server = _WordedServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
     tools = PhoneTools(services, stopping)
     for tool in (

@@ -1,4 +1,6 @@
-"""The FastAPI application: its routes, its OpenAPI document, and all errors as {code, message, details}."""
+"""Builds the FastAPI application: its routes, its OpenAPI document, and the form {code, message, details} of all
+errors.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
 
 
 def api_app(services: Services, stopping: asyncio.Event, routers: Sequence[APIRouter]) -> FastAPI:
-    """Build the application to be mounted below /api/v1; `routers` are those of parts of the program."""
+    """Build the application to be mounted below /api/v1. `routers` are further routes, from optional parts of the
+    program; setting `stopping` ends its streams.
+    """
     app = FastAPI(
         title="opengui-bot",
         version=version("opengui-bot"),

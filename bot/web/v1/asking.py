@@ -1,4 +1,4 @@
-"""The caller and the parameters that all routes of the API share."""
+"""The parameters that all routes of the API share: the caller, and the limits of a list."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ Row = TypeVar("Row")
 
 
 class BadPage(Exception):
-    """The cursor of a list is not one that the list has returned."""
+    """The cursor in a request for a list is not one that the API has returned."""
 
     def __init__(self) -> None:
         super().__init__(say("api.bad_page", most=MOST_ON_A_PAGE))
 
 
 async def calls_of(request: Request) -> Calls:
-    """Return what the caller can do. A coroutine, because FastAPI would run a plain function in a thread."""
+    """Return the operations that the request's sender may call. It is a coroutine because FastAPI would run a plain
+    function in a thread.
+    """
     services: Services = request.app.state.services
     return Calls(services, caller_of(request), request.state.event)
 
@@ -40,6 +42,8 @@ NumberCursor = Annotated[
 
 
 def page(items: Sequence[Item], limit: int, cursor: str | None) -> Listed[Any]:
-    """Build a page from results that include one more than `limit`; `cursor` is the id of the last one shown."""
+    """Build one page of a list. `items` are the results, one more than `limit` if there are further pages; `cursor` is
+    the id of the last item on this page.
+    """
     more = len(items) > limit
     return Listed(data=Page(items=list(items[:limit]), next_cursor=cursor if more else None, has_more=more))

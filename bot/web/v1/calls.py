@@ -1,4 +1,4 @@
-"""A request to the API in terms of the application: the shared services, used with the caller's account."""
+"""Connects API requests to the application layer: the shared services, used with the caller's account."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ EXPIRY_SEEN_S: Final = 15.0
 
 
 class Calls:
-    """What one caller can ask for through the API. `event` identifies the request, which creates at most one task."""
+    """The operations that one caller can request through the API. `event` identifies the request, which creates at most
+    one task.
+    """
 
     def __init__(self, services: Services, caller: Caller, event: str = "") -> None:
         self.services = services
@@ -45,7 +47,7 @@ class Calls:
 
     @property
     def token(self) -> Token:
-        """The caller's token. Raises Refused for callers from the console, which has no conversations."""
+        """The caller's access token. Raises Refused for callers from the console, which has no API conversations."""
         if self.caller.token is None or self.caller.session:
             raise Refused(say("api.for_programs"))
         return self.caller.token
@@ -56,28 +58,28 @@ class Calls:
         return self.services.frames
 
     def asking(self, conversation: str = "") -> Asking:
-        """Return the caller, in their own place or in a conversation."""
+        """Return the caller as the application layer takes them, placed in their own chat ("") or in a conversation."""
         place = Place(replace(self.caller.home, thread=conversation), private=True)
         return Asking(self.person, place, self.event)
 
     def commands(self, conversation: str = "") -> TaskCommands:
-        """Return the caller's task commands, in their own place or in a conversation."""
+        """Return the task operations for the caller, in their own chat ("") or in a conversation."""
         return TaskCommands(self.asking(conversation), self.services)
 
     def schedules(self) -> ScheduleCommands:
-        """The caller's schedule commands."""
+        """The schedule operations for the caller."""
         return ScheduleCommands(self.asking(), self.services)
 
     def skills(self) -> SkillCommands:
-        """The caller's skill commands."""
+        """The skill operations for the caller."""
         return SkillCommands(self.asking(), self.services)
 
     def require(self, right: Right, phone: str = "") -> None:
-        """Check that the caller has a right. Raises NotAllowed."""
+        """Check that the caller has this right, for one phone or ("") in general. Raises NotAllowed."""
         require(self.asking(), self.services.policy, right, phone=phone)
 
     async def task(self, number: str) -> Task:
-        """Return the task if the caller may see it. Raises Unknown."""
+        """Return the task with this number, if the caller may see it. Raises Unknown."""
         return await self.commands().task(number)
 
     async def take_in(self, data: bytes) -> str:
@@ -87,27 +89,27 @@ class Calls:
         return content
 
     async def facts(self) -> tuple[Fact, ...]:
-        """The facts about the caller, oldest first."""
+        """Return the remembered facts about the caller, oldest first."""
         return await self.services.memory.all(str(Subject.of_person(self.person)))
 
     def may_see(self, task: Task) -> bool:
-        """Whether the task may be shown to the caller."""
+        """Return whether the task may be shown to the caller."""
         return may_see(self.asking(), self.services.policy, task)
 
     @property
     def models(self) -> tuple[tuple[str, str], ...]:
-        """The roles and names of the configured models."""
+        """The role and the name of each configured model."""
         now = self.services.live.now
         roles = (("vision", now.vlm_model or PILOT), ("basic", now.basic_model), ("reasoning", now.reasoning_model))
         return tuple((role, name) for role, name in roles if name)
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """The caller's accounts in the form in which conversations store owners."""
+        """The caller's accounts as `platform:id`, the form in which conversations store their owners."""
         return tuple(owner_text(account) for account in self.services.policy.accounts(self.person))
 
     async def conversation(self, number: str) -> Conversation:
-        """The caller's conversation with this id. Raises Unknown."""
+        """Return the caller's conversation with this id. Raises Unknown if they have none."""
         self.require(Right.USE)
         _ = self.token  # only programs have conversations
         found = await self.services.store.conversations.get(number)
@@ -116,12 +118,16 @@ class Calls:
         return found
 
     async def latest_in(self, conversation: Conversation) -> str:
-        """The last task given in the conversation, which the next one follows up; "" before the first."""
+        """Return the id of the last task given in the conversation, which the next task follows up; "" if there is
+        none.
+        """
         task = await self.services.task_service.in_place(self.asking(conversation.id).address)
         return "" if task is None else task.id
 
     async def while_held(self, work: Awaitable[None], holds: Callable[[], bool], stopping: asyncio.Event) -> bool:
-        """Do `work` until it ends, the service stops or `holds` returns false; return whether it ended."""
+        """Run `work` until it ends, the service stops, or `holds` returns False because the token is no longer valid.
+        Returns whether it ended.
+        """
         changed = asyncio.Event()
         forget = self.services.rights.tokens.on_change(changed.set)
 
@@ -136,8 +142,8 @@ class Calls:
             forget()
 
     async def meaning(self, text: str, conversation: str, *, begins: bool = False) -> Answer | Note | NewTask:
-        """Interpret a text in a conversation without asking back. Raises Refused for a possible code that is asked for
-        elsewhere; it is not stored.
+        """Return what a text means in a conversation, without asking back. Raises Refused if it may be a code that is
+        asked for elsewhere; such a text is not stored.
         """
         match await interpret(text, self.asking(conversation), self.services, begins=begins):
             case (Answer() | Note() | NewTask()) as found:
@@ -152,11 +158,13 @@ class Calls:
 
     @property
     def said_as(self) -> str:
-        """The key of the message that this request posts in a conversation."""
+        """The key under which the message that this request posts is stored in its conversation."""
         return f"user:{self.event}"
 
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
-        """Load the files of a task, by name and reference. Raises Unknown for a missing one or somebody else's."""
+        """Load files for a task; each pair is a name and a reference. Raises Unknown for a missing file or one of
+        somebody else.
+        """
         accounts, own_files = self.services.policy.accounts(self.person), self.services.store.own_files
         admin = verdict(self.asking(), self.services.policy, Right.ADMIN).allowed
         for _, content in contents:
@@ -169,5 +177,5 @@ class Calls:
 
 
 def owner_text(person: Person) -> str:
-    """Return an account in the form in which conversations store owners."""
+    """Return an account as `platform:id`, the form in which conversations store their owners."""
     return f"{person.platform}:{person.id}"

@@ -1,4 +1,4 @@
-"""The API as a chat: conversations record on their own what happens to their tasks, so nothing has to be sent."""
+"""The API as a chat. Conversations store what happens to their tasks, so no messages have to be sent."""
 
 from __future__ import annotations
 
@@ -24,31 +24,37 @@ CAPABILITIES = Capabilities(
 
 
 class ApiChat:
-    """The API as a chat (`bot.domain.chat.Chat`). Programs read cards, questions and ends from the tasks themselves."""
+    """The API as a chat; implements `bot.domain.chat.Chat`. Programs read cards, questions and results from
+    the tasks.
+    """
 
     @property
     def platform(self) -> str:
-        """The platform's name."""
+        """The name of this chat platform."""
         return API_PLATFORM
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the API can do as a chat."""
+        """The capabilities of this chat, in the form that the outbox reads; almost no limits apply, because nothing is
+        sent.
+        """
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
-        """Return the conversation itself, because tasks have no places of their own."""
+        """Return the conversation itself, because tasks have no threads of their own."""
         return origin
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """Raise ChatError, because a conversation has no private chat in addition."""
+        """Raise ChatError, because a conversation has no separate private chat."""
         raise ChatError(f"{origin} is private already, and {person.id} has no other place there.")
 
     async def close_place(self, place: Address) -> None:
         """Do nothing: a conversation stays readable."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:  # noqa: ARG002 - it is told otherwise
-        """Do nothing: programs read cards, questions and ends from the task itself."""
+        """Send nothing, because programs read cards, questions and results from the task. Returns a reference
+        nevertheless.
+        """
         await turn()
         return MessageRef(place, nonce)
 

@@ -118,8 +118,8 @@ async def delete_conversation(
     calls: Caller,
     cancel: Annotated[bool, Query(description="Cancel what is at work in it.")] = False,
 ) -> EndedConversation:
-    """Delete a conversation with its messages. Refused while one of its tasks is at work, unless that is to be
-    cancelled. What its tasks have done stays on record.
+    """Delete a conversation with its messages. Refused while one of its tasks is running, unless `cancel` is set, which
+    ends these tasks. The records of its tasks are kept.
     """
     found = await calls.conversation(conversation)
     place, commands = calls.asking(found.id).address, calls.commands(found.id)
@@ -159,13 +159,13 @@ async def get_message(conversation: Id, message: Number, calls: Caller) -> Messa
 
 @router.get("/conversations/{conversation}/messages/{message}/tool-calls")
 async def list_tool_calls_of_message(conversation: Id, message: Number, calls: Caller) -> Listed[ToolCallInfo]:
-    """List the tools that were used without a phone for the message's task, in order."""
+    """List the tools that need no phone and were used for the message's task, in order."""
     return await calls_of_task(calls, (await _said(calls, conversation, message)).task)
 
 
 @router.delete("/conversations/{conversation}/messages/{message}", status_code=204)
 async def delete_message(conversation: Id, message: Number, calls: Caller) -> None:
-    """Delete a message. Later messages do not refer to its task; refused while that is at work."""
+    """Delete a message. Later messages no longer refer to its task. Refused while that task is running."""
     said = await _said(calls, conversation, message)
     task = await calls.services.task_service.get(said.task)
     if task is not None and task.state is not TaskState.ENDED:
@@ -175,8 +175,8 @@ async def delete_message(conversation: Id, message: Number, calls: Caller) -> No
 
 @router.post("/conversations/{conversation}/messages", status_code=201)
 async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Taken:
-    """Post a message: it answers the open question, is a note for the task at work, or becomes a task. With files or
-    options for the task it is never a note.
+    """Post a message. It answers the open question if there is one, else it is a note for the running task, else a new
+    task. A message with files or task options is never a note.
     """
     found = await calls.conversation(conversation)
     store, key = calls.services.store.conversations, calls.said_as

@@ -1,4 +1,4 @@
-"""The logs of tasks and conversations as server-sent events."""
+"""Streams the logs of tasks and conversations as server-sent events."""
 
 from __future__ import annotations
 
@@ -113,7 +113,9 @@ def _may_read(request: Request, calls: Calls, task: Task | None) -> bool:
 
 
 class LogStream:
-    """A reader of the log of a task, or of a conversation if `task` is None, who knows it up to `after`."""
+    """Streams the log of a task or, if `task` is None, of a conversation. `after` is the number of the last event that
+    the reader knows.
+    """
 
     def __init__(self, request: Request, calls: Calls, task: Task | None, conversation: str, after: int) -> None:
         self._request = request
@@ -125,7 +127,9 @@ class LogStream:
         """Names of apps that occurred in events."""
 
     async def tell(self, write: Write) -> None:
-        """Send past and future events, until the end of the task, of the service, or of the right to read it."""
+        """Send past and future events with `write`, until the task ends, the service stops, or the reader loses the
+        right to see them.
+        """
         try:
             holds = partial(_may_read, self._request, self._calls, self._task)
             await self._calls.while_held(self._tell(write), holds, self._request.app.state.stopping)
@@ -222,7 +226,7 @@ class LogStream:
 
 
 def text_of_call(state: CallState, result: Mapping[str, Any]) -> str:
-    """Return the result of a tool call, in the words that the model read."""
+    """Return the result of a tool call as the text that the model read."""
     text = told_of(done_of(result)) if state == "done" else str(result.get("why", ""))
     return shortened(text, MOST_RESULT)
 

@@ -1,4 +1,4 @@
-"""The routes of phones, which show them and touch them by hand, and of the configured models and tools."""
+"""The routes of phones (their state, their screen, and input by hand), of the configured models, and of the tools."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def get_phone(phone: Id, calls: Caller) -> PhoneInfoOut:
     responses={200: {"content": {"image/jpeg": {}}, "description": "What it shows now."}},
 )
 async def screen(phone: Id, calls: Caller) -> Response:
-    """Return the current screen as a JPEG. While the phone works for somebody else, only they may see it."""
+    """Return the current screen as a JPEG. Refused while the phone works on a task that the caller may not see."""
     found = _phone(calls, phone)
     _, image = await look(calls.asking(), found, calls.services)
     data = await asyncio.to_thread(draw_screen, image)
@@ -94,7 +94,7 @@ async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> Touc
 
 @router.post("/phones/{phone}/tap")
 async def tap(phone: Id, wish: TapAt, calls: Caller) -> TouchedInfo:
-    """Tap the screen once; requires the right to operate. Refused while a task works on the phone."""
+    """Tap the screen once. Requires the right to operate; refused while a task works on the phone."""
     return await _touched(calls, phone, act.Tap(target=act.PointTarget(x=wish.x, y=wish.y)), wish.allow)
 
 
@@ -118,7 +118,7 @@ async def open_app(phone: Id, wish: OpenedApp, calls: Caller) -> TouchedInfo:
 
 @router.get("/models", tags=["records"])
 async def list_models(calls: Caller) -> Listed[ModelInfo]:
-    """List the configured models by what they are used for."""
+    """List the configured models with their roles."""
     calls.require(Right.USE)
     infos = [ModelInfo(role=role, name=name) for role, name in calls.models]
     return page(infos, max(1, len(infos)), None)

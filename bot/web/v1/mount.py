@@ -1,4 +1,5 @@
-"""The entry point of /api/v1: every request gets an id, a bounded body and, with an Idempotency-Key, only one effect.
+"""The entry point of /api/v1. Every request gets an id and a body of limited size. Requests with the same
+Idempotency-Key have only one effect.
 
 FastAPI is loaded with the first request, so that it costs nothing if the API is not used.
 """
@@ -42,8 +43,8 @@ logger = logging.getLogger(__name__)
 
 
 class ApiMount:
-    """The ASGI application below /api/v1. `stopping` ends its streams; `routers` returns those of parts of the program,
-    at the first request.
+    """The ASGI application below /api/v1. Setting `stopping` ends its streams. `routers` returns the routes of optional
+    parts of the program; it is called at the first request.
     """
 
     def __init__(
@@ -57,21 +58,21 @@ class ApiMount:
         self._under_way: set[tuple[str, str]] = set()
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
+        """Return the HTTP routes that this class handles, for the server to add."""
         below = Mount("/api/v1", app=self)
         # An address may contain a line break, at which Starlette's own pattern would end.
         below.path_regex = re.compile(below.path_regex.pattern, re.DOTALL)
         return [below, get("/docs/openapi.json", self.document, None)]
 
     async def load(self) -> ASGIApp:
-        """Load the application, before or with the first request."""
+        """Load the FastAPI application if it is not loaded yet, and return it."""
         async with self._loading:
             if self._app is None:
                 self._app = await asyncio.to_thread(self._made)
             return self._app
 
     async def document(self, _: Request) -> Response:
-        """Return the OpenAPI document, which contains nothing specific to this service."""
+        """Return the OpenAPI document. It is the same for every service, so it needs no token."""
         app: Any = await self.load()
         return JSONResponse(app.openapi(), headers={"Cache-Control": "no-cache"})
 

@@ -134,14 +134,14 @@ async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
 
 @router.post("/schedules/{schedule}/resume")
 async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
-    """Resume a schedule; what was due in the meantime is not made up for."""
+    """Resume a schedule. Runs that were due while it was paused are not made up for."""
     resumed = await calls.schedules().resume(await _known(calls, schedule))
     return _schedule(resumed, resumed_words(resumed))
 
 
 @router.post("/schedules/{schedule}/revoke")
 async def revoke_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
-    """Revoke what was approved for a schedule in advance."""
+    """Withdraw the standing approval of a schedule."""
     revoked = await calls.schedules().revoke(await _known(calls, schedule))
     return _schedule(revoked, say("schedule.revoked", schedule=revoked.id))
 
@@ -158,7 +158,7 @@ async def statistics(
     by: UsageBy = UsageBy.DAY,
     days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many, today included.")] = 30,
 ) -> Statistics:
-    """Return what tasks used: the caller's own, or for an admin everybody's."""
+    """Return the usage of the last days by group: of the caller's own tasks or, for an admin, of everybody's."""
     calls.require(Right.USE)
     services = calls.services
     admin = verdict(calls.asking(), services.policy, Right.ADMIN).allowed
@@ -172,7 +172,9 @@ async def statistics(
 
 @router.get("/quota")
 async def quota(calls: Caller) -> QuotaInfo:
-    """Return what the person has used of their tier today, by all their accounts and tokens together."""
+    """Return how much of the limits of their tier the person has used today, with all their accounts and tokens
+    together.
+    """
     calls.require(Right.USE)
     standing = await calls.services.quotas.standing(calls.person, calls.asking().address)
     if standing is None:
@@ -199,7 +201,7 @@ async def list_memories(calls: Caller) -> Listed[FactInfo]:
 
 @router.get("/me")
 async def me(calls: Caller) -> WhoInfo:
-    """Return who the caller is and what they may do."""
+    """Return the caller: their token, account and rights."""
     token, owner = calls.caller.token, calls.person if calls.caller.token is None else calls.caller.token.owner
     return WhoInfo(
         token=calls.caller.name,

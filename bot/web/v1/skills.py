@@ -1,4 +1,4 @@
-"""The routes of skills: list them with their parameters, and save tasks as recorded ones."""
+"""The routes of skills: list them with their parameters, and save tasks as skills."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def _info(calls: Calls, skill: Skill, told: str = "") -> SkillInfo:
 
 @router.get("/skills")
 async def list_skills(calls: Caller) -> Listed[SkillInfo]:
-    """List all skills; a task follows one by its name, with arguments."""
+    """List all skills. A task follows a skill if it gives the skill's name, with arguments."""
     calls.require(Right.USE)
     skills = calls.services.skills
     if skills.own is not None:
@@ -92,7 +92,7 @@ async def list_refused_skills(calls: Caller) -> RefusedSkills:
 
 @router.post("/skills/drafts", status_code=201)
 async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
-    """Show what would be saved from a successful task; nothing is saved yet."""
+    """Make a draft of a skill from a successful task, and show it. Nothing is saved as a skill yet."""
     draft = await calls.skills().draft(await calls.task(wish.task), wish.name, wish.parameters)
     made = draft.skill
     return DraftInfo(
@@ -109,7 +109,7 @@ async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
 
 @router.post("/skills/drafts/{draft}/save", status_code=201)
 async def save_skill(draft: Id, calls: Caller) -> SkillInfo:
-    """Save exactly what was shown: a new skill, or the next version of one of the caller's."""
+    """Save a draft exactly as it was shown: as a new skill, or as the next version of one of the caller's skills."""
     calls.require(Right.USE)
     if await calls.services.store.skills.draft(draft, now=calls.services.clock()) is None:
         raise Unknown(say("save.gone"))
@@ -137,7 +137,9 @@ async def rename_skill(skill: Id, wish: SkillName, calls: Caller) -> SkillInfo:
 
 @router.post("/skills/{skill}/restore")
 async def restore_skill(skill: Id, wish: SkillVersion, calls: Caller) -> SkillInfo:
-    """Make a former version the next one, of the caller's skills; for an admin, of any that was saved here."""
+    """Make a former version of one of the caller's skills the newest one. An admin may do this with any skill that was
+    saved here.
+    """
     name = _known(calls, skill)
     told = await change(calls.skills(), "restore", name, wish.version)
     return await _info(calls, calls.services.skills.found[name], told)
@@ -145,5 +147,5 @@ async def restore_skill(skill: Id, wish: SkillVersion, calls: Caller) -> SkillIn
 
 @router.delete("/skills/{skill}")
 async def delete_skill(skill: Id, calls: Caller) -> SkillRemoved:
-    """Delete one of the caller's skills with its figures; an admin may delete any that was saved here."""
+    """Delete one of the caller's skills with its statistics. An admin may delete any skill that was saved here."""
     return SkillRemoved(planned=await calls.skills().remove(_known(calls, skill)))

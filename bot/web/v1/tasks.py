@@ -55,7 +55,9 @@ router = APIRouter(tags=["tasks"])
 
 
 async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str = "") -> TaskInfo:
-    """Return a task for programs; a new one cannot have questions yet. `told` is for people."""
+    """Convert a task to the API's model. `is_new` says that it was just created and has no questions yet; `told` is a
+    sentence about it for people.
+    """
     service = calls.services.task_service
     waiting = task.state is not TaskState.ENDED
     questions = await service.open_questions(task=task.id) if waiting and not is_new else ()
@@ -111,7 +113,7 @@ async def _done(calls: Calls, task: Task) -> TaskInfo:
 
 @router.post("/tasks", status_code=201)
 async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskInfo:
-    """Give a task. It is stored before the answer, so the caller need not wait for it."""
+    """Start a task. It is stored before the answer is sent, so it is carried out even if the caller disconnects."""
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
@@ -134,7 +136,7 @@ async def list_tasks(
     phone: Annotated[str, Query(max_length=NAME_LIMIT, description="By id.")] = "",
     person: Annotated[str, Query(max_length=NAME_LIMIT, description="Who gave it, as `platform:id`.")] = "",
 ) -> Listed[TaskInfo]:
-    """List the tasks that the caller may see, the latest first; with parameters, those that match."""
+    """List the tasks that the caller may see, the latest first. With parameters, only those that match."""
     calls.require(Right.USE)
     admin = verdict(calls.asking(), calls.services.policy, Right.ADMIN).allowed
     accounts = None if admin else calls.services.policy.accounts(calls.person)
@@ -147,7 +149,7 @@ async def list_tasks(
 
 @router.get("/tasks/{task}")
 async def get_task(task: Id, calls: Caller) -> TaskInfo:
-    """Return a task with its open questions; `latest` is the one meant if none is named."""
+    """Return a task with its open questions. Instead of a number, `latest` means the caller's latest task."""
     return await task_info(calls, await calls.task(task))
 
 
@@ -165,14 +167,14 @@ async def pause_task(task: Id, calls: Caller) -> TaskInfo:
 
 @router.post("/tasks/{task}/resume")
 async def resume_task(task: Id, calls: Caller, note: MaybeNote | None = None) -> TaskInfo:
-    """Resume a task, with an optional note for the agent."""
+    """Resume a paused or interrupted task, with an optional note for the agent."""
     words = "" if note is None else note.text.strip()
     return await _done(calls, await calls.commands().resume(await calls.task(task), words))
 
 
 @router.post("/tasks/{task}/take-over")
 async def take_over_task(task: Id, calls: Caller) -> TaskInfo:
-    """Pause a task while a person does something on its phone; resume continues it."""
+    """Pause a task so that a person can do something on its phone. Resuming continues it."""
     return await _done(calls, await calls.commands().take_over(await calls.task(task)))
 
 
@@ -202,7 +204,7 @@ async def steer_task(task: Id, note: Note, calls: Caller) -> TaskInfo:
 
 @router.post("/tasks/{task}/answer")
 async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
-    """Answer a task's open question, or give it up; allowing something requires the right to approve."""
+    """Answer a task's open question, or give it up. Allowing an action requires the right to approve."""
     found, commands = await calls.task(task), calls.commands()
     if answer.question:
         asked = await commands.question(found, answer.question)
@@ -217,7 +219,7 @@ async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
 
 @router.get("/tasks/{task}/steps")
 async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[StepInfo]:
-    """List the steps of a task, in order; `cursor` is the index of the last one known."""
+    """List the steps of a task, in order. `cursor` is the index of the last step that the caller has."""
     found = await calls.task(task)
     after = int(cursor) + 1 if cursor else 0
     rows = (await calls.services.task_service.steps(found.id, after=after))[: limit + 1] if after < 2**31 else ()
@@ -250,7 +252,7 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
 
 
 async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
-    """Return the tool calls of a visible task, on all its phones, in order."""
+    """Return the tool calls of a task that the caller may see, on all its phones, in order."""
     parts = await calls.services.task_service.parts(task)
     store = calls.services.store.tool_calls
     found = [call for one in (task, *(part.id for part in parts)) for call in await store.of_task(one)]
@@ -273,7 +275,7 @@ async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
 
 @router.get("/tasks/{task}/tool-calls")
 async def list_tool_calls(task: Id, calls: Caller) -> Listed[ToolCallInfo]:
-    """List the tools that were used without a phone, in order."""
+    """List the tools that need no phone and were used for a task, in order."""
     return await calls_of_task(calls, (await calls.task(task)).id)
 
 
@@ -313,7 +315,7 @@ async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
     openapi_extra={"requestBody": {"content": {"application/octet-stream": {"schema": _BYTES}, MULTIPART: _FORM}}},
 )
 async def add_file(request: Request, calls: Caller) -> FileInfo:
-    """Upload one file for a later task: its bytes, or the field `file` of a form."""
+    """Upload one file for a later task. The body is the file's bytes, or a form with the field `file`."""
     calls.require(Right.USE)
     name, data = "", b""
     if request.headers.get("Content-Type", "").startswith(MULTIPART):

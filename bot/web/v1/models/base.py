@@ -1,4 +1,4 @@
-"""Building blocks of the API's models: limits, kinds of text, paginated lists, and the form of a refusal."""
+"""The building blocks of the API's models: limits, kinds of text, paginated lists, and the form of a refusal."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ Item = TypeVar("Item")
 
 
 class Sent(BaseModel):
-    """The base of requests. Unknown fields are errors, and a number in quotes is not a number."""
+    """The base class of request bodies. Unknown fields are errors, and values are not converted: "1" is not a
+    number.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Got(BaseModel):
-    """The base of answers. Docstrings and field descriptions appear in the OpenAPI document."""
+    """The base class of answers. Their docstrings and field descriptions appear in the OpenAPI document."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,7 +39,7 @@ Arguments = Annotated[
 
 
 class Problem(Got):
-    """Why something was not done."""
+    """The answer to a request that was refused or failed."""
 
     code: str = Field(description="Short and stable, for programs.")
     message: str = Field(description="A sentence for people, in the language that Accept-Language asks for.")
@@ -53,7 +55,7 @@ class Page(Got, Generic[Item]):
 
 
 class Listed(Got, Generic[Item]):
-    """A list, one page at a time."""
+    """A list, of which each answer contains one page."""
 
     code: Literal["ok"] = "ok"
     data: Page[Item]

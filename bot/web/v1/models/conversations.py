@@ -22,7 +22,7 @@ _MOST_TOKENS = Field(default=None, ge=1, le=1_000_000, description="How long ans
 
 
 class NewConversation(Sent):
-    """A conversation to begin, in which tasks can be given."""
+    """The body of a request to begin a conversation, in which tasks can be given."""
 
     title: str = Field(default="", max_length=TITLE_LIMIT)
     model: Name = Field(default="", description=_MODEL)
@@ -32,7 +32,7 @@ class NewConversation(Sent):
 
 
 class ConversationChange(Sent):
-    """Changes to a conversation; omitted fields are not changed. A number that is null means the endpoint's default."""
+    """Changes to a conversation. Omitted fields are not changed; null for a number restores the endpoint's default."""
 
     title: str | None = Field(default=None, max_length=TITLE_LIMIT)
     model: Name | None = Field(default=None, description=_MODEL)
@@ -55,14 +55,14 @@ class ConversationInfo(Got):
 
 
 class EndedConversation(Got):
-    """The tasks that ended with a deleted conversation."""
+    """The answer to deleting a conversation: the tasks that ended with it."""
 
     cancelled: list[str] = Field(description="The tasks that were at work in it, and are cancelled.")
 
 
 class NewMessage(HowTo):
-    """A message to post: an answer while a question is open, a note while a task is at work unless it is more than
-    text, otherwise a new task.
+    """A message to post. While a question is open it is the answer; while a task is running, a message with only text
+    is a note for it; otherwise it is a new task.
     """
 
     text: Text

@@ -1,4 +1,4 @@
-"""The API's models of phones, touches by hand, and configured models and tools."""
+"""The API's models of phones, inputs by hand, configured models and tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devices.inputs import Key
 
 
 class PhoneInfoOut(Got):
-    """A phone."""
+    """A phone and its current state."""
 
     id: str
     name: str
@@ -54,19 +54,19 @@ class TypedText(_Touch):
 
 
 class PressedKey(_Touch):
-    """A key of the phone."""
+    """A key to press on the phone."""
 
     key: Annotated[Key, Strict(False)]
 
 
 class OpenedApp(_Touch):
-    """An app, by its name on the launcher or its package."""
+    """An app to open, by its name on the launcher or its package name."""
 
     name: str = Field(min_length=1, max_length=200)
 
 
 class TouchedInfo(Got):
-    """What an input hit: the app in the foreground, and the label at that place."""
+    """What an input reached: the app in the foreground, and the label of the control at that place."""
 
     app: str
     target: str
@@ -80,7 +80,7 @@ class ModelInfo(Got):
 
 
 class McpServerInfo(Got):
-    """An MCP server that `mcp.json` lists, which only the operator can change, with an editor."""
+    """An MCP server listed in `mcp.json`. Only the operator can change that file."""
 
     name: str = Field(description="Empty where the file itself cannot be used.")
     why: str = Field(description="Why its tools are not there; empty where it answers.")
@@ -89,7 +89,7 @@ class McpServerInfo(Got):
 
 
 class ToolInfo(Got):
-    """A tool that is used when no phone is needed."""
+    """A tool for work that needs no phone."""
 
     name: str
     about: str

@@ -13,8 +13,8 @@ from bot.web.v1.models.tasks import WhatToDo
 
 
 class NewSchedule(WhatToDo):
-    """A task to repeat at set times, in words or as a skill with arguments. With `tell_me_when` it is a watch, paused
-    until POST /schedules/{id}/resume confirms how those words were understood.
+    """A task to repeat at set times, as text or as a skill with arguments. With `tell_me_when` it is a watch. A watch
+    is paused until POST /schedules/{id}/resume confirms that its condition was understood correctly.
     """
 
     rule: str = Field(
@@ -27,7 +27,7 @@ class NewSchedule(WhatToDo):
 
 
 class ReadingsInfo(Got):
-    """What a watch reads, in words; missing values are empty."""
+    """What a watch reads and when it reports, as text; missing values are empty."""
 
     reads: str
     when: str = Field(description="When it is told.")
@@ -60,7 +60,7 @@ class ScheduleInfo(Got):
 
 
 class UsageSum(Got):
-    """What tasks have used in total."""
+    """The total usage of several tasks."""
 
     tasks: int
     steps: int
@@ -71,7 +71,7 @@ class UsageSum(Got):
 
 
 class UsageInfo(UsageSum):
-    """What one day, person, phone, role or model has used."""
+    """The usage of one day, person, phone, role or model."""
 
     key: str
     label: str
@@ -84,7 +84,7 @@ class Statistics(Listed[UsageInfo]):
 
 
 class QuotaInfo(Got):
-    """What has been used of the caller's tier today; `tier` is null for people without limits."""
+    """How much of the limits of their tier the caller has used today. `tier` is null for people without limits."""
 
     tier: str | None
     ends: float | None = None
@@ -104,7 +104,7 @@ class FactInfo(Got):
 
 
 class WhoInfo(Got):
-    """The caller of the API."""
+    """The caller of the API: their token, account and rights."""
 
     token: str = Field(description="Its name; empty for the operator, who needs none.")
     person: str
@@ -115,7 +115,7 @@ class WhoInfo(Got):
 
 
 class GrantInfo(Got):
-    """A right that somebody has."""
+    """A right that a person or role has, for one phone or for all."""
 
     person: str
     right: str
@@ -124,7 +124,7 @@ class GrantInfo(Got):
 
 
 class AuditInfo(Got):
-    """One entry of the audit: something that somebody did."""
+    """One entry of the audit log: something that a person did."""
 
     id: int
     at: float

@@ -16,7 +16,7 @@ class ParameterInfo(Got):
 
 
 class RecordingInfo(Got):
-    """What a recorded skill was made from."""
+    """The task that a recorded skill was made from, and what that task took."""
 
     text: str = Field(
         description="The task in words, with its parameters in braces. Everyone who may give tasks sees a saved skill."
@@ -26,7 +26,7 @@ class RecordingInfo(Got):
 
 
 class SkillFiguresInfo(Got):
-    """The results of a recorded skill's runs, and what they saved compared with the recorded run."""
+    """Statistics of a recorded skill's runs, and what they saved compared with the recorded task."""
 
     runs: int
     succeeded: int
@@ -39,7 +39,7 @@ class SkillFiguresInfo(Got):
 
 
 class SkillInfo(Got):
-    """A way of doing something, which a task follows when it names the skill."""
+    """A skill: a saved way of doing something, which a task follows if it names the skill."""
 
     name: str
     description: str
@@ -53,7 +53,7 @@ class SkillInfo(Got):
 
 
 class RefusedSkill(Got):
-    """A folder that is not a valid skill, and why."""
+    """A folder that is not a valid skill, and the reason."""
 
     folder: str
     why: str
@@ -72,13 +72,13 @@ class SkillName(Sent):
 
 
 class SkillVersion(Sent):
-    """A former version of a skill."""
+    """A former version of a skill, to be restored."""
 
     version: str = Field(min_length=1, max_length=NAME_LIMIT)
 
 
 class SkillRemoved(Got):
-    """The result of deleting a skill."""
+    """The answer to deleting a skill: what still uses it."""
 
     planned: list[str] = Field(description="The schedules that are still planned with it.")
 
@@ -94,7 +94,7 @@ class NewDraft(Sent):
 
 
 class DraftInfo(Got):
-    """What would be saved from a task: POST /skills/drafts/{id}/save saves exactly this."""
+    """A draft of a skill made from a task. POST /skills/drafts/{id}/save saves exactly this."""
 
     id: str
     name: str

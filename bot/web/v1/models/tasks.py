@@ -29,7 +29,7 @@ Schema = Annotated[dict[str, Any], AfterValidator(_usable)]
 
 
 class HowTo(TaskOptions, Sent):
-    """On which phone a task is to be done, and how."""
+    """The phone on which a task is to be done, and its options."""
 
     phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
     member: Name = Field(default="", description="Who of the team does it alone; empty for whoever fits.")
@@ -37,14 +37,14 @@ class HowTo(TaskOptions, Sent):
     result_schema: Schema | None = Field(default=None, description=RESULT_SCHEMA)
 
     def draft(self, text: str) -> TaskDraft:
-        """Return the draft of a task with this text."""
+        """Return the draft of a task with this text and these options."""
         options = TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
         schema = None if self.result_schema is None else JsonSchema(document=self.result_schema)
         return TaskDraft(text, self.phone, options, max_steps=self.max_steps, result_schema=schema)
 
 
 class WhatToDo(HowTo):
-    """What to do, in words or as a skill with its arguments, and how."""
+    """What to do, as text or as a skill with its arguments, and how."""
 
     text: str = Field(default="", max_length=TEXT_LIMIT, description="May be left out if a skill is named.")
     skill: Name = Field(default="", description="The name of the skill to follow.")
@@ -78,7 +78,7 @@ class OpenQuestionInfo(Got):
 
 
 class TodoInfo(Got):
-    """A part of a task, and the team member who does it; the executor is the one with the phone."""
+    """One item of a task's plan, and the team member who does it. The member `executor` is the one with the phone."""
 
     title: str
     member: str
@@ -142,7 +142,7 @@ class MaybeNote(Sent):
 
 
 class Repeat(Sent):
-    """How to repeat a task."""
+    """Changes for the repetition of a task."""
 
     changes: str = Field(default="", max_length=TEXT_LIMIT, description="What is added to its text.")
     phone: Name = Field(default="", description="As for a task; empty for the same one.")
@@ -151,7 +151,7 @@ class Repeat(Sent):
 
 
 class AnswerTo(Sent):
-    """An answer. `allow` and `deny` answer an approval."""
+    """An answer to a question. For an approval it is `allow` or `deny`."""
 
     text: Text | None = Field(repr=False, description="null: nobody will answer, and the task ends as blocked.")
     question: Name = Field(default="", description="Which one; needed where several are open.")
@@ -182,7 +182,7 @@ class StepInfo(Got):
 
 
 class ToolCallInfo(Got):
-    """A use of a tool that needs no phone."""
+    """One use of a tool that needs no phone."""
 
     id: str
     member: str = Field(description="Who of the team used it.")
@@ -203,7 +203,7 @@ class PictureInfo(Got):
 
 
 class FileInfo(Got):
-    """A file that was uploaded for a later task."""
+    """A file of a task, or one that was uploaded for a later task."""
 
     name: str = Field(description="Its own name, empty where none was sent.")
     content: str
