@@ -1,4 +1,4 @@
-"""Chats that have another id now, and everything that lived in them."""
+"""Chats whose id on the platform changed, and how everything stored for them moves to the new id."""
 
 from __future__ import annotations
 
@@ -53,19 +53,20 @@ _REWRITE: Final[Sequence[tuple[Statement, Statement]]] = tuple(
 
 
 class Moves:
-    """The table of moved chats."""
+    """The table of chats whose id changed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self) -> Mapping[tuple[str, str], str]:
-        """(platform, old id) → new id."""
+        """Return all moves as a mapping of (platform, old id) to the new id."""
         return {(row["platform"], row["old"]): row["new"] for row in await self._database.fetch(_MOVED)}
 
     async def move(self, old: Address, new: str, *, now: float) -> bool:
-        """Store that a chat has a new id, and move everything that belongs to it. False if that was stored before.
+        """Record that a chat has a new id, and change the stored addresses in it. Returns False if the move is
+        recorded already.
 
-        Messages are not moved: cards are sent again, and so are open questions.
+        Platforms do not move messages along: cards and open questions are sent again in the new chat.
         """
 
         async def work(transaction: Transaction) -> bool:
