@@ -292,7 +292,9 @@ def _row(row: Row) -> OutboxRow:
 
 @dataclass(frozen=True, slots=True)
 class CardRef:
-    """The message that shows a task, and the Unix time at which it was made."""
+    """The message that is a task's card in the chat (it shows the task's progress), and when it was sent (Unix
+    seconds).
+    """
 
     message: MessageRef
     made: float
@@ -304,15 +306,15 @@ _PUT_CARD: Final = upsert(cards, cards.c.keys())
 
 
 class Cards:
-    """The table of cards."""
+    """The table that stores which message is each task's card."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, task: str) -> CardRef | None:
-        """The task's card, None while it has none."""
+        """Return the task's card; None if it has none yet."""
         return _CARD.first(await self._database.fetch(_GET_CARD, {"task": int(task)}))
 
     async def put(self, task: str, message: MessageRef, made: float) -> None:
-        """The card is this message from now on."""
+        """Store that this message is now the task's card; `made` is in Unix seconds."""
         await self._database.execute(_PUT_CARD, {**_CARD.values(CardRef(message, made)), "task": int(task)})

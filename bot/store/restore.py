@@ -1,4 +1,4 @@
-"""Puts a backup in the place of what a data directory holds."""
+"""Restores a backup into a data directory."""
 
 from __future__ import annotations
 
@@ -33,22 +33,25 @@ from bot.store.store import FRAMES_NAME
 from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
-"""What a picture's name in a backup may be, as `WRITTEN_NAME` for what people have written. Nothing that is called
-otherwise is written from a backup.
+"""The valid names of pictures in a backup, like `WRITTEN_NAME` for files that people wrote. Files with other names are
+never extracted.
 """
 _READ_WHOLE = 64 * 1024
-"""Bytes of the manifest and of the settings file, which are read as a whole; ours have some hundred."""
+"""Most bytes of the manifest and of the settings file, which are read as a whole; ours have some hundred."""
 _ENCRYPTED = 1
 """Bit of a member's flags (PKWARE's APPNOTE.TXT, 4.4.4)."""
 _DOORS = (*SIGNED_IN, "offers", "missed")
-"""Tables whose rows open the console, or are done as they are kept once somebody presses for them."""
+"""Tables that are emptied: their rows give access to the console, or are carried out when a button is pressed."""
 ASIDE = "before-restore-"
 BESIDE = ("", "-wal", "-shm")
 """SQLite's files of one database."""
 
 
 class Unpacked:
-    """A backup that was looked through and lies ready beside the data; nothing is replaced before `take`."""
+    """A backup that was checked and unpacked in the data directory. Nothing is replaced before `take`.
+
+    - `brings`: What takes effect when it is restored: rights, settings, schedules, unfinished tasks.
+    """
 
     def __init__(
         self,
@@ -74,11 +77,12 @@ class Unpacked:
         self._pictures = pictures
 
     def take(self, *, record: bool = True) -> tuple[Copied, Path | None]:
-        """Put the present databases aside and those of the backup in their place, and so with what people have written
-        of each kind that the backup has; without `record` the databases are left alone. Blocks.
+        """Replace the databases, and the files that people wrote of each kind that the backup contains. Blocks.
 
-        Returns what was restored, and the folder in the data directory where all that was replaced is (None without
-        any). Pictures are named by their content: those of the backup come beside those that are there.
+        Without `record` the databases are not replaced. Pictures are added to the existing ones, as they are named
+        after their content. Returns what was restored, and the folder in the data directory with everything that was
+        replaced (None if there was nothing).
+
         Raises StoreError; everything is then as it was.
         """
         with _told(self._directory):
@@ -90,12 +94,12 @@ class Unpacked:
 
 @contextmanager
 def unpacked(directory: Path, file: Path, settings: str = "", written: Collection[str] = ()) -> Iterator[Unpacked]:
-    """Unpack the backup beside the data, check it, and hold the data directory until the block ends. `settings` is
-    the name of the settings file, and `written` are those of files and (with a slash at the end) folders in the data
-    directory that people write; a backup may have them. Blocks.
+    """Context manager: unpack and check the backup `file`, and lock the data directory until the block ends. Blocks.
 
-    Nobody is signed in by it, and no press in a chat does what it says: whoever had the file in hand could have
-    written that.
+    `settings` is the name of the settings file. `written` are names of the files and, with a slash at the end, folders
+    in the data directory that people write; only these are taken from the backup. Sign-ins, and offers behind buttons
+    in chats, are removed from it, since somebody may have manipulated the file.
+
     Raises DirectoryInUse while a service runs, StoreCorrupt, StoreTooOld or StoreTooNew for a backup that cannot be
     used, and StoreError; everything is then as it was.
     """

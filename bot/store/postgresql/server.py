@@ -109,13 +109,13 @@ class NamedRow:
 
 
 def named_rows(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
-    """Return the function that makes the rows of a result (a psycopg row factory)."""
+    """Return the function that makes `NamedRow`s from the values of this cursor's result (a psycopg row factory)."""
     places = {column.name: place for place, column in enumerate(cursor.description or ())}
     return lambda values: NamedRow(places, values)
 
 
 class Server:
-    """The address of the database, and how to connect to it."""
+    """The address of a PostgreSQL database, and how to connect to it."""
 
     def __init__(self, url: str) -> None:
         """Raise StoreError if the address is not valid for PostgreSQL."""
@@ -134,11 +134,13 @@ class Server:
         """The server and the database, without the user."""
 
     def connect(self, *, read_only: bool = False, owns: bool = False, owner: str = "") -> Connection:
-        """Open a connection that commits each statement; with `owns` it holds the record exclusively as long as it
-        lasts. Blocks for at most CONNECT_S per address of the server.
+        """Open a connection that commits each statement. Blocks for at most `CONNECT_S` per address of the server.
 
-        Raises psycopg.Error, StoreOwned while another process owns the record, and StoreLost if the record no longer
-        belongs to `owner`, its former owner.
+        With `owns` the connection owns the database exclusively while it lasts. `owner` is the ownership id of an
+        earlier connection of this process, which must still be the recorded one.
+
+        Raises psycopg.Error, StoreOwned while another process owns the database, and StoreLost if it no longer belongs
+        to `owner`.
         """
         connection = psycopg.connect(self._url, autocommit=True, row_factory=named_rows, **CLIENT)
         try:
@@ -170,7 +172,9 @@ class Server:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn PostgreSQL's errors into StoreAway or StoreError with a sentence that people in a chat may read."""
+        """Context manager that turns PostgreSQL's errors into StoreAway or StoreError, with a sentence that may be
+        shown in a chat.
+        """
         try:
             yield
         except psycopg.Error as error:
@@ -180,7 +184,9 @@ class Server:
 
     @contextmanager
     def explained_in_full(self) -> Iterator[None]:
-        """Turn the errors of PostgreSQL into sentences for the operator, who has to find out what is wrong."""
+        """Context manager that turns PostgreSQL's errors into StoreAway or StoreError, with a detailed sentence for
+        the operator.
+        """
         try:
             yield
         except psycopg.Error as error:

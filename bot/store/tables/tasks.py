@@ -1,4 +1,4 @@
-"""The tables of tasks with their schedules, steps, events, leases and tool calls, and of recorded skills."""
+"""Tables of tasks and their schedules, steps, events, actions, tool calls and leases, and of recorded skills."""
 
 from __future__ import annotations
 

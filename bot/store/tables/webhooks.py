@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told what becomes of tasks."""
+"""Tables of webhooks (URLs that are notified about tasks) and of their undelivered messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ webhooks = table(
     UniqueConstraint("place_address", "event"),
 )
 
-# Messages to them, written together with what causes them. A row goes when it has arrived, or was given up.
+# Undelivered messages to webhooks. A row is deleted when its message has arrived or was given up.
 webhook_deliveries = table(
     "webhook_deliveries",
     Column("id", Number, primary_key=True),
