@@ -1,4 +1,4 @@
-"""Messages that were written while the service was not running."""
+"""Types for messages that people wrote while the service was not running."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from bot.domain.incoming import CommandCall
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A command or text that arrived too late to be carried out, not stored yet. `written` is in Unix seconds."""
+    """A command or text that was written while the service was not running, and is not stored yet. `written` is in
+    Unix seconds.
+    """
 
     person: Person
     place: Place
@@ -29,7 +31,7 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A late message that is stored."""
+    """A stored message that was written while the service was not running."""
 
     id: str
     """The number of the row, as text."""

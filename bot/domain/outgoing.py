@@ -14,7 +14,7 @@ SEEN = "👀"
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button below a message. `data` is opaque, versioned and at most 64 bytes (Telegram's limit for
+    """A button below a message. `data` is sent back when it is pressed; it is at most 64 bytes (Telegram's limit for
     callback_data).
     """
 
@@ -26,8 +26,9 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """A list from which a person takes one choice; it comes back as a Press with that choice's data. The data are as
-    opaque and durable as a button's. If `Capabilities.menu_choices` is 0, menus cannot be sent.
+    """A list from which a person takes one choice, which comes back as a Press with that choice's data.
+
+    If `Capabilities.menu_choices` is 0, menus cannot be sent.
     """
 
     choices: tuple[Button, ...]
@@ -44,7 +45,7 @@ class Menu:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture or file to send; the ending of `name` tells its type."""
+    """A picture or another file to send. The ending of `name` tells its type."""
 
     name: str
     data: bytes = field(repr=False)
@@ -66,8 +67,10 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to send, in plain text. Adapters escape it, disable mentions in it, and split what is too long for
-    the platform: picture, menu and buttons stay with the first part; very long text becomes a file.
+    """A message to send, in plain text. Adapters escape it and disable mentions in it.
+
+    They also split what is too long for the platform: picture, menu and buttons stay with the first part; very long
+    text becomes a file.
     """
 
     heading: str = ""
@@ -100,13 +103,15 @@ Turn = Callable[[], Awaitable[None]]
 
 
 async def at_once() -> None:
-    """Return immediately: the turn of a call that counts in no budget."""
+    """Return immediately: the `Turn` of a call that no rate limit counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a command or a press. With no field set, nothing is said. `task` is set if a task was accepted.
-    Its card appears by itself, so that a chat may leave `message` out if the card says enough.
+    """The answer to a command or a press. With no field set, nothing is said.
+
+    `task` is the number of the task that was accepted, "" if none was. The task's card is sent separately, so a chat
+    may leave `message` out if the card says enough.
     """
 
     message: Message | None = None

@@ -1,4 +1,4 @@
-"""Messages that may wait: cards, and the silent messages about steps. The card goes first; several steps share one
+"""Sends messages that can wait: cards, and silent messages about steps. Cards come first; several steps share one
 message, and none is lost.
 """
 
@@ -25,12 +25,12 @@ from bot.texts import speaking
 Streaming = Literal["threads", "all", "none"]
 
 FOLD = 5
-"""Number of steps of a task that share one message, so that its card keeps its pace; the end sends the rest."""
+"""Steps that share one message, so that they do not slow down the card; the remaining ones are sent at the end."""
 
 
 class StepStream:
-    """The steps of one conversation that are still to be shown. Those that an earlier process showed are not shown
-    again.
+    """The steps of one conversation that are still to be shown as messages. Those shown by an earlier process are left
+    out.
     """
 
     def __init__(self, task_service: TaskService, tasks: Tasks, streaming: Streaming) -> None:
@@ -40,10 +40,10 @@ class StepStream:
         self._told: dict[str, int] = {}
         self._waiting: dict[str, list[StepRow]] = {}
         self._threads: set[Address] = set()
-        """Places that are known to be for tasks alone; they stay so."""
+        """Threads that are known to have been opened for a task."""
 
     async def collect(self, task: Task) -> None:
-        """Add the task's new steps."""
+        """Add the task's new steps, if the setting `streaming` wants them shown at its place."""
         if self._streaming == "none" or (self._streaming == "threads" and not await self._has_thread(task)):
             return
         if task.id not in self._told:
@@ -63,14 +63,15 @@ class StepStream:
         return made_for_tasks
 
     def forget(self, task: str) -> None:
-        """Forget the task: its final message was sent, or never will be."""
+        """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._told.pop(task, None)
         self._waiting.pop(task, None)
 
     def next(self) -> tuple[StepRow, ...]:
-        """The steps to show next in one message, of the task that has waited longest; they stay until `taken`.
+        """Return the steps to show next in one message: those of the task that has waited longest. They remain until
+        `taken`.
 
-        None while every task has only a few: its card shows them as they come.
+        Empty while no task has `FOLD` steps waiting; its card shows them as they come.
         """
         many = [waiting for waiting in self._waiting.values() if len(waiting) >= FOLD]
         if not many:
@@ -79,11 +80,11 @@ class StepStream:
         return tuple(longest)
 
     def left(self, task: str) -> tuple[StepRow, ...]:
-        """All waiting steps of a task."""
+        """Return all steps of a task that wait to be shown."""
         return tuple(self._waiting.get(task, ()))
 
     async def taken(self, steps: tuple[StepRow, ...]) -> None:
-        """Remove steps that were shown, or cannot be."""
+        """Remove steps that were shown or cannot be shown, and store how many of the task's steps were shown."""
         for step in steps:
             waiting = self._waiting.get(step.task, [])
             if step in waiting:
@@ -108,7 +109,10 @@ logger = logging.getLogger(__name__)
 
 
 class LowPriorityQueue:
-    """The silent messages of one conversation. `leave` is called with a task whose place is gone."""
+    """The silent messages of one conversation: cards, steps, and edits of answered questions.
+
+    `leave` is called with the number of a task whose place no longer exists.
+    """
 
     def __init__(
         self,
@@ -142,12 +146,14 @@ class LowPriorityQueue:
         self._failures = 0
 
     def changed(self, task: str) -> None:
-        """Report that something about the task is new."""
+        """Mark the task as changed, so that its card is updated."""
         self._changed.setdefault(task, 0.0)
 
     def moved(self, task: Task) -> None:
-        """Report that the task, or a part of it, has changed. A card that is new, or shows another state or its
-        first screen, is treated as an answer to the person who gave the task or pressed its button.
+        """Mark the task (or the task that it is a part of) as changed.
+
+        If its state is new, or it has its first screenshot, the card is sent with the urgency of an answer to a
+        person.
         """
         shown = task.parent or task.id
         now = (task.state, self._task_service.ending(task.id), task.frame is not None)
@@ -170,7 +176,7 @@ class LowPriorityQueue:
         return Urgency.LOW if cards or self._due_steps() else None
 
     def waits(self) -> list[float]:
-        """Seconds until something that was put off can be done."""
+        """Return after how many seconds each thing that was postponed can be sent."""
         now = self._time.now()
         times = [*self._changed.values(), *self._looks.values()]
         if self._steps.next():
@@ -178,7 +184,9 @@ class LowPriorityQueue:
         return [time - now for time in times if time > now]
 
     async def do(self) -> None:
-        """Show a card, beginning with those that answer somebody; or several steps, at most every other turn."""
+        """Send one thing: a card (first those that answer a person), or a message with several steps, at most every
+        other time.
+        """
         cards, steps = self._due_cards(), self._due_steps()
         answers = [task for task in cards if task in self._answers]
         if steps and not answers and not (cards and self._card_turn):
@@ -189,10 +197,10 @@ class LowPriorityQueue:
             await self._show((answers or cards)[0])
 
     async def finish(self, task: Task, attempt: int) -> None:
-        """Do what comes before a final message: send the remaining steps in one message, update answered questions, and
-        freeze the card.
+        """Do what comes before a task's final message: send the remaining steps in one message, update answered
+        questions, and finish the card.
 
-        Raises FloodWait, and ChatError while the steps should be retried (`attempt` counts from 0).
+        `attempt` counts from 0. Raises FloodWait, and ChatError while sending the steps should be tried again.
         """
         self._changed.pop(task.id, None)
         self._looks.pop(task.id, None)
@@ -213,7 +221,7 @@ class LowPriorityQueue:
         await self._cards.freeze(task)
 
     def forget(self, task: str) -> None:
-        """Forget the task: its final message was sent, or never will be."""
+        """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._steps.forget(task)
         self._cards.forget(task)
         self._looks.pop(task, None)
