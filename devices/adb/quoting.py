@@ -1,4 +1,4 @@
-"""Quotes words for command lines of the phone's shell. This is the only place that does so."""
+"""Quotes words for command lines of the phone's shell. No other module does so."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def command(*words: str | int) -> str:
 
 
 def with_receipt(line: str, receipt: str, number: int) -> str:
-    """Prefix the simple command `line` with its receipt as an environment variable.
+    """Return the simple command `line` with its receipt and number as an environment variable in front.
 
-    So the phone's own log of commands can be matched to one row of the journal; the command itself ignores it. Raises
+    So the phone's own log of commands can be matched to an entry of the journal; the command itself ignores it. Raises
     ValueError if the receipt has characters other than letters, digits, `.`, `-` and `_`.
     """
     if not _RECEIPT.fullmatch(receipt):

@@ -1,4 +1,4 @@
-"""Determines which window received an input, from the phone's own log.
+"""Determines from the phone's own log which window received an input.
 
 Since Android 11, the input dispatcher logs which window gets the focus (`input_focus`) and, whenever another window
 than before gets a touch or key, which one (`input_interaction`; AOSP InputDispatcher::updateInteractionTokensLocked).
@@ -38,10 +38,11 @@ class _Note:
 
 
 async def read_receiver(shell: Shell, before: State) -> str:
-    """Return the window that received the input sent after `before` instead of the window that was focused then.
+    """Return the name of the window that received an input sent just after the state `before` was read, if it is not
+    the window that was focused then.
 
     Returns "" if the expected window received it or it is unknown: before Android 11, without a clock in `before`, or
-    if the log cannot be read. The input was sent in any case.
+    if the log cannot be read.
     """
     number = _NUMBER.match(before.window)
     if number is None or before.clock is None:
