@@ -34,7 +34,7 @@ def listening(listener: Listener) -> Iterator[None]:
 def measured(
     part: Part,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """A decorator that measures each call of a coroutine function as this part."""
+    """Return a decorator that measures each call of a coroutine function as this part of the work."""
 
     def around(work: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         @wraps(work)

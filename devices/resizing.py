@@ -50,7 +50,7 @@ def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, 
 
 
 def by_pillow(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """Resize the picture with Pillow, for installations without the faster library."""
+    """Resize the picture to this (width, height) with Pillow, for installations without the faster library."""
     return image.resize(size, Image.Resampling.BILINEAR)
 
 
@@ -93,16 +93,18 @@ def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -
 
 
 def thumbnail_of(image: Image.Image) -> Image.Image:
-    """Return the brightness of the RGB picture, one pixel for each cell.
+    """Return the brightness of an RGB picture, one pixel for each `CELL`×`CELL` pixels.
 
-    Blocks for half a millisecond on a phone's screen; for two if the sides are not multiples of a cell or only Pillow
+    Blocks for half a millisecond on a phone's screen; for two if the sides are not multiples of `CELL` or only Pillow
     is installed. Both methods agree within one level.
     """
     return averaged(image, CELL).convert("L")
 
 
 def thumbnail_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
-    """Return the brightness of a picture, one pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
+    """Return the brightness of a picture given as rows of bytes (see `averaged_bytes`), one pixel for each
+    `CELL`×`CELL` pixels.
+    """
     return averaged_bytes(pixels, size, CELL).convert("L")
 
 

@@ -1,4 +1,6 @@
-"""A phone's shared storage, where people's files are. Everything else on a phone belongs to its apps."""
+"""A phone's shared storage, where people's files are, and which paths in it may be used. Everything else on a phone
+belongs to its apps.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def safe_name(name: str) -> str:
 
 
 def run_of(path: str) -> str:
-    """Return the folder name of the run that put this file on the phone; "" if it is the phone's own file."""
+    """Return the id of the run that put this file on the phone (the name of its folder); "" if it is the phone's own
+    file.
+    """
     inside = _inside(posixpath.normpath(path))
     for root in (DOWNLOADS, GALLERY):
         folder = f"{_inside(root)}/"
@@ -91,7 +95,8 @@ def _inside(path: str) -> str:
 
 
 def checked_path(path: str) -> str:
-    """Return the normalised path if it is inside shared storage. Raises FileRejected.
+    """Return the path in normalised form. Raises FileRejected if it is outside shared storage, in an app's folder, or
+    contains invisible characters.
 
     Shared storage cannot hold links, so the normalised path is the real one; `pull` refuses a last part that is a link
     anyway. Case is ignored.
@@ -114,8 +119,8 @@ def checked_folder(path: str) -> str:
 
 
 def checked_movable(path: str) -> str:
-    """Like `checked_path` for something to be moved, or its new place. The folder above the apps' folders is not
-    allowed. Raises FileRejected.
+    """Like `checked_path`, for something that is to be moved or its new place. Also raises FileRejected for the folder
+    that contains the apps' folders.
     """
     normal = checked_path(path)
     names = _names(normal)
@@ -125,7 +130,9 @@ def checked_movable(path: str) -> str:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether the path is this file or folder or inside it, under any name of shared storage, ignoring case."""
+    """Return whether the path is this file or folder, or inside it. Case is ignored, and so is which name of shared
+    storage is used.
+    """
     names, outer = _names(path), _names(folder)
     return names[: len(outer)] == outer
 
