@@ -1,8 +1,8 @@
-"""Virtual phones in this process, without an adb server: the adb driver on their shells themselves.
+"""Uses virtual phones in this process without an adb server: the adb driver works directly on their shells.
 
-All of the driver above the wire is at work, and the phone's journal reads as if adb had been there. What is left out
-are adb's server, its sockets and its protocol; uiautomator2's server cannot be reached. Nothing here waits by another
-clock than the event loop's, so that time can be virtual, too; only files go through a thread.
+All of the driver above the wire is used, and the phone's journal looks as if adb were there. Left out are adb's
+server, its sockets and its protocol; uiautomator2's server cannot be reached. All waiting uses the event loop's clock,
+so that time can be simulated too; only files go through a thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from devices.virtual_phone.shell.call import ERR, OUT
 from devices.wording import sentence_of, words
 
 RETRY = 1.0
-"""Seconds after which a phone that is waited for and does not answer is asked again, as in the pool."""
+"""Seconds after which an awaited phone that does not answer is asked again, as in the pool."""
 NOWHERE = ServerAddress("in this process", 0)
 _STATES = {
     LinkState.OPEN: ATTACHED,
@@ -53,18 +53,20 @@ T = TypeVar("T")
 
 
 class DirectConnection(Connection):
-    """The way to a virtual phone of this process."""
+    """The link to a virtual phone in this process, without an adb server."""
 
     def __init__(self, phone: VirtualPhone) -> None:
         super().__init__(NOWHERE, phone.address)
         self.phone = phone
 
     def call(self, deadline: float) -> Call:
-        """See `Connection.call`: one whose sockets lead to the phone itself. From the thread of the event loop."""
+        """Return a call whose sockets lead to the phone itself; see `Connection.call`. Must be called in the event
+        loop's thread.
+        """
         return _DirectCall(self.phone, deadline)
 
     async def ask(self, service: str, *, timeout: float, doing: str) -> bytes:
-        """All that a service such as `exec:…` answers. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        """Return all output of a service such as `exec:…`. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
         phone, serial = self.phone, self.serial
         if phone.link is not LinkState.OPEN:
             raise error_for(_REFUSALS[phone.link], serial)
@@ -88,14 +90,14 @@ class DirectConnection(Connection):
 
 
 class DirectShell(Shell):
-    """The shell of such a phone."""
+    """The shell of a virtual phone in this process."""
 
     def __init__(self, connection: DirectConnection) -> None:
         super().__init__(connection)
         self._direct = connection
 
     async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
-        """See `Shell.run`."""
+        """Implements `Shell.run`."""
         told = await self._direct.ask(f"shell,v2,raw:{line}", timeout=timeout, doing=doing)
         streams, code, start = {OUT: bytearray(), ERR: bytearray()}, 0, 0
         while start < len(told):
@@ -109,25 +111,25 @@ class DirectShell(Shell):
         return Result(streams[OUT].decode(errors="replace"), streams[ERR].decode(errors="replace"), code)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
-        """See `Shell.raw`."""
+        """Implements `Shell.raw`."""
         return await self._direct.ask(f"exec:{line}", timeout=timeout, doing=doing)
 
     async def read(
         self, line: str, read: Callable[[memoryview], T], *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command"
     ) -> T:
-        """See `Shell.read`."""
+        """Implements `Shell.read`."""
         return await asyncio.to_thread(read, memoryview(await self.raw(line, timeout=timeout, doing=doing)))
 
     async def features(self) -> frozenset[str]:
-        """See `Shell.features`."""
+        """Implements `Shell.features`."""
         return frozenset(FEATURES)
 
 
 class DirectPhones:
-    """Implements `devices.provider.DeviceProvider` for virtual phones that were started."""
+    """The phones of running virtual phones in this process. Implements `devices.provider.DeviceProvider`."""
 
     def __init__(self, phones: Sequence[VirtualPhone], aliases: Mapping[str, str] | None = None) -> None:
-        """`aliases` are names of apps, name → package."""
+        """Create the provider. `aliases` are names of apps for their packages (name → package)."""
         self._virtual = tuple(phones)
         self._aliases = dict(aliases or {})
         self._phones: dict[str, AdbPhone] = {}
@@ -139,7 +141,9 @@ class DirectPhones:
         """There is no server."""
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Asks every phone who it is, and follows its link from now on. Raises PhoneError when one does not answer."""
+        """Ask every phone for its identity, and follow its connection from now on. Raises PhoneError when one does not
+        answer.
+        """
         self._elsewhere = others
         for virtual in self._virtual:
             connection = DirectConnection(virtual)
@@ -153,7 +157,7 @@ class DirectPhones:
             self._followers.append(asyncio.create_task(self._follow(phone, virtual), name=f"link of {virtual.name}"))
 
     async def stop(self) -> None:
-        """Ends what `start` began."""
+        """Stop what `start` began."""
         for follower in self._followers:
             follower.cancel()
         await asyncio.gather(*self._followers, return_exceptions=True)
@@ -161,11 +165,11 @@ class DirectPhones:
             await phone.let_go()
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.list`."""
+        """Implements `Phones.list`."""
         return tuple(phone.info for phone in self._phones.values())
 
     def get(self, phone_id: str) -> Phone:
-        """See `Phones.get`."""
+        """Implements `Phones.get`."""
         phone = self._known(phone_id)
         if self._behind[phone_id].link is LinkState.OPEN:
             return phone
@@ -176,14 +180,14 @@ class DirectPhones:
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.refresh`."""
+        """Implements `Phones.refresh`."""
         for phone_id, phone in self._phones.items():
             if self._behind[phone_id].link is LinkState.OPEN:
                 await self._ask(phone)
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """See `Phones.rename`; the name is kept as long as this object is."""
+        """Implements `Phones.rename`. The name is forgotten with this object."""
         phone, given = self._known(phone_id), fit_name(name)
         others = [*(info for info in self.list() if info.id != phone_id), *self._elsewhere()]
         if any(given.casefold() in {each.name.casefold(), each.id, each.serial} for each in others):
@@ -193,11 +197,11 @@ class DirectPhones:
         return phone.info
 
     async def wait_for_change(self) -> None:
-        """See `Phones.wait_for_change`."""
+        """Implements `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """See `Phones.wait_for`."""
+        """Implements `Phones.wait_for`."""
         phone = self._known(phone_id)
         try:
             async with asyncio.timeout(timeout):

@@ -1,4 +1,4 @@
-"""Runs virtual phones until Ctrl-C: starts them, tells where they are, and connects an adb server to them."""
+"""Runs virtual phones until Ctrl-C: starts them, prints their addresses, and connects an adb server to them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Control:
-    """A control interface of one phone over HTTP on loopback, for tests and tools in another process.
+    """The control interface of one phone: HTTP on the loopback interface, for tests and tools in other processes.
 
-    GET /truth, /journal, /frame.png, /faults, /moments; POST /faults, /happen, /moments with a JSON object;
-    DELETE /moments.
+    GET /truth, /journal, /frame.png, /faults, /moments; POST /faults, /happen, /moments with a JSON object; DELETE
+    /moments.
     """
 
     def __init__(self, phone: Device) -> None:
@@ -43,11 +43,13 @@ class Control:
 
     @property
     def url(self) -> str:
-        """Where it listens; empty before the start."""
+        """The URL on which it listens; "" before the start."""
         return self._url
 
     async def start(self, port: int = 0) -> None:
-        """Listens on loopback; port 0 takes any free one. Raises OSError when the port is taken."""
+        """Start to listen on the loopback interface; port 0 takes any free one. Raises OSError when the port is
+        taken.
+        """
         application = web.Application(middlewares=[_refuse_strangers, _explain])
         application.add_routes(
             [
@@ -69,7 +71,7 @@ class Control:
         self._url = f"http://{host}:{port}"
 
     async def stop(self) -> None:
-        """Stops listening."""
+        """Stop listening."""
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -77,7 +79,7 @@ class Control:
         return web.json_response(asdict(self._phone.truth))
 
     async def _journal(self, request: web.Request) -> web.Response:
-        """All entries; `?since=12` leaves out those up to number 12."""
+        """Return all journal entries; `?since=12` leaves out those up to number 12."""
         since = request.query.get("since", "0")
         if not (since.isascii() and since.isdigit()):
             raise web.HTTPBadRequest(text=f"since={since!r} is no number")
@@ -91,7 +93,7 @@ class Control:
         return web.json_response(self._phone.faults.values())
 
     async def _faults(self, request: web.Request) -> web.Response:
-        """Names and values of `Faults`, for example {"frame_ms": 300}."""
+        """Set faults. The body contains names and values of `Faults`, for example {"frame_ms": 300}."""
         values = await _json(request)
         try:
             self._phone.faults.set(**values)
@@ -100,7 +102,7 @@ class Control:
         return web.json_response({})
 
     async def _happen(self, request: web.Request) -> web.Response:
-        """One of `happenings`, such as {"do": "wake"}."""
+        """Carry out the scenario event in the body, such as {"do": "wake"}."""
         await happen(self._phone, HAPPENING.validate_python(await _json(request)))
         return web.json_response({})
 
@@ -108,7 +110,7 @@ class Control:
         return web.json_response([moment.model_dump(mode="json") for moment in self._phone.moments.waiting])
 
     async def _add_moment(self, request: web.Request) -> web.Response:
-        """A `Moment`, such as {"after": "input", "then": {"do": "sleep"}}."""
+        """Add the `Moment` in the body, such as {"after": "input", "then": {"do": "sleep"}}."""
         self._phone.moments.add(Moment.model_validate(await _json(request)))
         return web.json_response({})
 
@@ -151,10 +153,11 @@ async def _explain(request: web.Request, handler: Handler) -> web.StreamResponse
 
 
 async def run(options: argparse.Namespace, *, adb: tuple[str, int] = LOCAL_ADB) -> None:
-    """Serves the phones of `add_options` until SIGINT or SIGTERM, or for a service until its input closes; `adb` is the
-    server when none was named.
+    """Run the phones that these options (see `add_options`) configure until SIGINT or SIGTERM or, for a service, until
+    standard input closes.
 
-    Raises OSError when a port is taken or the state's folder cannot be used.
+    `adb` is the adb server (host, port) to connect unless the options name one. Raises OSError when a port is taken or
+    the folder for the state cannot be used.
     """
     end = asyncio.Event()
     if options.until_input_closes:

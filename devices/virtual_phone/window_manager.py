@@ -17,10 +17,10 @@ Later = Callable[[float, Callable[[], None]], None]
 
 
 class WindowManager:
-    """Changes the phone's state for apps, which use it to build their pages and to react to input."""
+    """Changes the phone's state on behalf of its apps, which use it to build their pages and to react to input."""
 
     def __init__(self, state: PhoneState, faults: Faults, later: Later, clock: Callable[[], datetime]) -> None:
-        """`later(seconds, what)` calls `what` after some time and then redraws the screen."""
+        """Create the manager. `later(seconds, what)` calls `what` after some time and then redraws the screen."""
         self.state = state
         self.faults = faults
         self.clock = clock
@@ -28,7 +28,7 @@ class WindowManager:
 
     @property
     def task(self) -> Task | None:
-        """The app in front; None at the launcher."""
+        """The open app in front; None at the launcher."""
         return None if self.state.front == LAUNCHER else self.state.task(self.state.front)
 
     @property
@@ -68,7 +68,7 @@ class WindowManager:
         self._front(task)
 
     def show(self, app: str, page: str, **arguments: str) -> Activity:
-        """Open a page of an app, as an intent does."""
+        """Open a page of an app, as an intent does, and return it."""
         task = self.state.task(app) or Task(app, [Activity(MAIN)])
         activity = Activity(page, dict(arguments))
         self._load(activity, self.faults.app_ms)
@@ -80,7 +80,7 @@ class WindowManager:
         return activity
 
     def open(self, page: str, **arguments: str) -> Activity:
-        """Open a page of the app in front."""
+        """Open another page of the app in front, and return it."""
         assert self.task is not None
         return self.show(self.task.app, page, **arguments)
 
@@ -152,7 +152,7 @@ class WindowManager:
         size: float = 16,
         radius: float = 14,
     ) -> Field:
-        """Return a text field of the page in front."""
+        """Return a text field of the page in front, with its current content; see `Field` for the arguments."""
         page = self.page
         return Field(
             name,
@@ -228,7 +228,7 @@ class WindowManager:
             self.state.pin_typed = ""
 
     def load_page(self, activity: Activity) -> None:
-        """Delay a page from the network by the milliseconds of the fault `page_ms`."""
+        """Delay this page by the milliseconds of the fault `page_ms`, as if it came from the network."""
         self._load(activity, self.faults.page_ms)
 
     def _load(self, activity: Activity, milliseconds: int) -> None:

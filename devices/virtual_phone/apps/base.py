@@ -15,8 +15,14 @@ from devices.virtual_phone.window_manager import WindowManager
 class Page:
     """A page of an app: a title bar, a scrolling list and fixed parts at the bottom.
 
-    `large` shows the title below the bar in large letters, as Settings does. `header` replaces the bar. `secure` is
-    FLAG_SECURE: screenshots are black.
+    - `large`: Whether the title is shown below the bar in large letters, as in Settings.
+    - `body`: The rows of the list.
+    - `actions`: Buttons in the title bar.
+    - `header`: A widget that replaces the title bar.
+    - `bottom`: A widget below the list.
+    - `floating`: A button that floats over the list.
+    - `on_back`: What the arrow in the title bar does; None for no arrow.
+    - `secure`: Whether it has FLAG_SECURE, so that screenshots are black.
     """
 
     title: str = ""
@@ -31,7 +37,7 @@ class Page:
 
 
 def waiting(windows: WindowManager) -> list[Widget]:
-    """Return what a page shows while it is loading."""
+    """Return the widgets that a page shows while it is loading."""
     return [
         Gap(160),
         Picture("timer_sand", 48, "faint"),
@@ -46,8 +52,12 @@ def _loading(windows: WindowManager) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An installed app. `pages` maps names to pages, and `main` is the first one. `activity` is its name in `dumpsys`
-    output. `loading` builds what is shown instead of a page that has not loaded yet.
+    """An app of the virtual phone.
+
+    - `key`: Its short name.
+    - `activity`: Its activity's name in `dumpsys` output.
+    - `pages`: Functions that build its pages, by name; `main` is the first one.
+    - `loading`: Builds what is shown instead of a page that has not loaded yet.
     """
 
     key: str

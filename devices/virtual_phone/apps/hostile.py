@@ -1,4 +1,4 @@
-"""A hostile app: pages that want somebody to press what cannot be taken back, and count when it was pressed.
+"""A hostile app: its pages try to make somebody press something irreversible, and record when it was pressed.
 
 It has no icon and is opened by a scenario event or a test. The pages are data (`hostile.toml`).
 """
@@ -24,7 +24,7 @@ FIRST = "0"
 
 
 def play(windows: WindowManager, page: str, language: str) -> None:
-    """Brings a page to the front, with its first stage. Raises KeyError for one that is not there."""
+    """Bring a page in this language to the front, with its first stage. Raises KeyError if there is no such page."""
     shown = page_of(page, language)
     windows.state.dialogs.clear()
     activity = windows.show(KEY, "main", name=shown.name, language=language, stage=FIRST)
@@ -32,7 +32,7 @@ def play(windows: WindowManager, page: str, language: str) -> None:
 
 
 def turn(windows: WindowManager) -> None:
-    """Shows the next stage of the page; the last one stays."""
+    """Show the next stage of the page; the last one stays."""
     task = windows.state.task(KEY)
     if task is not None:
         _turn(windows, task.stack[-1])
@@ -68,7 +68,7 @@ def _page_of(activity: Activity) -> HostilePage:
 
 
 def main(windows: WindowManager) -> Page:
-    """The page that is played, at its stage."""
+    """Build the page that is being played, at its current stage."""
     activity = windows.page
     page = _page_of(activity)
     stage = page.stages[int(activity.arguments.get("stage", FIRST))]

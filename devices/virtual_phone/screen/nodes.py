@@ -73,11 +73,13 @@ Move = Callable[[Point, Point], None]
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """One element of the laid-out screen. All fields except `paint` and the handlers are what accessibility reports.
+    """One element of the laid-out screen. All fields except `paint` and the handlers (`on_…`) are what accessibility
+    reports.
 
-    `scroll` names a list that scrolls by up to `scroll_range` pixels. `scrollable` reports to accessibility that the
-    node scrolls although it has no list. In a `multiline` field, Enter starts a new line. `told` is false for parts
-    that an app draws itself and accessibility does not know.
+    - `multiline`: Whether Enter starts a new line in this field.
+    - `told`: False for parts that an app draws itself and accessibility does not know.
+    - `scrollable`: Whether accessibility reports that it scrolls, although it has no list.
+    - `scroll`: Name of the list that scrolls by up to `scroll_range` pixels; "" for none.
     """
 
     role: str
@@ -117,7 +119,9 @@ class Node:
             yield from child.walk()
 
     def at(self, point: Point, wanted: Callable[[Node], bool]) -> Node | None:
-        """Return the topmost node under a point that is `wanted`. Content outside a list's bounds is not hit."""
+        """Return the topmost node at a point for which `wanted` is true; None if there is none. Content outside a
+        list's bounds is not hit.
+        """
         if not self.bounds.holds(point):
             return None
         for child in reversed(self.children):

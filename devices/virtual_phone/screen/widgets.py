@@ -44,7 +44,7 @@ class Widget(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Meaning:
-    """What accessibility reports about a container or button, and what touching it does."""
+    """What accessibility reports about a container or button, and what touching it does (`on_tap`, `on_long`)."""
 
     role: str = LAYOUT
     text: str = ""
@@ -58,7 +58,7 @@ class Meaning:
     on_long: Touch | None = None
 
     def node(self, box: Bounds, children: list[Node], paint: Sequence[tuple[Bounds, Paint]]) -> Node:
-        """Create the node for this widget."""
+        """Create the node of this widget, with these children and boxes to paint."""
         return Node(
             role=self.role,
             bounds=box,

@@ -1,4 +1,6 @@
-"""Runs parsed lines. Messages and exit codes as mksh, Android's shell (external/mksh/src/exec.c, eval.c)."""
+"""Runs parsed shell lines. Messages and exit codes are those of mksh, Android's shell (external/mksh/src/exec.c,
+eval.c).
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,14 @@ SERVICES = {
     "wm": "window",
 }
 NO_SERVICE = 20
-"""cmd's exit code: NAME_NOT_FOUND is made that by cmdMain."""
+"""The exit code of `cmd` for a missing service (cmdMain turns NAME_NOT_FOUND into it)."""
 
 
 class Interpreter:
-    """One shell process: its variables live as long as the line."""
+    """One shell process. Its variables exist only while its line runs.
+
+    `commands` are the programs by name; `kind` is how the line came, for the journal (see `Entry`).
+    """
 
     def __init__(self, phone: Device, commands: Mapping[str, Command], kind: str) -> None:
         self._phone = phone
@@ -49,7 +54,7 @@ class Interpreter:
         self._line = ""
 
     async def run(self, line: str) -> tuple[int, Output]:
-        """Exit code and output of the line."""
+        """Run a line, and return its exit code and output."""
         output = Output()
         self._line = line
         try:

@@ -1,4 +1,4 @@
-"""Small programs of every Android shell. Forms: toybox 0.8 as shipped in Android 14 (external/toybox)."""
+"""Small programs of every Android shell, with the output of toybox 0.8 as in Android 14 (external/toybox)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = {app.package: app.label for app in APPS}
 
 
 async def echo(call: Call) -> int:
-    """A shell built-in; -n leaves out the newline."""
+    """Run `echo [-n] WORD …`; -n leaves out the newline."""
     words = list(call.arguments)
     newline = b"\n"
     if words[:1] == ["-n"]:
@@ -24,23 +24,23 @@ async def echo(call: Call) -> int:
 
 
 async def true(_call: Call) -> int:
-    """Succeeds."""
+    """Run `true`, which succeeds."""
     return 0
 
 
 async def false(_call: Call) -> int:
-    """Fails."""
+    """Run `false`, which fails."""
     return 1
 
 
 async def identity(call: Call) -> int:
-    """`id` of the shell user, recorded on Android 14 without the long group list."""
+    """Run `id` for the shell user; the output was recorded on Android 14, without the long list of groups."""
     call.say("uid=2000(shell) gid=2000(shell) groups=2000(shell),1004(input),1007(log) context=u:r:shell:s0")
     return 0
 
 
 async def date(call: Call) -> int:
-    """`date [+FORMAT]`, with the letters of strftime; `%s.%N` is the clock that the logs are written by."""
+    """Run `date [+FORMAT]`, with the letters of strftime. `%s.%N` is the clock of the event log."""
     now = call.phone.windows.clock()
     form = call.arguments[0] if call.arguments else "+%a %b %e %H:%M:%S %Z %Y"
     if not form.startswith("+"):
@@ -55,7 +55,7 @@ async def date(call: Call) -> int:
 
 
 async def ps(call: Call) -> int:
-    """`ps [-A]`: the shell itself, and with -A the launcher and every open app."""
+    """Run `ps [-A]`: lists the shell itself, and with -A also the launcher and every open app."""
     call.say("USER           PID  PPID        VSZ    RSS WCHAN            ADDR S NAME")
     rows = [("shell", "sh"), ("shell", "ps")]
     if call.arguments[:1] in (("-A",), ("-e",), ("-ef",)):
@@ -72,7 +72,8 @@ async def ps(call: Call) -> int:
 
 
 async def unzip(call: Call) -> int:
-    """`unzip -p ARCHIVE NAME`: one part to standard output; nothing else is there.
+    """Run `unzip -p ARCHIVE NAME`, which writes one file of an archive to standard output. Other forms are not
+    supported.
 
     Source: AOSP system/core/libziparchive, ziptool (its options are Info-ZIP's).
     """
@@ -100,7 +101,7 @@ async def unzip(call: Call) -> int:
 
 
 async def logcat(call: Call) -> int:
-    """`logcat -b events -d`, in the form of `-v epoch`; buffers other than the event log are empty.
+    """Run `logcat -b events -d`; prints the event log in the format of `-v epoch`. Other logs are empty.
 
     Source: AOSP system/logging/logcat/logcat.cpp.
     """

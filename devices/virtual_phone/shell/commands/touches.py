@@ -1,4 +1,4 @@
-"""`input`: touches, keys and text.
+"""The program `input`: touches, keys and text.
 
 Source: AOSP frameworks/base/services/core/java/com/android/server/input/InputShellCommand.java.
 """
@@ -39,16 +39,16 @@ NO_TOUCH = (
     "if any) to have the INJECT_EVENTS permission."
 )
 _FOCUSED = {"keyevent", "keycombination", "text"}
-"""What goes to the display with the focus when it names none; touches go to the default display then."""
+"""Commands that go to the focused display when they name none; touches then go to the default display."""
 USAGE = "Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
 
 
 class BadArguments(Exception):
-    """What `input` says about its arguments."""
+    """The arguments of `input` are wrong; the message is what it prints."""
 
 
 async def run(call: Call) -> int:
-    """`input [source] [-d display] command …`."""
+    """Run `input [source] [-d display] command …`."""
     words = list(call.arguments)
     if words[:1] and words[0] in SOURCES:
         words.pop(0)
