@@ -13,7 +13,7 @@ class Size:
     height: int
 
     def holds(self, point: Point) -> bool:
-        """Whether the point lies inside a picture of this size."""
+        """Return whether the point lies inside a picture of this size."""
         return 0 <= point.x < self.width and 0 <= point.y < self.height
 
 
@@ -54,7 +54,7 @@ class Bounds:
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
     def holds(self, point: Point) -> bool:
-        """Whether the point lies inside the rectangle."""
+        """Return whether the point lies inside the rectangle."""
         return self.left <= point.x < self.right and self.top <= point.y < self.bottom
 
     def clipped(self, size: Size) -> Bounds:

@@ -23,7 +23,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Report all measured parts in this process to the listener until the block ends."""
+    """Context manager: report all measured parts of the work in this process to the listener until the block ends."""
     _listeners.append(listener)
     try:
         yield

@@ -1,4 +1,6 @@
-"""The interface of a phone: what can be seen on it and done to it. The adb driver implements it."""
+"""The interface of a phone: what can be seen on it and done to it. The adb driver (`devices.adb.driver`) implements
+it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Health(StrEnum):
 
     @property
     def usable(self) -> bool:
-        """Whether a run may start: a sleeping phone is woken, and a person is asked to unlock a locked one."""
+        """Whether a task can begin on the phone now: a sleeping phone is woken, and a person is asked to unlock a
+        locked one.
+        """
         return self in {Health.READY, Health.LOCKED, Health.ASLEEP, Health.LOW_BATTERY}
 
     @property
@@ -97,7 +101,9 @@ class PhoneInfo:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One node of the accessibility tree. Bounds are native pixels of the screenshot taken with it."""
+    """One element on the screen (a node of the accessibility tree). Bounds are in native pixels of the screenshot
+    taken with it.
+    """
 
     bounds: Bounds
     text: str = ""
@@ -129,7 +135,7 @@ def is_slider(element: Element) -> bool:
 
 
 def is_wheel(element: Element) -> bool:
-    """Whether the element is a wheel of values, such as a number picker, judged by its Android class."""
+    """Return whether the element is a wheel of values, such as a number picker, judged by its Android class."""
     return element.class_name.endswith(("NumberPicker", "WheelView", "WheelPicker", "PickerView"))
 
 

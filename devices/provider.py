@@ -34,5 +34,5 @@ class DeviceProvider(Phones, Protocol):
 
     @property
     def away(self) -> int:
-        """How many servers with possible phones do not answer at the moment."""
+        """The number of servers (such as adb servers or hosts) that may have phones but do not answer at the moment."""
         ...

@@ -64,7 +64,7 @@ class FoundFiles:
 
 
 def safe_name(name: str) -> str:
-    """Return the name without folders, control characters and characters special to a file system or shell."""
+    """Return a valid file name made from this one: without folders, and with special characters replaced by "_"."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     kept = "".join(each if each.isalnum() or each in "._- ()" else "_" for each in last).strip(" .")
     stem, dot, suffix = kept.rpartition(".")
@@ -113,7 +113,7 @@ def checked_path(path: str) -> str:
 
 
 def checked_folder(path: str) -> str:
-    """Like `checked_path` for a folder, which may be all of shared storage. Raises FileRejected."""
+    """Like `checked_path`, for a folder, which may also be the root of shared storage. Raises FileRejected."""
     normal = posixpath.normpath(path)
     return normal if f"{normal}/" in SHARED else checked_path(path)
 
@@ -149,7 +149,7 @@ def _names(path: str) -> list[str]:
 
 
 def _is_private(path: str) -> bool:
-    """Whether a path of shared storage leads into an app's folder, or looks as if it did."""
+    """Return whether a path of shared storage leads into an app's folder, or looks as if it did."""
     names = _names(path)
     return any(len(names) >= len(folder) and _begins(names, folder) for folder in PRIVATE)
 
@@ -159,7 +159,7 @@ def _begins(names: list[str], folder: tuple[str, ...]) -> bool:
 
 
 def _reads_as(name: str, word: str) -> bool:
-    """Whether a name is this word, or has letters of another script in place of some of its letters."""
+    """Return whether a name is this word, or has letters of another script in place of some of its letters."""
     if name == word:
         return True
     if len(name) != len(word) or not any(map(str.isascii, name)):

@@ -61,7 +61,7 @@ class Words(str):
         return made
 
     def with_texts(self, change: Callable[[str], str]) -> Words:
-        """Return the same sentence with `change` applied to each value that is a text."""
+        """Return a copy of the sentence with `change` applied to each of its values that is a text."""
         values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
         return Words(self.form, self.kind, values, self.translations)
 
@@ -108,7 +108,7 @@ def worded(by: Worder, language: str = "") -> Iterator[None]:
 
 
 def flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the entries of nested tables as pairs of a dotted key and a stripped text."""
+    """Yield the texts in nested tables as (dotted key, stripped text). `above` is the prefix of the keys."""
     for name, value in table.items():
         key = f"{above}{name}"
         if isinstance(value, Mapping):

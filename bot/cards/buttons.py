@@ -21,7 +21,7 @@ LABEL_LIMIT = 80
 
 
 class ButtonAction(StrEnum):
-    """What a button does."""
+    """The action of a button; the values are stored in the data of buttons that were sent."""
 
     STOP = "stop"
     PAUSE = "pause"

@@ -280,11 +280,11 @@ class KnowsTasks(Protocol):
     """The source of what a card shows besides the stored task; the task service implements it."""
 
     async def last_step(self, task: str) -> StepRow | None:
-        """The task's latest step; None before the first one."""
+        """Return the task's latest step; None before the first one."""
         ...
 
     async def place_in_queue(self, task: str) -> int | None:
-        """The task's place in the queue, from 1; None if it is not waiting for a phone."""
+        """Return the task's place in the queue, from 1; None if it is not waiting for a phone."""
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:
@@ -296,7 +296,7 @@ class KnowsTasks(Protocol):
         ...
 
     def ending(self, task: str) -> bool:
-        """Whether the task was cancelled and its last action has not finished."""
+        """Return whether the task was cancelled and its last action has not finished."""
         ...
 
 

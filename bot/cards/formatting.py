@@ -23,7 +23,7 @@ ACTION_LIMIT = 90
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text on one line, cut to `limit` characters with an ellipsis."""
+    """Return the text on one line, cut to `limit` characters with an ellipsis if it is longer."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 

@@ -197,7 +197,7 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
 
 
 def closed_words(open_question: OpenQuestion) -> str:
-    """Say how a question was closed, and how long after it was asked if that is known."""
+    """Return the sentence that says how a question was closed, and how long after it was asked if that is known."""
     line = closed_line(open_question)
     if open_question.closed is None:
         return line

@@ -1,4 +1,4 @@
-"""People, places and messages, described so that it works for every chat platform."""
+"""Types for people, places and messages that apply to every chat platform."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class MessageRef:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a message comes from. `private` says whether it is a one-to-one chat, which access depends on."""
+    """The place where a person writes. `private` says whether it is a one-to-one chat, on which their access
+    depends.
+    """
 
     address: Address
     private: bool = False

@@ -64,7 +64,7 @@ class Capabilities:
 
 
 class FloodWait(Exception):
-    """The platform's rate limit was hit: send nothing for `seconds`."""
+    """The platform's rate limit was exceeded: nothing may be sent for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the platform asks for {seconds:.0f} s of silence")
@@ -143,7 +143,7 @@ class Chat(Protocol):
 
 
 class Connected(Chat, Protocol):
-    """A chat that holds a connection to its platform."""
+    """A chat that keeps a connection to its platform open."""
 
     @property
     def online(self) -> bool:

@@ -1,4 +1,4 @@
-"""What people send: messages, typed commands and pressed buttons, with their attachments."""
+"""Types for what people send: messages, typed commands and pressed buttons, with their attachments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the service sends to people: messages with pictures, buttons and menus, and replies to what they did."""
+"""Types for what the service sends to people: messages with pictures, buttons and menus, and replies to commands and
+presses.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ class Picture:
 
 
 class Tone(StrEnum):
-    """The state of a task as a platform can show it at a glance, for instance by a colour."""
+    """The state of a task as a platform can show it at a glance, such as by a colour."""
 
     WORKING = "working"
     WAITING = "waiting"

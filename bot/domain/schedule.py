@@ -25,7 +25,7 @@ LONGEST = 366 * 86_400
 
 
 class RuleKind(StrEnum):
-    """The kinds of rules by which a schedule becomes due."""
+    """The kinds of rules that decide when a schedule is due."""
 
     AT = "at"
     """Once, at a local time such as 2026-12-24T18:00."""
@@ -42,7 +42,9 @@ class RuleKind(StrEnum):
 
 
 class BadRule(Exception):
-    """A text could not be read as a rule; `why` is a key below `schedule.bad` in the text catalogue."""
+    """A text could not be read as a rule for a schedule. `why` is the key of the reason below `schedule.bad` in the
+    text catalogue.
+    """
 
     def __init__(self, why: str) -> None:
         super().__init__(why)

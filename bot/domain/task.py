@@ -24,7 +24,7 @@ from devices.app_titles import readable
 
 
 class TaskState(StrEnum):
-    """The state of a task; `bot.domain.task` has the table of allowed transitions."""
+    """The state of a task. `bot.domain.task.TRANSITIONS` lists the allowed changes."""
 
     QUEUED = "queued"
     WORKING = "working"
@@ -36,7 +36,7 @@ class TaskState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A stored task: what a person asked for, and what has become of it. Times are Unix seconds."""
+    """A stored task: what a person asked for, and its progress and result. Times are Unix seconds."""
 
     id: str
     """A number as text, counted up, so that people can say it."""
@@ -158,7 +158,7 @@ class StepRow:
 
     @property
     def denied(self) -> bool:
-        """Whether a person refused what the step was about to do."""
+        """Whether a person refused to approve what the step was about to do."""
         return is_denied(self.effect)
 
     @property
@@ -227,7 +227,7 @@ def locator(question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The result of accepting a task; `duplicate` if the same event had created it before."""
+    """The result of accepting a task. `duplicate` says whether the same event (message) had created it before."""
 
     task: Task
     duplicate: bool
@@ -242,7 +242,7 @@ class Answered:
 
 
 class TaskError(Exception):
-    """The task service refused a request; base class of its reasons."""
+    """The task service refused a request. Base class; the subclasses are the reasons."""
 
 
 class UnknownTask(TaskError):
@@ -285,7 +285,7 @@ class BadText(TaskError):
 
 
 class TooManyTasks(TaskError):
-    """The limit of unfinished tasks is reached."""
+    """The maximum number of unfinished tasks is reached."""
 
 
 class OverQuota(TaskError):

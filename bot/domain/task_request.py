@@ -48,7 +48,7 @@ class SkillCall:
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """A task in a person's words, before its phones and its skill are looked up."""
+    """A task as a person worded it, before its phones and its skill are looked up."""
 
     text: str
     device: str = ""
@@ -65,7 +65,7 @@ class TaskDraft:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a task was asked for, and by which message."""
+    """Where a person gave a task, and in which message."""
 
     address: Address
     event: str
@@ -78,7 +78,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class WishedPhone:
-    """One of the phones that a task is meant for."""
+    """A phone on which a task is to be done."""
 
     id: str
     """`all` in a task that was refused before the available phones were looked up."""

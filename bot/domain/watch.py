@@ -57,7 +57,9 @@ class Watch(_Frozen):
 
 
 class Finding(StrEnum):
-    """The result of judging one reading."""
+    """The kinds of results when one reading is judged: nothing to report, the condition met, a change, or no value
+    found.
+    """
 
     SILENT = "silent"
     MET = "met"

@@ -1,4 +1,4 @@
-"""The operator's time zone, in which days begin and schedules are read."""
+"""Days and time zones: looks up the operator's time zone, and computes when days begin in it."""
 
 from __future__ import annotations
 

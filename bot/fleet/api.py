@@ -52,7 +52,9 @@ class ConflictInfo(Got):
 
 
 class Hosts(Listed[HostInfo]):
-    """The hosts that have joined. `switched_on` is false if this service takes none; `FLEET_URL` switches it on."""
+    """The list of hosts that have joined. `switched_on` is false if this service takes none; the setting FLEET_URL
+    switches that on.
+    """
 
     switched_on: bool
     install: str = Field(description="The command that installs what hosts need; empty where it is installed.")

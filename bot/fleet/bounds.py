@@ -58,8 +58,8 @@ def in_line(text: str, most: int) -> str:
 
 
 class Faults(Counter[str]):
-    """Counts each host's invalid messages and failed requests. The log mentions the first, and then whenever the number
-    has doubled.
+    """Counts each host's invalid messages and failed requests. The first is logged, and then whenever the number has
+    doubled.
     """
 
     def note(self, host: str, why: str) -> None:
@@ -72,7 +72,9 @@ class Faults(Counter[str]):
 
     @contextmanager
     def of(self, host: str) -> Iterator[None]:
-        """Count any error in this block as a fault of the host, and suppress it. Only EngineAway is raised."""
+        """Context manager that counts any error in its block as a fault of the host, and suppresses it. Only
+        EngineAway is raised.
+        """
         try:
             yield
         except EngineAway:

@@ -113,7 +113,7 @@ class FleetRoutes:
 
 
 def hub_of(machines: RemoteMachines | None) -> Hub | None:
-    """Return the hub that `bot.fleet.hub_parts` has created, None if this service takes no hosts."""
+    """Return the service's hub (made by `bot.fleet.hub_parts`); None if this service takes no hosts."""
     return None if machines is None else cast("HubParts", machines).hub
 
 
@@ -123,7 +123,7 @@ def may_be_called(name: str) -> bool:
 
 
 def state_of(host: Host) -> str:
-    """Return the state of a host in words."""
+    """Return the state of a host in words, such as that it is away or blocked."""
     if host.blocked:
         return say("fleet.blocked")
     if _has_other_version(host):

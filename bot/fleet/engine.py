@@ -20,7 +20,9 @@ REQUEST_S: Final = 5.0
 
 
 def steady_now() -> float:
-    """Return the event loop's time in seconds, used for all waiting because setting the clock does not change it."""
+    """Return the event loop's time in seconds. All waiting uses it, because setting the system clock does not change
+    it.
+    """
     return asyncio.get_running_loop().time()
 
 
@@ -77,8 +79,8 @@ class Delivery(Protocol):
         ...
 
     async def done(self) -> None:
-        """Acknowledge the message, so that its queue does not deliver it again; does nothing for one delivered only
-        once.
+        """Acknowledge the message, so that its queue does not deliver it again. Does nothing for a message that is
+        delivered only once.
         """
         ...
 
@@ -106,7 +108,7 @@ class Link(Protocol):
         ...
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with each message under this subject, one after the other."""
+        """Call `heard` with each message that arrives under this subject, one after the other."""
         ...
 
     async def flush(self) -> None:
@@ -140,7 +142,9 @@ class Link(Protocol):
         ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """Store the value of a key without waiting: a reader may still get the previous value right afterwards."""
+        """Store the value of a key in this key-value store without waiting: a reader may still get the previous value
+        right afterwards.
+        """
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:

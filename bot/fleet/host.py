@@ -298,7 +298,7 @@ class Host:
                 await self._runs.take_order(sent)
 
     def _is_wanted(self, sent: OrderSent) -> bool:
-        """Whether the order is still valid: the hub may have abandoned the run since it was sent."""
+        """Return whether the order is still valid: the hub may have abandoned the run since it was sent."""
         beat = self._beat
         return beat is None or beat.number < sent.number or str(sent.order.run) in beat.runs
 

@@ -141,7 +141,7 @@ class HostedRun:
                 return
 
     def stop_acquiring(self) -> None:
-        """Stop waiting for a phone."""
+        """Stop the wait for a phone that `acquire` started."""
         if self.acquiring is not None:
             self.acquiring.cancel()
             self.acquiring = None
@@ -312,7 +312,7 @@ class HostedRun:
 
 
 def new_id() -> str:
-    """Return a new id for a request, by which a repeated one is recognised."""
+    """Return a random id for a request, so that a repetition of the request is recognised."""
     return random.token_hex(8)
 
 

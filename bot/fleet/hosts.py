@@ -56,13 +56,13 @@ class Host:
 
     @property
     def usable(self) -> bool:
-        """Whether the host can be given work now."""
+        """Whether the host can be given work now: it is reachable, not blocked, and its messages are understood."""
         known = self.presence is not None and understands(self.presence.speaks)
         return known and not self.away and not self.blocked
 
     @property
     def blocked(self) -> bool:
-        """Whether the host's key is refused because two machines have used it."""
+        """Whether the host's key is refused because two computers have used it."""
         return self.known.blocked is not None
 
     def phones(self) -> tuple[PhoneThere, ...]:
@@ -116,7 +116,7 @@ class Hosts(Mapping[str, Host]):
         return host is not None
 
     def usable(self, name: str) -> bool:
-        """Whether this host can be given work now."""
+        """Return whether there is a host of this name that can be given work now."""
         return name in self._hosts and self._hosts[name].usable
 
     @property

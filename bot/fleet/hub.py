@@ -124,7 +124,7 @@ class Hub:
 
     @property
     def online(self) -> bool:
-        """Whether the engine is reachable now."""
+        """Whether the engine (message broker) is reachable now."""
         return self._link is not None and self._link.is_open
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -52,11 +52,11 @@ class HubParts:
         self._runner: FleetRunner | None = None
 
     async def start(self) -> None:
-        """Connect to the other machines."""
+        """Start the hub, which connects to its hosts."""
         await self.hub.start()
 
     async def stop(self) -> None:
-        """Disconnect from the other machines."""
+        """Stop the hub."""
         await self.hub.stop()
 
     def in_record(self, task: str, event: TaskEvent) -> None:

@@ -174,7 +174,7 @@ class Incoming:
         self._received[run] = last
 
     def _is_its_own(self, run: RunId, host: str, item: Item) -> bool:
-        """Whether the message concerns only this run: the run itself, its questions, and a phone of its host."""
+        """Return whether the message concerns only this run: the run itself, its questions, and a phone of its host."""
         if not isinstance(item, Told):
             return True
         match item.event:
@@ -200,5 +200,5 @@ class Incoming:
 
 
 def _is_of(question: str, run: RunId) -> bool:
-    """Whether a question belongs to this run, with whose id its own begins."""
+    """Return whether a question belongs to this run, with whose id its own begins."""
     return question.startswith(f"{run}.")

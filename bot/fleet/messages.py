@@ -67,7 +67,7 @@ _PHONE_ID: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long hub and host wait for each other, in seconds by the clock of the one that waits."""
+    """Time limits in seconds for how long hub and host wait for each other, by the clock of the one that waits."""
 
     beat: float = 2.0
     away: float = 6.0
@@ -421,7 +421,7 @@ class Reply(Message):
     data: Any = None
 
     def bytes(self, body: bytes = b"") -> bytes:
-        """Encode the reply, with any bytes that follow."""
+        """Encode the reply as bytes, followed by `body`."""
         return self.model_dump_json().encode() + b"\n" + body
 
 

@@ -120,12 +120,14 @@ class NatsLink:
             await self._client.publish(subject, data)
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
-        """Send a request and return the answer."""
+        """Send a request and return the answer. Raises EngineAway if none comes within `timeout` seconds."""
         with _as_away():
             return (await self._client.request(subject, data, timeout=timeout)).data
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with each message under this subject, one after the other."""
+        """Call `heard` with each message that arrives under this subject, one after the other. Errors of `heard` are
+        logged.
+        """
 
         async def on(message: Msg) -> None:
             try:

@@ -97,7 +97,7 @@ class Outgoing:
             self._due.set()
 
     async def send(self) -> None:
-        """Send what is due, in order, until cancelled."""
+        """Send due messages in order, until cancelled."""
         while True:
             await self._due.wait()
             self._due.clear()

@@ -29,12 +29,12 @@ class Conflict:
 
     @property
     def sentence(self) -> Words:
-        """A sentence that says what is wrong."""
+        """A sentence for people that says that two computers report this phone."""
         return words("fleet.conflict", phone=self.phone, owner=called(self.owner), claimant=called(self.claimant))
 
     @property
     def fix(self) -> Words:
-        """A sentence that says what an admin can do about it."""
+        """A sentence for people that says what an admin can do about the conflict."""
         return words("fleet.conflict_fix", phone=self.phone, host=self.claimant)
 
 

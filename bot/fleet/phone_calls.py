@@ -122,7 +122,7 @@ def jpeg_of(image: Image.Image) -> bytes:
 
 
 def image_of(data: bytes) -> Image.Image:
-    """Decode a JPEG. Blocks. Raises OSError."""
+    """Decode a JPEG into an RGB picture. Blocks. Raises OSError if it is invalid."""
     with opened(data, ("JPEG",)) as picture:
         return picture.convert("RGB")
 

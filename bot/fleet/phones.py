@@ -64,7 +64,7 @@ class FleetPhones:
         self._look()
 
     async def stop(self) -> None:
-        """Detach the phones."""
+        """Stop making the phones available: `get` then raises PhoneGone."""
         self._started = False
 
     @property
@@ -319,7 +319,9 @@ class HostedPhone:
             raise PhoneError(words("fleet.not_understood", host=self.info.host)) from error
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """Read a file of at most `limit` bytes from the phone's shared storage."""
+        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing or larger
+        than `limit` bytes.
+        """
         _, data = await self._call("pull", {"path": path, "limit": limit})
         return data
 

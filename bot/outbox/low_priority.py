@@ -55,7 +55,7 @@ class StepStream:
             self._waiting.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
-        """Whether the task has a thread that is used for tasks only."""
+        """Return whether the task has a thread that is used for tasks only."""
         if task.place is None or task.place in self._threads:
             return task.place is not None
         if made_for_tasks := await self._tasks.made_for_tasks(task.place):
@@ -169,7 +169,7 @@ class LowPriorityQueue:
         return not self._changed and not self._looks and not self._steps.next()
 
     def urgency(self) -> Urgency | None:
-        """The highest urgency among what can be shown now; None if there is nothing."""
+        """Return the highest urgency among the messages that can be sent now; None if there are none."""
         cards = self._due_cards()
         if any(task in self._answers for task in cards):
             return Urgency.ANSWER

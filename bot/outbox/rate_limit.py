@@ -148,7 +148,7 @@ class RateLimitedChat:
 
     @property
     def silent_until(self) -> float:
-        """Unix seconds until which the platform asked for silence."""
+        """The Unix time until which the platform demands that nothing be sent; in the past if it does not."""
         return self._rate_limit.silent_until
 
     def delay(self, urgency: Urgency) -> float:

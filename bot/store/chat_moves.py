@@ -20,7 +20,7 @@ _MOVE: Final = insert(moved_chats, moved_chats.c.keys()).on_conflict_do_nothing(
 
 
 def _is_there(address: ColumnElement[str]) -> ColumnElement[bool]:
-    """Whether an address, as it is kept, begins as those in the chat do."""
+    """Return whether an address, as it is kept, begins as those in the chat do."""
     return func.substr(address, 1, bindparam("length", type_=Integer())) == bindparam("beginning")
 
 

@@ -1,4 +1,6 @@
-"""The store's view of a database: rows, statement parameters, and open transactions."""
+"""The interfaces of a database as the store uses it: rows, statement parameters, transactions, and the database
+itself.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,14 @@ class Row(Protocol):
         ...
 
     def keys(self) -> Iterable[str]:
-        """The names of the columns."""
+        """Return the names of the columns."""
         ...
 
 
 class Source(Protocol):
-    """Runs statements: the database (for reading), one of its reads, or an open transaction."""
+    """Something that runs statements: a database (for reading), an open read (see `Database.read`), or an open
+    transaction.
+    """
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
         """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
@@ -51,7 +55,9 @@ class Statements:
         self._run = run
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Run one statement and return all its rows."""
+        """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
+        change.
+        """
         return self._run(statement, values)
 
 
@@ -79,7 +85,9 @@ class Database(Protocol):
         ...
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Read committed data. Waits up to `patience` seconds for an unavailable server. Raises StoreError."""
+        """Run one statement that reads committed data, and return its rows. Waits up to `patience` seconds for an
+        unreachable server. Raises StoreError.
+        """
         ...
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
@@ -100,7 +108,9 @@ class Database(Protocol):
         ...
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
+        `write`.
+        """
         ...
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:

@@ -140,13 +140,15 @@ class Conversations:
         return _CONVERSATION.read_all(await self._database.fetch(_EARLIER if before else _OF, values))
 
     async def change(self, number: str, title: str, guidance: Guidance) -> None:
-        """Rename a conversation, and set the guidance for its later tasks. Raises StoreError."""
+        """Change a conversation's title, and the guidance (instructions and model settings) for its later tasks.
+        Raises StoreError.
+        """
         kept = guidance.model_dump_json(exclude_defaults=True)
         values: Parameters = {"id": number, "title": title, "guidance": kept, "updated": self._clock()}
         await self._database.execute(_CHANGE, values)
 
     async def remove(self, number: str) -> None:
-        """Delete a conversation and its messages; its tasks and their logs stay."""
+        """Delete a conversation and its messages. Its tasks and their event logs are not deleted."""
         await self._database.execute(_REMOVE, {"id": number})
 
     async def say(self, conversation: str, text: str, *, task: str, key: str) -> Said:

@@ -126,7 +126,7 @@ class MemoryTable:
         return tuple(found)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """All facts of the person, the oldest first. Raises StoreError."""
+        """Return all facts of the person, the oldest first. Raises StoreError."""
         return _FACT.read_all(await self._database.fetch(_ALL, {"own": self._own(person)}))
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:

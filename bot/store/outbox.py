@@ -93,7 +93,7 @@ class OutboxRow:
 
     @property
     def kind(self) -> OutboxKind:
-        """The name of the payload's kind in the table."""
+        """The kind of the message's payload, as the table names it."""
         return _columns(self.payload)[0]
 
 

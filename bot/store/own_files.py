@@ -91,8 +91,11 @@ class OwnFiles:
         await self._database.write(work)
 
     async def has(self, content: str, accounts: Collection[Person], home: Address) -> bool:
-        """Whether a person with these accounts has uploaded the file, or was shown it in their tasks or in their own
-        chat at `home`. Raises StoreError.
+        """Return whether a person with these accounts has uploaded the file with the reference `content`, or was shown
+        it.
+
+        The person was shown it if it was part of their tasks, or was sent to the console of the account at `home`.
+        Raises StoreError.
         """
         people = accounts_text(accounts)
         rows = await self._database.fetch(_HAS, {"content": content, "people": people, "owner": home.chat})

@@ -89,7 +89,7 @@ class Tiers:
         return GIFT.read_all(await self._database.fetch(_TIERS))
 
     async def give(self, transaction: Transaction, gift: TierGift) -> None:
-        """Store a tier, replacing the one that the same person or role had."""
+        """Store the tier of a person or role, replacing the one that they had."""
         await transaction.fetch(_GIVE_TIER, GIFT.values(gift))
 
     async def take(self, transaction: Transaction, platform: str, guild: str, subject: str) -> str:
@@ -154,7 +154,9 @@ class Links:
         return True
 
     async def leave(self, transaction: Transaction, platform: str, account: str) -> tuple[Person, ...]:
-        """Unlink an account. Returns the accounts that it was linked with."""
+        """Unlink an account, and return the accounts that it was linked with. If only one of these remains, it is
+        unlinked too.
+        """
         people = await self.all(transaction)
         accounts = next((found for found in people if _among(Person(platform, account), found)), ())
         await transaction.fetch(_UNLINK, {"platform": platform, "id": account})

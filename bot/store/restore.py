@@ -181,7 +181,7 @@ def _is_written(name: str, written: Collection[str]) -> bool:
 
 
 def _is_ours(entry: zipfile.ZipInfo) -> bool:
-    """Whether a backup could have written it so: not encrypted, packed as ours, and at a time that there is."""
+    """Return whether a backup could have written it so: not encrypted, packed as ours, and at a time that there is."""
     try:
         _taken(entry)
     except (ValueError, OverflowError):

@@ -148,7 +148,7 @@ class SkillTable:
         await self._database.write(work)
 
     async def owner(self, name: str) -> Person | None:
-        """The person who first saved this skill; None if it was not saved here."""
+        """Return the person who first saved this skill; None if it was not saved here."""
         saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
         return None if saved is None else Person(saved.person.platform, saved.person.id)
 

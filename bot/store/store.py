@@ -131,11 +131,11 @@ class Store:
         await self._database.close()
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
-        """Run several reads together; see `Database.read`."""
+        """Run several reads together and return the result of `work`; see `Database.read`."""
         return await self._database.read(work)
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several changes as one transaction; see `Database.write`."""
+        """Run several changes as one transaction and return the result of `work`; see `Database.write`."""
         return await self._database.write(work, patience=patience)
 
     async def size(self) -> int:

@@ -219,7 +219,9 @@ class Tasks:
         await self._database.execute(_FORGET_EVENTS, {"before": before})
 
     async def save(self, transaction: Transaction, task: Task, *, now: float) -> None:
-        """Store the changeable fields of a task; `now` is the time of the change if its state differs."""
+        """Store the changeable fields of a task (state, outcome, phone, usage and the like). If its state differs,
+        `now` (Unix seconds) is stored as the time of the change.
+        """
         values: Parameters = {
             "id": int(task.id),
             "now": now,

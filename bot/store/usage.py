@@ -107,7 +107,7 @@ class UsageRow:
 
 
 def _counts(table: Table) -> tuple[ColumnElement[bool], ...]:
-    """Whether something was in the time that is asked for, and of one of the people, or of anybody."""
+    """Return whether something was in the time that is asked for, and of one of the people, or of anybody."""
     return (
         table.c.created >= bindparam("begin"),
         table.c.created < bindparam("end"),

@@ -89,7 +89,7 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
 
 
 def _is_part(wanted: str) -> bool:
-    """Whether it is long enough to match part of a name: two Chinese characters are a word."""
+    """Return whether it is long enough to match part of a name: two Chinese characters are a word."""
     return len(wanted) > (2 if wanted.isascii() else 1)
 
 

@@ -78,8 +78,8 @@ class Apps:
             return choose(name, self._known, self._aliases)
 
     async def all(self) -> tuple[InstalledApp, ...]:
-        """Return every app on the launcher, sorted by the label that the phone shows, or by a readable name if the
-        label cannot be read.
+        """Return every app on the launcher, sorted by its label in the phone's language, or by a name made from its
+        package if the label cannot be read.
         """
         language = await self._told_language()
         self._known = await self._labels.of(await self._read(), language)
@@ -159,7 +159,7 @@ def parse_activities(output: str) -> tuple[App, ...]:
 
 
 def launch_command(app: App) -> str:
-    """Return the command line that opens an app as its icon would."""
+    """Return the command line that opens an app in the same way as its icon."""
     if not app.activity:
         return command("monkey", "-p", app.package, "-c", "android.intent.category.LAUNCHER", 1)
     intent = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-f", _LAUNCHER_FLAGS)
@@ -210,7 +210,9 @@ class Titles:
         self._learning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Start a run: each app is asked about once, because its language and version may have changed."""
+        """Start a run: from now on the phone is asked once about each app, because its language and the apps' versions
+        may have changed.
+        """
         self._open = True
         self._asked.clear()
         self._versions.clear()

@@ -107,7 +107,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         return connection
 
     def connect(self) -> adbutils.AdbConnection:
-        """Open a socket to the adb server."""
+        """Return a new connection to the adb server, which this call does not own (see `make_connection`)."""
         return _Socket(self.host, self.port, self.remaining)
 
     def open(self, service: str, *, acts: bool = True) -> adbutils.AdbConnection:
@@ -126,7 +126,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         return connection
 
     def receive(self, connection: adbutils.AdbConnection) -> bytes:
-        """Return the next bytes of a stream, empty at its end. Raises TimeoutError at the deadline."""
+        """Return the next bytes of a stream; b"" at its end. Raises TimeoutError at the deadline."""
         connection.conn.settimeout(self.remaining)
         received: bytes = connection.conn.recv(CHUNK)
         return received
@@ -172,7 +172,7 @@ class Connection:
         self.serial = serial
 
     def call(self, deadline: float) -> Call:
-        """Return a new call with this deadline (monotonic seconds)."""
+        """Return a new call to the phone with this deadline, in seconds of `time.monotonic`."""
         return Call(self.address, self.serial, deadline)
 
     async def run(self, work: Callable[[Call], Answer], *, timeout: float, doing: str) -> Answer:

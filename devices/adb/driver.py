@@ -93,7 +93,7 @@ class AdbPhone:
 
     @property
     def connection(self) -> Connection:
-        """The current link."""
+        """The current link to the phone."""
         return self._shell.connection
 
     def attach(self, connection: Connection) -> None:

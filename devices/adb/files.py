@@ -1,4 +1,4 @@
-"""Transfers files to and from a phone's shared storage, and finds files by name where people keep them."""
+"""Transfers files to and from a phone's shared storage, and lists, finds, moves and creates files and folders there."""
 
 from __future__ import annotations
 

@@ -58,14 +58,14 @@ class Dialer:
         self._serials[serial] = asyncio.Event()
 
     def start(self) -> None:
-        """Start connecting."""
+        """Start to connect the expected phones in the background."""
         self._running = [
             asyncio.create_task(self._keep(serial, loss), name=f"dialling {serial}")
             for serial, loss in self._serials.items()
         ]
 
     async def stop(self) -> None:
-        """Stop connecting; connected phones stay connected."""
+        """Stop connecting phones. Connected phones stay connected."""
         for each in self._running:
             each.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -148,7 +148,7 @@ class DeviceTracker:
         self._dialer = Dialer(self._servers, self._there)
 
     def start(self) -> None:
-        """Start tracking, and start local servers that are not running."""
+        """Start to track the servers' phones in the background. Local adb servers that are not running are started."""
         self._dialer.start()
         self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
 
@@ -233,7 +233,7 @@ class DeviceTracker:
         await asyncio.gather(*(self.connect(link) for link in self._networked if link[0] == address))
 
     def _there(self, serial: str) -> bool:
-        """Whether a server has this phone; an offline one is dialled again, an unauthorized one counts."""
+        """Return whether a server has this phone; an offline one is dialled again, an unauthorized one counts."""
         return any(states.get(serial, "offline") != "offline" for states in self._states.values())
 
     def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:

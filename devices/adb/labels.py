@@ -32,7 +32,7 @@ class NotATable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """Language, script and country, as in `zh-Hant-TW`; unknown parts are empty."""
+    """A locale: language, script and country, as in `zh-Hant-TW`. Unknown parts are ""."""
 
     language: str = ""
     script: str = ""

@@ -179,7 +179,7 @@ def _text(extras: dict[str, str], said: str) -> str:
 
 
 def _lasts(head: str) -> bool:
-    """Whether its flags say that something is in progress or that it summarises others."""
+    """Return whether its flags say that something is in progress or that it summarises others."""
     found = re.search(r"^ +flags=(\S+)", head, re.MULTILINE) or re.search(r"\bflags=(0x[0-9a-fA-F]+|[A-Z_|]+)", head)
     if found is None:
         return False

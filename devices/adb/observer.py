@@ -65,7 +65,7 @@ class Observer:
 
     @property
     def size(self) -> Size | None:
-        """The size of the last picture; None before the first."""
+        """The size in pixels of the last screenshot; None before the first."""
         return self._last.size
 
     async def take_last(self, what: Input) -> LastScreen:
@@ -451,7 +451,7 @@ class ScreenReading:
         return await self.elements(), state
 
     async def elements(self) -> tuple[Element, ...] | None:
-        """Return the elements; None if they did not arrive in time. Raises as `result`."""
+        """Wait for the elements and return them; None if they did not arrive in time. Raises as `result`."""
         assert self._tree is not None
         return await self._tree
 
@@ -461,7 +461,7 @@ class ScreenReading:
         return await self._state
 
     async def drop(self) -> None:
-        """Stop what is still being read and ignore its result."""
+        """Stop readings in progress and ignore their results."""
         for task in (self._tree, self._state):
             if task is not None:
                 await _end(task)

@@ -159,7 +159,7 @@ def _finish(conn: socket.socket) -> None:
 
 
 def _ended(stream: adbutils.AdbConnection) -> bool:
-    """Whether the stream was closed by the phone or on the way. Does not wait."""
+    """Return whether the stream was closed by the phone or on the way. Does not wait."""
     conn: socket.socket = stream.conn
     try:
         conn.setblocking(False)

@@ -171,7 +171,10 @@ class Preparation:
         """Whether text is typed through ADBKeyboard; None before the phone was asked."""
 
     async def prepare(self, size: Size | None) -> State:
-        """Wake the phone, unlock it without a PIN, keep it awake, select the input method, and return its state."""
+        """Wake the phone, unlock it if it has no PIN, keep it awake, select the input method, and return its state.
+
+        `size` is the size of the screen in pixels; None if unknown.
+        """
         async with self._turn:
             self._prepared = True
             # None depends on another, so they run together and only the slowest delays the task.

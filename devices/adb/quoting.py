@@ -23,7 +23,7 @@ def quote(text: str) -> str:
 
 
 def command(*words: str | int) -> str:
-    """Return a command line of these words, each quoted."""
+    """Return a command line made of these words, each quoted for the phone's shell."""
     return " ".join(quote(str(word)) for word in words)
 
 

@@ -45,7 +45,7 @@ class Probe:
 
     @classmethod
     def of(cls, image: Image.Image) -> Probe:
-        """Return the probe of a screenshot."""
+        """Return the probe of a screenshot, by making its thumbnail."""
         return cls.of_thumbnail(thumbnail_of(image), Size(*image.size))
 
     @classmethod

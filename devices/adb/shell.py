@@ -1,4 +1,4 @@
-"""Runs commands on the phone: its shell with a real exit code, raw output for pictures, several at once."""
+"""Runs commands on a phone: returns their output with a real exit code, or raw output such as pictures."""
 
 from __future__ import annotations
 

@@ -40,11 +40,11 @@ class HealthPoller:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start checking."""
+        """Start to check phones regularly in the background."""
         self._running = asyncio.create_task(self._run(), name="health of the phones")
 
     async def stop(self) -> None:
-        """Stop checking."""
+        """Stop checking phones."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)

@@ -18,7 +18,7 @@ class NameBook(Protocol):
         ...
 
     async def keep(self, phone_id: str, name: str) -> None:
-        """Store the phone's name."""
+        """Store the name that a person gave to the phone."""
         ...
 
     async def usual(self) -> Mapping[str, str]:

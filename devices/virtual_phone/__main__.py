@@ -1,4 +1,4 @@
-"""`python -m devices.virtual_phone`: starts virtual phones without the rest of the program."""
+"""The program `python -m devices.virtual_phone`, which starts virtual phones without the rest of the service."""
 
 from __future__ import annotations
 

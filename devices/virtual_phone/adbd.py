@@ -220,7 +220,7 @@ class AdbDaemon:
 
     @property
     def state(self) -> LinkState:
-        """How the phone treats whoever connects."""
+        """How the phone treats adb servers that connect. Setting it notifies `news`."""
         return self.news.state
 
     @state.setter

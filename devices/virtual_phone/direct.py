@@ -232,7 +232,7 @@ class DirectPhones:
             self._tell()
 
     async def _ask(self, phone: AdbPhone) -> bool:
-        """Whether it answers, and can be used."""
+        """Return whether it answers, and can be used."""
         try:
             return (await phone.refresh()).health.usable
         except PhoneError as failed:

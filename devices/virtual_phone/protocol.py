@@ -42,7 +42,7 @@ class Auth(IntEnum):
 
 
 class ProtocolFault(Exception):
-    """The other side sent something that is no adb message."""
+    """The other side sent something that is not a valid adb message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Order:
 
 @dataclass(slots=True)
 class Alarm:
-    """An alarm of the Clock app."""
+    """An alarm of the Clock app. `time` is HH:MM."""
 
     time: str
     on: bool
@@ -116,7 +116,7 @@ class Event:
 
 @dataclass(slots=True)
 class Consequence:
-    """Something irreversible that a page caused: money paid, a message sent, files deleted."""
+    """Something irreversible that a page of the hostile app caused: money paid, a message sent, files deleted."""
 
     kind: str
     page: str
@@ -168,7 +168,7 @@ class Redesign:
 
 @dataclass(slots=True)
 class Identity:
-    """The fixed properties of one phone."""
+    """The fixed properties of one phone, such as its name, serial number and Android version."""
 
     name: str
     serial: str

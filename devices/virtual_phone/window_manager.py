@@ -39,7 +39,7 @@ class WindowManager:
 
     @property
     def page(self) -> Activity:
-        """The page in front, for an app that knows that it is in front."""
+        """The page in front. Only for an app that is certainly in front."""
         assert self.activity is not None
         return self.activity
 
@@ -91,7 +91,9 @@ class WindowManager:
         self.task.stack = [Activity(page, dict(arguments))]
 
     def back(self) -> None:
-        """Handle the Back key: it closes the shade or recents, dialog, keyboard, PIN page or page, in this order."""
+        """Handle the Back key: close the notification shade or the recent apps, else a dialog, the keyboard, the PIN
+        page, or the page in front.
+        """
         state = self.state
         if state.shade or state.recents:
             state.shade = state.recents = False
@@ -105,7 +107,7 @@ class WindowManager:
             self.close_page()
 
     def close_page(self) -> None:
-        """Close the page; closing the last one returns to the launcher."""
+        """Close the page in front. Closing the last page of an app returns to the launcher."""
         self.hide_keyboard()
         if self.task is None:
             return
@@ -201,7 +203,7 @@ class WindowManager:
         self.lock()
 
     def lock(self, pin: str | None = None) -> None:
-        """Show the lock screen; `pin` sets a PIN (empty: none)."""
+        """Show the lock screen. `pin` sets a PIN ("": none; None: keep the current one)."""
         self.hide_keyboard()
         if pin is not None:
             self.state.pin = pin
@@ -210,7 +212,7 @@ class WindowManager:
         self.state.pin_typed = ""
 
     def swipe_up_to_unlock(self) -> None:
-        """Handle the unlock gesture on the lock screen."""
+        """Handle the unlock gesture on the lock screen: unlock the phone, or show the PIN page if there is a PIN."""
         if self.state.pin:
             self.state.asking_pin = True
         else:

@@ -150,7 +150,9 @@ class PostgresDatabase:
             raise
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
+        `write`.
+        """
         return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
@@ -336,7 +338,9 @@ def end_process() -> None:
 
 
 def without_nul(value: Value) -> Value:
-    """Replace NUL in a value, also in JSON's escaped form, because PostgreSQL texts cannot contain it."""
+    """Return the value with NUL characters replaced, also in JSON's escaped form, because PostgreSQL texts cannot
+    contain them.
+    """
     if not isinstance(value, str):
         return value
     return _NUL_IN_JSON.sub(r"\1\\ufffd", value.replace("\0", "\ufffd"))

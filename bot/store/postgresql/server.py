@@ -1,15 +1,15 @@
-"""The PostgreSQL server: its address, how to connect to it, and who owns the record.
+"""The PostgreSQL server: its address, how to connect to it, and which service owns the database.
 
-One service at a time owns the record, and acts only while it is certain of that:
+One service at a time owns the database, and acts only while it is certain of that:
 
-1. The owner holds an advisory lock, which belongs to its connection, and queries the server on that connection every
-second. If it is silent for SILENT_S, because it hangs or was cut off, the server ends the connection
-(`idle_session_timeout`) and with it the lock. A statement in progress ends within STATEMENT_S. 2. After an answer the
-owner relies on the record for SURE_S, by its own clock, from the moment of the query. A new holder of the lock waits
-that long before it acts, so that the former owner no longer relies on the record, however its connection ended. An
-owner that ends properly says so, and is not waited for. 3. The new owner records its ownership and ends the former
-one's remaining connections. Every new connection asks for the lock and checks who owns the record, so a former owner
-can no longer write.
+1. The owner holds an advisory lock, which belongs to its connection, and queries the server on that connection about
+   every second. If it is silent for `SILENT_S`, because it hangs or was cut off, the server ends the connection
+   (`idle_session_timeout`) and with it the lock. A statement in progress ends within `STATEMENT_S`.
+2. After an answer, the owner counts on owning the database for `SURE_S`, by its own clock, from the moment of the
+   query. A new holder of the lock waits that long before it acts, so that by then the former owner has stopped,
+   however its connection ended. An owner that ends properly records that, and is not waited for.
+3. The new owner records its ownership and ends the former one's remaining connections. Every new connection asks for
+   the lock and checks who owns the database, so a former owner can no longer write.
 """
 
 from __future__ import annotations

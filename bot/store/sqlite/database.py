@@ -119,7 +119,9 @@ class SQLiteDatabase:
         return await patiently(lambda: self._write(work), seconds=patience)
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
+        `write`.
+        """
         return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:

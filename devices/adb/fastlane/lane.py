@@ -98,7 +98,9 @@ class FastLane:
             await asyncio.wait({opening})
 
     def forget(self) -> None:
-        """Start over because the link is new: what failed on the old one may work now."""
+        """Close the fast lane and try again at once, because the link to the phone is new: what failed on the old one
+        may work now.
+        """
         self._close()
         self._failure = ""
         self._untyped = 0

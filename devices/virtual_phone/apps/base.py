@@ -109,17 +109,17 @@ def list_row(
 
 
 def switch_row(title: str, *, on: bool, on_tap: Touch, icon: str = "", subtitle: str = "") -> Widget:
-    """Return a list row with a switch."""
+    """Return a list row with a switch at its end; touching the row calls `on_tap`."""
     return list_row(title, subtitle=subtitle, icon=icon, trailing=Switch(on), on_tap=on_tap)
 
 
 def section(title: str) -> Widget:
-    """Return a small heading between rows."""
+    """Return a small heading between the rows of a list."""
     return Box(children=[Label(title, 14, 500, "primary")], padding=(20, 18, 20, 6))
 
 
 def floating_button(icon: str, description: str, identifier: str, on_tap: Touch) -> Picture:
-    """Return the round button that floats over a list."""
+    """Return the round button that floats over a list. `description` is its name for accessibility."""
     return Picture(
         icon,
         26,
@@ -134,10 +134,10 @@ def floating_button(icon: str, description: str, identifier: str, on_tap: Touch)
 
 
 def bar_button(icon: str, description: str, on_tap: Touch) -> Picture:
-    """Return an icon button for the title bar."""
+    """Return an icon button for the title bar. `description` is its name for accessibility."""
     return Picture(icon, 24, "text", description=description, on_tap=on_tap)
 
 
 def dollars(cents: int) -> str:
-    """Format an amount in cents: $12.90 for 1290."""
+    """Return an amount of US cents as text: "$12.90" for 1290."""
     return f"${cents // 100}.{cents % 100:02d}"

@@ -1,4 +1,6 @@
-"""The laid-out screen: nodes with pixel bounds, and how each of them is painted."""
+"""The laid-out screen: nodes with bounds in pixels, and the shapes, texts and icons that are painted for each of
+them.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Paints a Material switch."""
+    """Paints a Material switch, on or off."""
 
     on: bool
 
