@@ -1,4 +1,4 @@
-"""The rules for the names of phones."""
+"""The rules for valid names of phones."""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ class VirtualPhones(Protocol):
     """The functions that the optional part provides (`devices/virtual_phone/part.py`)."""
 
     def process(self, *, count: int, state: Path | None) -> PhoneProcess:
-        """Return a process for `count` phones, not started yet. The folder `state` keeps their state."""
+        """Return a process for `count` phones, not started yet. `state` is the folder in which they store their state;
+        None for none.
+        """
         ...
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

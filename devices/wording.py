@@ -76,7 +76,9 @@ _worder: ContextVar[tuple[Worder, str] | None] = ContextVar("worder", default=No
 
 
 def said(text: str) -> str:
-    """Return the sentence in the reader's language. Plain text that is not `Words` is returned unchanged."""
+    """Return the sentence translated for the current reader (see `worded`). Plain text that is not `Words` is returned
+    unchanged.
+    """
     here = _worder.get()
     if here is None or not isinstance(text, Words):
         return str(text)

@@ -79,9 +79,11 @@ async def last_screens(task: Task, parts: Sequence[Task], frames: Frames) -> Pic
 
 
 async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
-    """Return the message that reports the reading of a watch, with buttons that pause or remove the watch.
+    """Return the message that reports a reading of a watch (a schedule that reads one value), with buttons to pause or
+    remove the watch.
 
-    `task` must be such a reading, with a verdict to report.
+    `task` is the task that made the reading; its verdict must be one that is reported. `repeated` says that the
+    message may have arrived before.
     """
     assert task.request.watch is not None
     assert task.verdict is not None

@@ -19,7 +19,9 @@ def value_words(value: Value) -> str:
 
 
 def reads_words(watch: Watch) -> str:
-    """Return what a watch reads at each run in words, such as "price: one number in $"."""
+    """Return what a watch (a schedule that reads one value) reads at each run, in words such as "price: one number in
+    $".
+    """
     kind = watch.result.type.replace("-", "_")
     if watch.result.unit:
         return say("watch.reads_in", name=watch.result.name, unit=watch.result.unit)
@@ -27,7 +29,7 @@ def reads_words(watch: Watch) -> str:
 
 
 def told_words(watch: Watch) -> str:
-    """Return when a watch reports in words, such as "it is below 50 $"."""
+    """Return when a watch (a schedule that reads one value) reports, in words such as "it is below 50 $"."""
     condition = watch.condition
     if condition.compare is Compare.CHANGES:
         return say("watch.when.changes")
@@ -41,5 +43,5 @@ def told_words(watch: Watch) -> str:
 
 
 def watch_line(watch: Watch) -> str:
-    """Return a watch as one line of a list."""
+    """Return one line that describes a watch (a schedule that reads one value): what it reads, and when it reports."""
     return say("watch.line", name=watch.result.name, when=told_words(watch))

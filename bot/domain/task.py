@@ -89,8 +89,8 @@ class Task:
 
     @property
     def end_is_told(self) -> bool:
-        """Whether people get a message about its end. A task that makes one reading for a watch gets one only if the
-        reading is to be reported.
+        """Whether people get a message about its end. A task that makes one reading for a watch (a schedule that reads
+        one value) gets one only if the reading is to be reported.
         """
         return self.request.watch is None or (self.verdict is not None and self.verdict.finding is not Finding.SILENT)
 

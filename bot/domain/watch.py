@@ -39,7 +39,9 @@ class Compare(StrEnum):
 
 
 class Condition(_Frozen):
-    """The condition on which a watch reports. Depending on the comparison, one of `limit`, `text` and `yes` is set."""
+    """When a watch (a schedule that reads one value) reports. Depending on the comparison, one of `limit`, `text` and
+    `yes` is set.
+    """
 
     compare: Compare
     limit: Decimal | None = None
@@ -50,7 +52,9 @@ class Condition(_Frozen):
 
 
 class Watch(_Frozen):
-    """What a watch reads at each run (`result`), and when it reports (`condition`)."""
+    """A watch, a schedule that reads one value: what it reads at each run (`result`), and when it reports
+    (`condition`).
+    """
 
     result: ResultSchema
     condition: Condition
@@ -81,7 +85,7 @@ class Verdict(_Frozen):
 
 
 class WatchState(_Frozen):
-    """What is stored about a watch's earlier readings."""
+    """What is stored about the earlier readings of a watch (a schedule that reads one value)."""
 
     last: Value | None = None
     """The value that was read last."""
@@ -100,16 +104,18 @@ class WatchState(_Frozen):
 
 
 class TaskWatch(_Frozen):
-    """The watch for which a task makes one reading; `schedule` is the number of its schedule."""
+    """The watch (a schedule that reads one value) for which a task makes one reading; `schedule` is the schedule's
+    number.
+    """
 
     schedule: str
     watch: Watch
 
 
 def judge(watch: Watch, state: WatchState, value: Value | None, now: float) -> tuple[Verdict, WatchState]:
-    """Judge a reading: decide whether it is reported, and return the verdict and the new state of the watch.
+    """Decide whether a reading of a watch is reported. Returns the verdict and the watch's new state.
 
-    `value` is None if none was found; `now` is in Unix seconds.
+    `value` is None if none was found; `now` is in Unix seconds. The rules are those in the module's docstring.
     """
     if value is None:
         misses = state.misses + 1
@@ -141,7 +147,9 @@ def _change(state: WatchState, after: WatchState, value: Value) -> tuple[Verdict
 
 
 def is_met(condition: Condition, value: Value) -> bool:
-    """Return whether a value meets a condition; always False for "changes" and for a value of the wrong type."""
+    """Return whether a value that was read meets a condition; always False for "changes" and for a value of the wrong
+    type.
+    """
     match condition.compare, value:
         case Compare.BELOW | Compare.ABOVE, NumberValue(number=number) if number == condition.limit:
             return condition.inclusive

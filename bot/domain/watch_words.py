@@ -129,7 +129,9 @@ def _without(text: str, words: tuple[str, ...], cut: Callable[[str, str], str]) 
 
 
 def watch_of(words: str) -> Watch:
-    """Return the watch that words such as "the price is below 50" or “价格低于50” describe. Any words give one."""
+    """Return the watch (what to read repeatedly, and when to report it) that words such as "the price is below 50" or
+    “价格低于50” describe. It never fails: words that are not understood become a yes/no question.
+    """
     words = _ITS.sub(r"\1 is", " ".join(words.split()))
     for ending, compare in ((_OR_LESS, Compare.BELOW), (_OR_MORE, Compare.ABOVE)):
         end = ending.search(words)

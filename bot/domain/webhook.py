@@ -1,4 +1,6 @@
-"""Outgoing webhooks: URLs that the service calls when a task ends or asks something, or a watch has news."""
+"""Types for outgoing webhooks: URLs that the service calls when a task ends or asks something, or a watch (a schedule
+that reads one value) reports.
+"""
 
 from __future__ import annotations
 

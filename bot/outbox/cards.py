@@ -61,8 +61,8 @@ class CardSlot:
     async def show(self, task: Task) -> bool:
         """Update the card to the task's current state. Returns False if nothing had to be sent.
 
-        A card that was deleted, is too old, or is at a place that the task has left, is sent anew. Raises FloodWait,
-        ChatGone (the place no longer exists) or ChatError.
+        A new card is sent if the old one was deleted, is too old to edit, or is at a place that the task has left.
+        Raises FloodWait, ChatGone (the place no longer exists) or ChatError.
         """
         if self._chat.capabilities.counts_down and task.id in self._shown:
             return False  # such a chat draws it by itself: that it was sent has opened its place

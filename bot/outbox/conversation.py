@@ -298,7 +298,7 @@ async def message_for(
     """Return the contents that a stored message should have now. Raises Pointless if it need not be sent any more.
 
     If an earlier process died while sending it, the contents say that it may be a repetition, unless the platform
-    ignores repetitions itself.
+    itself ignores repetitions.
     """
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.payload:

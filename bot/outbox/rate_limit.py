@@ -36,7 +36,7 @@ class Window:
         self._times: deque[float] = deque(maxlen=budget.calls)
 
     def spent(self) -> None:
-        """Count a call that is made now."""
+        """Count a call to the platform that is made now."""
         self._times.append(self._clock())
 
     def delay(self, urgency: Urgency) -> float:
@@ -75,7 +75,7 @@ class ChatRateLimit:
         """Unix seconds until which the platform asked for silence."""
 
     def spent(self) -> None:
-        """Count a call that is made now."""
+        """Count a call to the platform that is made now, also in the account's rate limits."""
         self._last = self._clock()
         for window in self._windows:
             window.spent()

@@ -60,19 +60,19 @@ class Codec(Generic[Kind]):
         return self._writers.keys()
 
     def values(self, value: Kind) -> Parameters:
-        """Return the parameters of an insert or update: the column values of this value, by column name."""
+        """Return the columns of a dataclass or model instance by name, as parameters of an insert or update."""
         return {column: write(value) for column, write in self._writers.items()}
 
     def read(self, row: Row) -> Kind:
-        """Return the value stored in a row. The row may have additional columns."""
+        """Return the dataclass or model instance stored in a row. The row may have additional columns."""
         return self._kind(**{name: read(row) for name, read in self._readers})
 
     def read_all(self, rows: Collection[Row]) -> tuple[Kind, ...]:
-        """Return the values stored in these rows."""
+        """Return the dataclass or model instances stored in these rows."""
         return tuple(map(self.read, rows))
 
     def first(self, rows: list[Row]) -> Kind | None:
-        """Return the value stored in the first row; None if there are no rows."""
+        """Return the dataclass or model instance stored in the first row; None if there are no rows."""
         return self.read(rows[0]) if rows else None
 
     def _fields(self, kind: Any, prefix: str, path: str) -> list[tuple[str, Callable[[Any], Any]]]:  # noqa: ANN401

@@ -56,8 +56,8 @@ class Engine(Protocol):
         ...
 
     def any_of(self, words: Collection[str]) -> str:
-        """Return the value of the parameter of `FactsWith` that matches any of these words. Without words it matches
-        nothing.
+        """Return the value of the parameter of `FactsWith` (the search for facts by words) that matches any of these
+        words. Without words it matches nothing.
         """
         ...
 
@@ -84,7 +84,7 @@ class JsonField(FunctionElement[str]):
 
 
 class JsonPart(JsonField):
-    """SQL element: a field of a JSON object in a column, as JSON."""
+    """SQL element: a field of a JSON object in a column, as JSON; NULL if the object has no such field."""
 
     inherit_cache = True
 

@@ -198,11 +198,13 @@ class FleetTable:
         return await self._database.write(work)
 
     async def block(self, name: str, *, now: float) -> None:
-        """Mark the host's key as blocked, so that it is refused until the host joins anew."""
+        """Mark the host's key as blocked, so that it is refused until the host joins again."""
         await self._database.execute(_BLOCK, {"name": name, "now": now}, patience=PATIENCE_S)
 
     async def phone_hosts(self) -> dict[str, str]:
-        """Return the host of each known phone. Known phones that no host has are recorded as this machine's ("")."""
+        """Return the host of each known phone by phone id. Known phones that no host has are recorded as the hub's own
+        ("").
+        """
 
         async def work(transaction: Transaction) -> dict[str, str]:
             await transaction.fetch(_HERE)

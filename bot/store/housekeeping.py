@@ -181,7 +181,7 @@ class Housekeeper:
 
 
 def kept_in(directory: Path) -> Kept:
-    """Return how much a data directory with SQLite databases holds. Blocks while it looks at each file."""
+    """Return how much is stored in a data directory with SQLite databases. Blocks while it looks at each file."""
     databases = [size_of(directory / name) for name in (DATABASE_NAME, CHECKPOINTS_NAME)]
     return Kept(*pictures_in(directory), *databases)
 

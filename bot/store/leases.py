@@ -63,10 +63,10 @@ class LeaseTable:
         self._database = database
 
     async def take(self, run: RunId, phone: str, *, alive: Iterable[RunId], now: float, expires: float) -> Lease | None:
-        """Lease the phone to the run and delete the run's ticket. Returns None when another run holds the phone.
+        """Lease the phone to the run and delete the run's ticket. Returns None if the phone is leased to another run.
 
         Before that, the leases of the runs in `alive` are extended to `expires`, and leases that expired before `now`
-        end.
+        end. Times are Unix seconds.
         """
         runs = tuple(alive)
 
@@ -108,7 +108,7 @@ class LeaseTable:
         await self._database.write(work)
 
     async def release_all(self, *, now: float) -> tuple[Lease, ...]:
-        """End all open leases and return them. Only for when the process that held them is certainly dead."""
+        """End all open leases and return them. Only for when the process whose leases they were is certainly dead."""
         return _LEASE.read_all(await self._database.execute(_RELEASE_OPEN, {"now": now}))
 
     async def ticket(self, run: RunId, *, first: bool, patience: float = 0.0) -> int:

@@ -85,11 +85,11 @@ class Schedules:
         """Held by the caller of `add` from the time when it counts the existing schedules."""
 
     async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
-        """Store a plan as a schedule, first due at `due` (Unix seconds). If the same event created a schedule before,
-        return that one.
+        """Store a plan as a schedule, first due at `due` (Unix seconds), and return it. If the same event (message)
+        created one before, return that one.
 
         A watch (a schedule that reads one value) is paused until its person has seen how it was understood and resumes
-        it. Raises StoreConflict if another hook has the same address.
+        it. Raises StoreConflict if another schedule with the same HTTP address exists.
         """
         values: Parameters = {**_PLAN.values(plan), "paused": plan.watch is not None, "created": now, "due": due}
 

@@ -317,8 +317,8 @@ class Tasks:
         """Return the task that a person means who writes here without naming one; None if they have none.
 
         In a thread that was opened for a task, tasks of this thread come first. Among the person's tasks the order is:
-        unfinished ones before ended ones, real tasks before readings of watches (which are not shown to anybody),
-        tasks from this place before others, the latest first.
+        unfinished ones before ended ones; other tasks before single readings of watches (schedules that read one
+        value), which are not shown to anybody; tasks from this place before others; the latest first.
         """
         statement = _LATEST_AT_HOME if await self.made_for_tasks(address) else _LATEST_FOR
         found = await self._all(statement, here=address_text(address), accounts=accounts_text(accounts))

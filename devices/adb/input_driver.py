@@ -111,8 +111,8 @@ class Act:
             raise
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
-        """Replace the text of this field through the fast lane if the field has the focus. Returns and raises as
-        `FastLane.enter`.
+        """Replace the text of this field through the fast lane (the server on the phone) if the field has the focus.
+        Returns and raises as `FastLane.enter`.
         """
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 

@@ -28,7 +28,8 @@ def command(*words: str | int) -> str:
 
 
 def with_receipt(line: str, receipt: str, number: int) -> str:
-    """Return the simple command `line` with its receipt and number as an environment variable in front.
+    """Return the simple command `line` with an environment variable in front that contains a receipt (the input's id)
+    and the command's number.
 
     So the phone's own log of commands can be matched to an entry of the journal; the command itself ignores it. Raises
     ValueError if the receipt has characters other than letters, digits, `.`, `-` and `_`.

@@ -55,7 +55,7 @@ class Probe:
         return cls(thumbnail.crop((0, bar, thumbnail.width, thumbnail.height)), size)
 
     def same_as(self, other: Probe) -> bool:
-        """Return whether both show the same, ignoring a blinking caret."""
+        """Return whether both screens look the same, ignoring a blinking caret."""
         if self.size != other.size:
             return False
         box = ImageChops.difference(self.luma, other.luma).point(lambda level: 255 if level > _SAME else 0).getbbox()

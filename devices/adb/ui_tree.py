@@ -153,7 +153,9 @@ class Trees:
 
     @property
     def late(self) -> bool:
-        """Whether the next tree must wait for the fast lane to open, which takes a second or more."""
+        """Whether the next tree must wait until the fast lane (the server on the phone) is open, which takes a second
+        or more.
+        """
         return self._lane.opening
 
     @property
@@ -178,7 +180,9 @@ class Trees:
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
     async def quick(self, size: Size) -> tuple[Element, ...] | None:
-        """Return the elements if the fast lane is open and can read them at once; otherwise None."""
+        """Return the elements if the fast lane (the server on the phone) is open and can read them at once; otherwise
+        None.
+        """
         if not self._lane.open:
             return None
         async with self._lane.automation():

@@ -25,39 +25,39 @@ class _Happening(BaseModel):
 
 
 class Wake(_Happening):
-    """The screen is turned on."""
+    """Scenario event: the screen is turned on."""
 
     do: Literal["wake"] = "wake"
 
 
 class Sleep(_Happening):
-    """The screen is turned off, and the phone is locked."""
+    """Scenario event: the screen is turned off, and the phone is locked."""
 
     do: Literal["sleep"] = "sleep"
 
 
 class Lock(_Happening):
-    """The lock screen is shown. `pin` sets a PIN (empty: none; None: as before)."""
+    """Scenario event: the lock screen is shown. `pin` sets a PIN (empty: none; None: as before)."""
 
     do: Literal["lock"] = "lock"
     pin: str | None = Field(default=None, pattern=r"^\d{0,16}$", repr=False)
 
 
 class Unlock(_Happening):
-    """A person unlocks the phone."""
+    """Scenario event: a person unlocks the phone."""
 
     do: Literal["unlock"] = "unlock"
 
 
 class Rotate(_Happening):
-    """The phone is rotated to this number of quarter turns."""
+    """Scenario event: the phone is rotated to this number of quarter turns."""
 
     do: Literal["rotate"] = "rotate"
     rotation: Literal[0, 1, 2, 3]
 
 
 class Resize(_Happening):
-    """The phone is folded or unfolded: it uses another screen, of this size in pixels."""
+    """Scenario event: the phone is folded or unfolded: it uses another screen, of this size in pixels."""
 
     do: Literal["resize"] = "resize"
     width: int = Field(ge=240, le=4096)
@@ -65,7 +65,7 @@ class Resize(_Happening):
 
 
 class PopUp(_Happening):
-    """A dialog appears over the current screen."""
+    """Scenario event: a dialog appears over the current screen."""
 
     do: Literal["pop_up"] = "pop_up"
     title: str
@@ -74,7 +74,7 @@ class PopUp(_Happening):
 
 
 class Hostile(_Happening):
-    """A page of the hostile app (see `apps.hostile`) comes to the front, in one of its languages."""
+    """Scenario event: a page of the hostile app (see `apps.hostile`) comes to the front, in one of its languages."""
 
     do: Literal["hostile"] = "hostile"
     page: str
@@ -88,13 +88,13 @@ class Hostile(_Happening):
 
 
 class Turn(_Happening):
-    """The hostile app shows the next stage of its page."""
+    """Scenario event: the hostile app shows the next stage of its page."""
 
     do: Literal["turn"] = "turn"
 
 
 class Tap(_Happening):
-    """Another person touches the screen; the position is in pixels."""
+    """Scenario event: another person touches the screen; the position is in pixels."""
 
     do: Literal["tap"] = "tap"
     x: Pixels
@@ -102,7 +102,7 @@ class Tap(_Happening):
 
 
 class Swipe(_Happening):
-    """Another person moves a finger from (x, y) to (to_x, to_y) in pixels, within `ms` milliseconds."""
+    """Scenario event: another person moves a finger from (x, y) to (to_x, to_y) in pixels, within `ms` milliseconds."""
 
     do: Literal["swipe"] = "swipe"
     x: Pixels
@@ -113,7 +113,7 @@ class Swipe(_Happening):
 
 
 class Press(_Happening):
-    """Another person presses a key: `HOME`, `KEYCODE_BACK` or a number."""
+    """Scenario event: another person presses a key: `HOME`, `KEYCODE_BACK` or a number."""
 
     do: Literal["press"] = "press"
     key: str
@@ -127,7 +127,9 @@ class Press(_Happening):
 
 
 class Battery(_Happening):
-    """The battery has this charge in percent; `charging` says whether the charger is connected (None: as before)."""
+    """Scenario event: the battery has this charge in percent; `charging` says whether the charger is connected (None:
+    as before).
+    """
 
     do: Literal["battery"] = "battery"
     level: int = Field(ge=0, le=100)
@@ -135,7 +137,9 @@ class Battery(_Happening):
 
 
 class Notify(_Happening):
-    """An app posts a notification, or changes the one with the same number and tag. An app shows 50 at most."""
+    """Scenario event: an app posts a notification, or changes the one with the same number and tag. An app shows 50 at
+    most.
+    """
 
     do: Literal["notify"] = "notify"
     package: str
@@ -151,14 +155,14 @@ class Notify(_Happening):
 
 
 class Dismiss(_Happening):
-    """All notifications of an app are dismissed."""
+    """Scenario event: all notifications of an app are dismissed."""
 
     do: Literal["dismiss"] = "dismiss"
     package: str
 
 
 class Price(_Happening):
-    """A product of the shop costs this many cents from now on."""
+    """Scenario event: a product of the shop costs this many cents from now on."""
 
     do: Literal["price"] = "price"
     product: str
@@ -166,15 +170,15 @@ class Price(_Happening):
 
 
 class Link(_Happening):
-    """From now on the phone is open, unauthorized, offline or gone for adb servers."""
+    """Scenario event: from now on the phone is open, unauthorized, offline or gone for adb servers."""
 
     do: Literal["link"] = "link"
     state: LinkState
 
 
 class CableOut(_Happening):
-    """The cable is pulled, and connected again after `seconds`; 0 only cuts the connections and accepts new ones at
-    once.
+    """Scenario event: the cable is pulled, and connected again after `seconds`; 0 only cuts the connections and
+    accepts new ones at once.
     """
 
     do: Literal["cable_out"] = "cable_out"
@@ -182,13 +186,13 @@ class CableOut(_Happening):
 
 
 class RestartAdbd(_Happening):
-    """The adb daemon stops with everything that runs in it, and starts again on its port."""
+    """Scenario event: the adb daemon stops with everything that runs in it, and starts again on its port."""
 
     do: Literal["restart_adbd"] = "restart_adbd"
 
 
 class Reboot(_Happening):
-    """The phone is off for `seconds`; its adb daemon answers `start_seconds` before Android does."""
+    """Scenario event: the phone is off for `seconds`; its adb daemon answers `start_seconds` before Android does."""
 
     do: Literal["reboot"] = "reboot"
     seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)
@@ -196,7 +200,7 @@ class Reboot(_Happening):
 
 
 class SetFaults(_Happening):
-    """Faults are set or cleared: names and values of `Faults`."""
+    """Scenario event: faults are set or cleared: names and values of `Faults`."""
 
     do: Literal["faults"] = "faults"
     values: dict[str, int | bool | str] = Field(min_length=1)

@@ -1,4 +1,6 @@
-"""The fast lane of one phone: opened for a run, closed with a reason when it fails, and tried again."""
+"""The fast lane of one phone (uiautomator2's server on it): opened for a run, closed with a reason when it fails, and
+tried again.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ class FastLane:
     """Reads elements and pictures and enters text through uiautomator2's server on the phone, while that works.
 
     It is opened in the background during a run. If it fails or hangs, it is closed with a reason, everything uses
-    plain adb, and it is tried again after growing pauses. Readers of elements wait for the first attempt. Later
-    attempts give way to readers, and count only once the server has answered.
+    plain adb, and it is tried again after growing pauses. Code that reads elements waits for the first attempt. Later
+    attempts are cancelled when elements are read, and count only once the server has answered.
     """
 
     def __init__(
@@ -64,12 +66,12 @@ class FastLane:
 
     @property
     def open(self) -> bool:
-        """Whether the fast lane can be used now."""
+        """Whether the fast lane (the server on the phone) can be used now."""
         return self._server is not None
 
     @property
     def opening(self) -> bool:
-        """Whether the first attempt to open it is running; readers of elements wait for it."""
+        """Whether the first attempt to open the fast lane is in progress. Code that reads elements waits for it."""
         return not (self.open or self._failure) and self._opening is not None and not self._opening.done()
 
     @property
@@ -86,13 +88,17 @@ class FastLane:
             yield
 
     def begin(self) -> None:
-        """Open the fast lane in the background, after a pause if it has failed on this link."""
+        """Open the fast lane (start the server on the phone) in the background, after a pause if it has failed on this
+        link.
+        """
         self._wanted = True
         self._pause = FIRST_PAUSE
         self._start(self._again() if self._failure else self._at_first())
 
     async def end(self) -> None:
-        """Close the fast lane. While it is open, Android silences accessibility services such as a screen reader."""
+        """Close the fast lane (stop the server on the phone). While it is open, Android silences accessibility
+        services such as a screen reader.
+        """
         self._wanted = False
         if opening := self._close():
             await asyncio.wait({opening})

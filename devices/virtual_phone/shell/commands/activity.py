@@ -83,7 +83,9 @@ def full_component(component: str) -> str:
 
 
 async def am(call: Call) -> int:
-    """Run `am start|start-activity|force-stop|broadcast|kill-all|get-current-user`."""
+    """Simulate the shell command `am start|start-activity|force-stop|broadcast|kill-all|get-current-user`. Returns the
+    exit code.
+    """
     name, *rest = call.arguments or ("help",)
     match name:
         case "start" | "start-activity":
@@ -173,7 +175,9 @@ def _decoded(text: str) -> str:
 
 
 async def monkey(call: Call) -> int:
-    """Run `monkey -p PACKAGE -c android.intent.category.LAUNCHER 1`, which opens the app as its icon does."""
+    """Simulate the shell command `monkey -p PACKAGE -c android.intent.category.LAUNCHER 1`, which opens the app as its
+    icon does. Returns the exit code.
+    """
     words = list(call.arguments)
     for word in words:
         call.complain(f"  bash arg: {word}")

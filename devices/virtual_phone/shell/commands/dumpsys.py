@@ -66,7 +66,7 @@ def record(state: PhoneState) -> str:
 
 
 async def dumpsys(call: Call) -> int:
-    """Run `dumpsys SERVICE [arguments]` or `dumpsys -l`."""
+    """Simulate the shell command `dumpsys SERVICE [arguments]` or `dumpsys -l`. Returns the exit code."""
     words = [word for word in call.arguments if word not in {"-t"}]
     if not words or words[0] == "-l":
         call.say("Currently running services:")

@@ -27,7 +27,7 @@ def _split(call: Call) -> tuple[set[str], list[str]]:
 
 
 async def cat(call: Call) -> int:
-    """Run `cat [file …]`; without files it copies standard input."""
+    """Simulate the shell command `cat [file …]`; without files it copies standard input. Returns the exit code."""
     _options, paths = _split(call)
     if not paths:
         call.send(call.standard_input)
@@ -43,7 +43,9 @@ async def cat(call: Call) -> int:
 
 
 async def ls(call: Call) -> int:
-    """Run `ls [-ld] [path …]`: prints one name per line, with -l also sizes."""
+    """Simulate the shell command `ls [-ld] [path …]`: prints one name per line, with -l also sizes. Returns the exit
+    code.
+    """
     options, paths = _split(call)
     code = 0
     for path in paths or ["/"]:
@@ -61,7 +63,7 @@ async def ls(call: Call) -> int:
 
 
 async def rm(call: Call) -> int:
-    """Run `rm [-rf] path …`."""
+    """Simulate the shell command `rm [-rf] path …`. Returns the exit code."""
     options, paths = _split(call)
     code = 0
     for path in paths:
@@ -75,7 +77,7 @@ async def rm(call: Call) -> int:
 
 
 async def mkdir(call: Call) -> int:
-    """Run `mkdir [-p] path …`."""
+    """Simulate the shell command `mkdir [-p] path …`. Returns the exit code."""
     options, paths = _split(call)
     for path in paths:
         if call.phone.files.is_folder(path):
@@ -92,7 +94,9 @@ async def mkdir(call: Call) -> int:
 
 
 async def mv(call: Call) -> int:
-    """Run `mv [-fn] from to`. With -n nothing is done or printed if the target exists."""
+    """Simulate the shell command `mv [-fn] from to`. With -n nothing is done or printed if the target exists. Returns
+    the exit code.
+    """
     options, paths = _split(call)
     files = call.phone.files
     if len(paths) != 2:
@@ -113,7 +117,7 @@ async def mv(call: Call) -> int:
 
 
 async def cp(call: Call) -> int:
-    """Run `cp [-f] from to`."""
+    """Simulate the shell command `cp [-f] from to`. Returns the exit code."""
     _options, paths = _split(call)
     if len(paths) != 2:
         call.complain("cp: Needs 2 arguments")
@@ -126,13 +130,15 @@ async def cp(call: Call) -> int:
 
 
 async def touch(call: Call) -> int:
-    """Run `touch file …`; new files are empty."""
+    """Simulate the shell command `touch file …`; new files are empty. Returns the exit code."""
     _options, paths = _split(call)
     return max((_written(call, path, call.phone.files.read(path) or b"") for path in paths), default=0)
 
 
 async def head(call: Call) -> int:
-    """Run `head [-n lines] [-c bytes] [file …]`; prints the first 10 lines by default."""
+    """Simulate the shell command `head [-n lines] [-c bytes] [file …]`; prints the first 10 lines by default. Returns
+    the exit code.
+    """
     words = list(call.arguments)
     unit, most = "n", 10
     if words[:1] and words[0][:2] in {"-n", "-c"}:
@@ -154,8 +160,8 @@ async def head(call: Call) -> int:
 
 
 async def stat(call: Call) -> int:
-    """Run `stat [-c FORMAT] path …`. The format may contain %s (bytes), %n (name), %Y (modification time) and %F
-    (kind).
+    """Simulate the shell command `stat [-c FORMAT] path …`. The format may contain %s (bytes), %n (name), %Y
+    (modification time) and %F (kind). Returns the exit code.
     """
     words = list(call.arguments)
     form = "  File: %n\n  Size: %s\t %F"
@@ -181,7 +187,9 @@ async def stat(call: Call) -> int:
 
 
 async def df(call: Call) -> int:
-    """Run `df [-h] [path]` for the shared storage, which is full if the fault `storage_full` is set."""
+    """Simulate the shell command `df [-h] [path]` for the shared storage, which is full if the fault `storage_full` is
+    set. Returns the exit code.
+    """
     options, _paths = _split(call)
     free = 0 if call.phone.files.full() else FREE_BLOCKS
     used = ALL_BLOCKS - free
@@ -211,7 +219,9 @@ def _written(call: Call, path: str, content: bytes) -> int:
 
 
 async def grep(call: Call) -> int:
-    """Run `grep [-i] [-v] [-E] pattern [file …]`; without files it reads standard input."""
+    """Simulate the shell command `grep [-i] [-v] [-E] pattern [file …]`; without files it reads standard input.
+    Returns the exit code.
+    """
     options, words = _split(call)
     if not words:
         call.complain("grep: no REGEX")
@@ -228,7 +238,9 @@ async def grep(call: Call) -> int:
 
 
 async def toybox(call: Call) -> int:
-    """Run `toybox md5sum file`, which uiautomator2 uses. Other programs exist only under their own names."""
+    """Simulate the shell command `toybox md5sum file`, which uiautomator2 uses. Other programs exist only under their
+    own names. Returns the exit code.
+    """
     words = call.arguments
     if len(words) != 2 or words[0] != "md5sum":
         call.complain(f"toybox: Unknown command {words[0] if words else ''}")

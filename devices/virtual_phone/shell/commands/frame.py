@@ -30,7 +30,9 @@ def in_use(state: PhoneState) -> str:
 
 
 async def screencap(call: Call) -> int:
-    """Run `screencap [-p] [-d display] [file]`. It writes PNG with -p, or if the file's name ends with .png."""
+    """Simulate the shell command `screencap [-p] [-d display] [file]`. It writes PNG with -p, or if the file's name
+    ends with .png. Returns the exit code.
+    """
     words = list(call.arguments)
     display = ""
     if "-d" in words[:-1]:
@@ -61,7 +63,9 @@ async def screencap(call: Call) -> int:
 
 
 async def uiautomator(call: Call) -> int:
-    """Run `uiautomator dump [--compressed] [file]`. Other sub-commands do not exist."""
+    """Simulate the shell command `uiautomator dump [--compressed] [file]`. Other sub-commands do not exist. Returns
+    the exit code.
+    """
     words = call.arguments
     if words[:1] != ("dump",):
         call.complain(f"Unsupported command: {words[0] if words else 'help'}")

@@ -31,14 +31,14 @@ def shown(state: PhoneState, booted: float) -> list[Posted]:
 
 
 def list_keys(call: Call) -> int:
-    """Run `cmd notification list`, which prints one key per line."""
+    """Simulate the shell command `cmd notification list`, which prints one key per line. Returns the exit code."""
     for one in shown(call.phone.state, call.phone.booted):
         call.say(_key(one))
     return 0
 
 
 def dump(call: Call, words: tuple[str, ...]) -> None:
-    """Run `dumpsys notification [--noredact] [--package PART]`."""
+    """Simulate the shell command `dumpsys notification [--noredact] [--package PART]`."""
     wished = words[words.index("--package") + 1].lower() if "--package" in words[:-1] else ""
     call.say("Current Notification Manager state:")
     found = [one for one in shown(call.phone.state, call.phone.booted) if wished in one.package]

@@ -37,8 +37,8 @@ def packages(call: Call) -> list[str]:
 
 
 async def pm(call: Call) -> int:
-    """Run `pm list packages [-3|-s] [-f] [--show-versioncode] [filter]`, `pm path PACKAGE`, and everything that `cmd
-    package` can do.
+    """Simulate the shell command `pm list packages [-3|-s] [-f] [--show-versioncode] [filter]`, `pm path PACKAGE`, and
+    everything that `cmd package` can do. Returns the exit code.
     """
     return run(call, list(call.arguments))
 

@@ -48,7 +48,7 @@ class BadArguments(Exception):
 
 
 async def run(call: Call) -> int:
-    """Run `input [source] [-d display] command …`."""
+    """Simulate the shell command `input [source] [-d display] command …`. Returns the exit code."""
     words = list(call.arguments)
     if words[:1] and words[0] in SOURCES:
         words.pop(0)
