@@ -9,8 +9,8 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 Part = Literal["frame", "tree", "settle", "act", "model", "store"]
 """A measured part of the work; parts overlap. "frame" takes a picture, "tree" reads the elements, "settle" waits until
-the screen stops moving, including its looks, "act" sends an input, "model" is a call with its retries, and "store" is a
-transaction or file.
+the screen stops moving (including its pictures), "act" sends an input, "model" is a call with its retries, and "store"
+is a transaction or file.
 """
 Listener = Callable[[Part], AbstractContextManager[object]]
 """Returns a context that is entered when a part begins and left, with any exception, when it ends. Must be quick."""

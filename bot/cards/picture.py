@@ -39,8 +39,8 @@ _HALO = (255, 255, 255)
 _GROUND = (40, 40, 48)
 
 DRAWN_KEPT = 160
-"""Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock and in
-the recap. As many as eight runs of 20 steps have.
+"""Number of drawn screenshots in the cache, of about 50 kB each: a step is shown on its card, alone and in the recap.
+Enough for eight runs of 20 steps.
 """
 _drawn: Recent[tuple[str, tuple[int, int] | None], bytes] = Recent(DRAWN_KEPT)
 """Drawn screens by the screenshot's reference and the mark."""
@@ -253,7 +253,7 @@ def _animated(screens: Sequence[tuple[str, bytes]], most_bytes: int, deadline: f
             if time.monotonic() > deadline:
                 raise TimeoutError
             pictures.append(_small(data, side))
-        # Screens of a phone that was turned stand in the middle of one canvas.
+        # Screenshots of a rotated phone are centred on a common canvas.
         size = (max(one.width for one in pictures), max(one.height for one in pictures))
         canvases = [_on_canvas(one, size, number) for one, (number, _) in zip(pictures, screens, strict=True)]
         colours = _palette(canvases)

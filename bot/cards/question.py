@@ -228,9 +228,10 @@ def answer_words(question: Question, answer: str) -> str:
 
 
 def _words(question: Question, task: Task, *, titled: bool) -> tuple[str, list[str], str]:
-    """Heading, body and a small line below: what is asked comes first, then its details, then whose task it is.
+    """Return the heading, the body, and a small line below: the question first, then its details, then whose task it
+    is.
 
-    A question that is too long for a heading stands below one that tells its kind.
+    A question that is too long for a heading is shown below a heading that names its kind.
     """
     about = f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task, titled=titled)}"
     if len(question.text) > HEADING_LIMIT or "\n" in question.text.strip():

@@ -24,7 +24,7 @@ class Late:
     """The text as typed."""
     prefix: str
     call: CommandCall
-    """The command that the text stands for."""
+    """The command that the text was parsed into."""
     files: tuple[GivenFile, ...]
     written: float
 
@@ -39,4 +39,4 @@ class Missed:
     listed: MessageRef | None
     """The message in which the service lists it; None before it is listed."""
     done: bool
-    """Whether somebody has pressed its button to carry it out."""
+    """Whether it is being carried out, because its button was pressed."""

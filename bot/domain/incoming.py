@@ -91,8 +91,8 @@ class Incoming:
     device: str = ""
     """The phone that was chosen outside the text, by name or id; "" for none."""
     foreign: ForeignText | None = None
-    """Set if the sender did not write the text: it is then no command, answers no question and begins no task by
-    itself.
+    """Set if the sender did not write the text: it is then not treated as a command or an answer, and starts no task
+    without confirmation.
     """
     wordless: str = ""
     """Set if files came without any text and were not downloaded: how to type `do` there, such as "/do"."""
@@ -128,4 +128,4 @@ class Press:
     data: str
     message: MessageRef
     stale: bool = False
-    """Whether it was pressed while the service was away; a press that would begin something is then ignored."""
+    """Whether it was pressed while the service was not running; a press that would start something is then ignored."""

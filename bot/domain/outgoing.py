@@ -38,8 +38,8 @@ class Menu:
     prompt: str = ""
     """A few words that the closed menu shows."""
     turner: str = ""
-    """The data of a press that asks for another page: `turner`, a colon and the page number from 0; the page comes
-    as an edit. "" shows all choices at once.
+    """The data of a press that asks for another page: `turner`, a colon and the page number from 0. The page is shown
+    by an edit. "" shows all choices at once.
     """
     page: int = 0
     """The number of the page that is shown, from 0."""
@@ -95,7 +95,9 @@ class Message:
     tone: Tone | None = None
     """The state of its task; None unless the message is a card, a question or a final message."""
     task: str = ""
-    """The number of the task whose log says the same, if the message is its card, a question, a file or its end."""
+    """The number of the task whose event log contains the same, if the message is its card, a question, a file or its
+    end.
+    """
     private: bool = False
     """Whether only the person who asked should see it, where the platform can do that (an ephemeral reply)."""
 
@@ -119,7 +121,7 @@ class Reply:
     message: Message | None = None
     task: str = ""
     told: bool = False
-    """Whether a task's log already says what became of the person's words: an answer or a note."""
+    """Whether a task's event log already shows the person's message, as an answer or a note."""
     toast: str = ""
     """A short notice in answer to a press, at most 200 characters, which disappears by itself."""
     turn: Turn = field(default=at_once, compare=False, repr=False)
@@ -133,8 +135,8 @@ class Reply:
     dead: bool = False
     """Whether the pressed message loses its buttons and keeps its text, because its question or task is over."""
     again: bool = False
-    """Whether nothing was done because the record does not answer now. A message that its platform delivers again is
-    then left unconfirmed; where it cannot come again, `message` says what happened.
+    """Whether nothing was done because the database is unreachable. A message that its platform delivers again is then
+    left unconfirmed; where it cannot come again, `message` says what happened.
     """
     change_turn: Turn = field(default=at_once, compare=False, repr=False)
     """Awaited before the pressed message is edited, where the platform counts such edits."""

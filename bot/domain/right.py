@@ -9,8 +9,8 @@ from typing import Final
 from bot.domain.address import Address, Person
 
 OPERATOR_PLATFORMS = frozenset({"web", "cli"})
-"""Whoever gets in here is the operator: the console requires its start token, the command line access to the
-machine.
+"""Platforms whose users are the operator: the console requires its start token, the command line access to the
+computer.
 """
 
 

@@ -30,7 +30,7 @@ class RuleKind(StrEnum):
     AT = "at"
     """Once, at a local time such as 2026-12-24T18:00."""
     EVERY = "every"
-    """Repeatedly, every so many seconds since it was made; daylight saving does not matter."""
+    """Repeatedly, every number of seconds since it was created; daylight saving time does not matter."""
     CRON = "cron"
     """At the times of a five-field cron expression, in local time."""
     NOTIFICATION = "notification"

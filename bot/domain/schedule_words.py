@@ -102,7 +102,7 @@ _TOKEN: Final = re.compile(
 
 @dataclass(slots=True)
 class _Found:
-    """What a text says, part by part."""
+    """The parts that were found in a text."""
 
     repeats: bool = False
     after: bool = False
@@ -110,7 +110,7 @@ class _Found:
     part: _DayPart | None = None
     clock: tuple[int, int] | None = None
     noted: str = ""
-    """The half of the day beside the clock: "a" or "p"."""
+    """The half of the day given with the clock time: "a" (am) or "p" (pm)."""
     date: str = ""
     ahead: int | None = None
     period: int = 0
@@ -183,7 +183,7 @@ def _moment(found: _Found, here: datetime) -> datetime:
 
 
 def _read(text: str) -> _Found:
-    """Each part of the text. Raises BadRule for a word that is not known, and for what is said twice."""
+    """Parse the text into its parts. Raises BadRule for an unknown word, and for a part that occurs twice."""
     begins = next((word for word in ("every", "每", "at ") if text.startswith(word)), "")
     wrong = BadRule({"": "kind", "at ": "at"}.get(begins, "every"))
     found, at = _Found(), 0

@@ -116,7 +116,7 @@ class TaskRequest:
     """The form of its result; None for words."""
     guidance: Guidance = AS_SET
     follows: str = ""
-    """The id of the task that it follows up, whose result it begins with; "" for none."""
+    """The id of the task that it follows up, whose result it starts from; "" for none."""
     watch: TaskWatch | None = None
     """Set if the task makes one reading for a watch: it has no card, and its end is reported only if there is news."""
     standing: tuple[StandingYes, ...] = ()

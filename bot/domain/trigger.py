@@ -59,7 +59,7 @@ def quiet_hours(text: str) -> QuietHours | None:
 
 
 class Trigger(_Frozen):
-    """Which notifications start a task."""
+    """The conditions under which a notification on a phone starts a task."""
 
     phone: str
     """The id of the phone that gets them."""

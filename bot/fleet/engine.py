@@ -148,7 +148,7 @@ class Link(Protocol):
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """Return the value of a key; b"" if it has none."""
+        """Return the value of a key in this key-value store; b"" if it has none."""
         ...
 
 

@@ -188,7 +188,7 @@ class Host:
 
     async def _say_all(self) -> None:
         if self._saying.locked():
-            return  # whoever is reporting now reports everything, or the next pulse does
+            return  # the report in progress, or the next pulse, covers everything
         async with self._saying:
             try:
                 await self._say_presence()
@@ -293,7 +293,7 @@ class Host:
         if sent.host != self.keys.name:
             return
         async with self._turn:
-            # An order from a start of the hub that is not known yet comes again, because nobody is seen to work on it.
+            # An order from a start of the hub that is not known yet is sent again, as its run is not being worked on.
             if sent.epoch == self._epoch and self._is_wanted(sent):
                 await self._runs.take_order(sent)
 

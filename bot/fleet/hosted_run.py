@@ -74,7 +74,7 @@ class HostedRun:
         """Number of the next message expected from the host."""
         self.early: dict[int, Item] = {}
         self.told: deque[tuple[int, tuple[str, ...]]] = deque()
-        """Numbers and keys of events that were passed on but are not yet known to be in the record."""
+        """Numbers and keys of events that were passed on but are not yet known to be stored."""
         self.to_say: list[Message] = []
         self.before: list[Answer | Signal] = []
         """Answers and signals from before it was decided who does the run."""
@@ -264,7 +264,7 @@ class HostedRun:
                 pass
 
     def _settle(self) -> None:
-        """Drop what was passed on, because the main graph has continued and its checkpoint contains it."""
+        """Delete events that were passed on, because the main graph has continued and its checkpoint contains them."""
         if self.told:
             self._hub.incoming.in_record(self.id, self.told[-1][0])
             self.told.clear()

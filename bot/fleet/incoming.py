@@ -200,5 +200,5 @@ class Incoming:
 
 
 def _is_of(question: str, run: RunId) -> bool:
-    """Return whether a question belongs to this run, with whose id its own begins."""
+    """Return whether a question belongs to this run: its id then begins with the run's."""
     return question.startswith(f"{run}.")

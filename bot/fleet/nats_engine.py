@@ -44,7 +44,7 @@ BUCKET_BYTES: Final = 64 * MEBIBYTE
 VALUE_BYTES: Final = 256 * 1024
 """Bytes of one host's presence, enough for 400 phones. So the bucket has room for 256 hosts, whatever each stores."""
 NO_DUPLICATES_S: Final = 0.1
-"""Shortest time for which the engine can be set to remember message ids, which it would share among all hosts; our
+"""Shortest time for which the engine can be set to remember message ids. It would share them among all hosts; these
 messages have none.
 """
 _BOUNDED: Final = StreamConfig(
@@ -185,7 +185,7 @@ class NatsLink:
         await self.publish(f"$KV.{bucket}.{key}", value)
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """Return the value of a key; b"" if it has none."""
+        """Return the value of a key in this key-value store; b"" if it has none."""
         with _as_away():
             try:
                 last = await self._stream.get_last_msg(f"KV_{bucket}", f"$KV.{bucket}.{key}")

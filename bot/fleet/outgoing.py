@@ -16,7 +16,7 @@ from bot.tasks.shielded import ShieldedCalls
 logger = logging.getLogger(__name__)
 
 NEVER: Final = float("-inf")
-"""Stands for the time of sending of a message that was not sent yet."""
+"""The time of sending of a message that was not sent yet."""
 
 
 class Outgoing:

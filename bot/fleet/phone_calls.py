@@ -46,12 +46,12 @@ class DoneThere(BaseModel):
 
     @classmethod
     def of(cls, done: Done) -> DoneThere:
-        """Convert a result into the message for the hub."""
+        """Convert a `devices.phone.Done` into the message for the hub."""
         notes = tuple(told for note in done.notes if (told := Sentence.of(note)) is not None)
         return cls(field_text=done.field_text, notes=notes, elsewhere=done.elsewhere)
 
     def here(self) -> Done:
-        """Convert the message back into a result."""
+        """Convert the message back into a `devices.phone.Done`."""
         return Done(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
 
 

@@ -54,7 +54,7 @@ class CardSlot:
         self._shown: dict[str, Message] = {}
         self._frozen: set[str] = set()
         self._kept: dict[str, CardRef] = {}
-        """Cards as the store has them: nobody else writes them while this conversation goes on."""
+        """Stored cards by task, as a cache: no other code writes them while this conversation runs."""
         self._unkept: dict[str, CardRef] = {}
         """Cards that were sent while nothing could be written."""
 
@@ -65,7 +65,7 @@ class CardSlot:
         Raises FloodWait, ChatGone (the place no longer exists) or ChatError.
         """
         if self._chat.capabilities.counts_down and task.id in self._shown:
-            return False  # such a chat draws it by itself: that it was sent has opened its place
+            return False  # such a chat draws the card itself; sending it once has opened its place
         message = await self._rendered(task)
         card = await self._card(task.id)
         moves = card is not None and (self._is_old(card) or card.message.address != task.place)

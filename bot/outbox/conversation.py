@@ -82,7 +82,7 @@ class Conversation:
         self._time = time
         self._chat = RateLimitedChat(chat, rate_limit_of, place, time)
         self._questions = ShownQuestions(self._chat, task_service)
-        # What shows the steps by itself needs no messages of them.
+        # A chat that shows the steps itself needs no messages about them.
         self._steps = StepStream(task_service, store.tasks, "none" if chat.capabilities.counts_down else streaming)
         cards = CardSlot(self._chat, task_service, store.cards, store.frames, zone, time.now)
         self._low_priority = LowPriorityQueue(
@@ -92,9 +92,9 @@ class Conversation:
         self._finished: Recent[int, None] = Recent(FINISHED_KEPT)
         """The last rows that were sent or given up: one that was read just before is not offered again."""
         self._refused: dict[int, int] = {}
-        """How often the chat did not take a row as it was."""
+        """How often the chat refused each row."""
         self._left: set[str] = set()
-        """Tasks whose place is gone."""
+        """Tasks whose place no longer exists."""
         self._wake = asyncio.Event()
         self._stopping = False
         self._resting = False
@@ -196,7 +196,7 @@ class Conversation:
         except ChatError as error:
             await self._later(row, str(error))
         except StoreAway as away:
-            # Nothing was sent that is not kept; the row is as it was.
+            # Nothing was sent without being stored; the row is unchanged.
             logger.info("message %s of task %s waits: %s", row.id, row.task, away)
             self._rows[row.id] = replace(row, not_before=self._time.now() + RETRY_FIRST)
         except Exception:
@@ -306,7 +306,7 @@ async def message_for(
             return await render_watch(task, frames=frames, now=now, repeated=repeated)
         case FinalPayload(quiet):
             recap = None
-            if not capabilities.counts_down:  # who shows steps and screen by itself has no use for it
+            if not capabilities.counts_down:  # a chat that shows steps and screen itself does not need it
                 # One phone after the other, not in turns.
                 steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
                 recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)

@@ -132,15 +132,13 @@ class LowPriorityQueue:
         self._time = time
         self._leave = leave
         self._changed: dict[str, float] = {}
-        """Tasks whose card is to be brought up to date, each not before that time."""
+        """Tasks whose card must be updated, with the earliest time for it."""
         self._states: dict[str, dict[str, tuple[TaskState, bool, bool]]] = {}
-        """How tasks stood with their parts, whether they were being ended, and whether there was a screen to show, when
-        that was last told.
-        """
+        """State, `ending` and whether there is a screenshot, by task and part, as of the last update."""
         self._answers: set[str] = set()
-        """Tasks whose card is what somebody waits for: it is new, or what they pressed changes it."""
+        """Tasks whose card a person is waiting for: it is new, or shows the effect of a pressed button."""
         self._looks: dict[str, float] = {}
-        """When a card is looked at again without news: for its clock, and to move it."""
+        """When each card needs an update without news: for its clock, or to move it."""
         self._card_turn = True
         self._steps_from = float("-inf")
         self._failures = 0
@@ -262,7 +260,7 @@ class LowPriorityQueue:
         if not await self._questions.settle(task):
             self._changed[task.id] = self._time.now() + SETTLE_AGAIN
         if task.state is TaskState.ENDED or task.request.watch is not None:
-            return  # the final message tells the rest and freezes the card; a reading has none
+            return  # the final message contains the rest and finishes the card; a watch's reading has none
         await self._steps.collect(task)
         await self._cards.show(task)
         if (look := await self._cards.next_look(task)) is not None:

@@ -24,7 +24,7 @@ from bot.store.store import Store
 from bot.tasks.service import TaskService
 
 LOOK_AGAIN = 15.0
-"""Seconds between two looks at the table without news, for messages that were put off or whose chat was not
+"""Seconds between two reads of the table without news, for messages that were postponed or whose chat was not
 connected.
 """
 STOP_LIMIT = 5.0
@@ -77,7 +77,7 @@ class Outbox:
         self._unsubscribe = self._task_service.subscribe(self._listen)
         for task in await self._task_service.active():
             if task.parent:
-                continue  # it shows where the task shows of which it is a part
+                continue  # a part is shown on the card of its whole task
             conversation = self._conversation(task)
             if conversation is not None:
                 await conversation.adopt(task)

@@ -22,9 +22,9 @@ from bot.store.tables.metadata import Number
 from bot.store.tables.people import audit
 
 KEPT = 100_000
-"""Entries that are kept; the oldest go first, so that nobody can fill the disk by being refused."""
+"""Number of entries that are stored; the oldest are deleted first, so that refused people cannot fill the disk."""
 DETAIL_LIMIT = 500
-"""Characters of a detail that are kept."""
+"""Most characters of a detail that are stored."""
 
 
 class AuditKind(StrEnum):
@@ -68,7 +68,7 @@ class FileDetail(BaseModel):
 
     what: Literal["fetched", "hidden", "large", "elsewhere", "busy"]
     file: str
-    """The phone, and the path or what was asked for."""
+    """The phone's name, and the path or what was asked for."""
     size: int = 0
     """Bytes, where the file was found."""
     task: str = ""

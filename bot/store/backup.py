@@ -111,9 +111,9 @@ def copy_database(source: Path, target: Path) -> None:
         closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S)) as read,
         closing(sqlite3.connect(target)) as written,
     ):
-        # In one go: a copy in parts begins anew whenever somebody else writes in between.
+        # In one go: a copy in parts starts again whenever another process writes in between.
         read.backup(written, pages=-1)
-        # One file, without a -wal beside it.
+        # One file, without a write-ahead log next to it.
         written.execute("PRAGMA journal_mode = DELETE")
 
 
@@ -166,7 +166,7 @@ def _pictures(directory: Path) -> list[Path]:
 
 
 def _pack(made: Path, folder: Path, version: int, pictures: list[Path], beside: Mapping[str, Path]) -> set[str]:
-    """Write the archive; returns the names of what is in it beside the databases."""
+    """Write the archive; returns the names of the files in it other than the databases."""
     kept: set[str] = set()
     with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         # A file time that a zip archive cannot represent (before 1980) is replaced by the nearest possible one.

@@ -20,7 +20,7 @@ _MOVE: Final = insert(moved_chats, moved_chats.c.keys()).on_conflict_do_nothing(
 
 
 def _is_there(address: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return whether an address, as it is kept, begins as those in the chat do."""
+    """Return the condition that a stored address is in the chat: it begins like all addresses there."""
     return func.substr(address, 1, bindparam("length", type_=Integer())) == bindparam("beginning")
 
 
@@ -59,7 +59,7 @@ class Moves:
         self._database = database
 
     async def all(self) -> Mapping[tuple[str, str], str]:
-        """Return all moves as a mapping of (platform, old id) to the new id."""
+        """Return all changes of chat ids, as a mapping of (platform, old id) to the new id."""
         return {(row["platform"], row["old"]): row["new"] for row in await self._database.fetch(_MOVED)}
 
     async def move(self, old: Address, new: str, *, now: float) -> bool:
@@ -87,5 +87,5 @@ class Moves:
 
 
 def _beginning(old: Address) -> str:
-    """How the address of each place in that chat begins, as it is kept."""
+    """Return the beginning that the stored addresses of all places in that chat have in common."""
     return json_text([old.platform, old.account, old.chat])[:-1] + ","

@@ -235,7 +235,7 @@ class Conversations:
 
 
 KEPT_S = 7 * 86400.0
-"""Seconds for which the response to an Idempotency-Key is kept; no client retries later."""
+"""Seconds for which the response to an Idempotency-Key is stored; no client retries later."""
 
 
 @dataclass(frozen=True, slots=True)

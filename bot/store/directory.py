@@ -80,7 +80,7 @@ class DataDirectory:
             raise
         self._lock = lock
         self._umask = os.umask(OTHERS)
-        # The number is only told to others: on a full disk the lock holds without it.
+        # The process id is only information for others: on a full disk the lock works without it.
         with suppress(OSError):
             os.truncate(lock.fileno(), 0)
             os.write(lock.fileno(), f"{os.getpid()}{f' {SERVICE}' if self._serves else ''}".encode())
@@ -89,7 +89,7 @@ class DataDirectory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Let go of it."""
+        """Release the lock."""
         if self._lock is not None:
             os.umask(self._umask)
             self._lock.close()

@@ -267,7 +267,7 @@ class FleetTable:
         await self._database.write(work, patience=float("inf"))
 
     async def take_events(self, taken: Mapping[RunId, int]) -> None:
-        """Record that the events of these runs up to these numbers are processed, and delete them."""
+        """Record that the events of these runs up to these numbers are processed by the hub, and delete them."""
 
         async def work(transaction: Transaction) -> None:
             for run, number in taken.items():

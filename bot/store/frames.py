@@ -116,7 +116,7 @@ class FrameFiles:
                 os.utime(path, (now, now))
                 return
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name first: a reader never sees half a file, and neither does the next start.
+        # Written under another name first, so that no reader ever sees half a file, even after a crash.
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:
             with os.fdopen(handle, "wb") as file:

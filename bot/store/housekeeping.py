@@ -92,7 +92,7 @@ class Housekeeper:
         self._watch = ClockWatch(clock, steady)
         self._believed_from = 0.0
         self.kept: Kept | None = None
-        """What there was after the last round, None before the first."""
+        """How much was stored after the last round; None before the first."""
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
@@ -124,7 +124,7 @@ class Housekeeper:
         await self._store.tasks.forget_events(before=now - EVENTS_DAYS * _DAY_S)
         await self._store.offers.forget_old(now=now)
         checkpoints = tasks = rows = 0
-        # Never the rows of a task before its checkpoints: nobody would know of these any more.
+        # Never the rows of a task before its checkpoints, which could not be found without them.
         while found := await pruning.with_checkpoints(now - min(CHECKPOINTS_DAYS * _DAY_S, self._keep), AT_ONCE):
             for task in found:
                 await self._threads.forget(task)
@@ -142,7 +142,9 @@ class Housekeeper:
         return Removed(tasks, checkpoints, rows, pictures, await self._remove_folders())
 
     async def _remove_folders(self) -> int:
-        """Remove the files of tasks whose record is gone: also after a kill in between, or with another database."""
+        """Delete the file folders of tasks that are no longer stored: also after a crash in between, or with another
+        database.
+        """
         root = self._directory / TASK_FILES_NAME
         gone = await self._store.pruning.without_record(await asyncio.to_thread(_numbered, root))
         for task in gone:
@@ -193,6 +195,6 @@ def pictures_in(directory: Path) -> tuple[int, int]:
 
 
 def _numbered(root: Path) -> list[str]:
-    """The folders there that are called as tasks are; whatever else is there is somebody else's."""
+    """Return the names of the folders there that are task numbers; anything else is not the service's."""
     there = root.iterdir() if root.is_dir() else ()
     return [path.name for path in there if path.name.isascii() and path.name.isdigit() and not path.is_symlink()]

@@ -118,7 +118,7 @@ class KnowledgeFolder:
             raise StoreError(why) from error
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
-        """Take up what is new or changed, drop what is gone."""
+        """Index new and changed documents, and remove deleted ones."""
         known = dict(connection.execute("SELECT file, stamp FROM files"))
         there = dict(self._files())
         for file in known.keys() - there.keys():
@@ -137,7 +137,7 @@ class KnowledgeFolder:
             connection.execute("INSERT INTO files (file, stamp) VALUES (?, ?)", (file, stamp))
 
     def _files(self) -> Iterator[tuple[str, tuple[Path, str]]]:
-        """Every document by its path inside the folder, with what tells whether it has changed."""
+        """Yield every document by its path inside the folder, with a stamp that shows whether it has changed."""
         if not self._folder.is_dir():
             raise StoreError(words("knowledge.missing", path=self._folder))
         for path in documents_in(self._folder):
@@ -173,7 +173,9 @@ def _drop(connection: sqlite3.Connection, file: str) -> None:
 
 
 def _found(connection: sqlite3.Connection, query: str, limit: int) -> tuple[Passage, ...]:
-    """The best passages. Words of two letters are too short for trigrams; they are looked for one by one."""
+    """Return the best passages. Words of two characters are too short for trigrams and are searched for as
+    substrings.
+    """
     long, short = wanted(query)
     rows: list[tuple[str, str]] = []
     if long:

@@ -202,7 +202,7 @@ def _together(rankings: Sequence[Sequence[Fact]]) -> list[Fact]:
 
 
 def _nearest(wanted: Vector, vectors: dict[int, Vector], limit: int) -> list[int]:
-    """The facts whose vectors point most in the direction of the wanted one. Blocks: some milliseconds a thousand."""
+    """Return the facts whose vectors are most similar to the wanted one. Blocks for some milliseconds per thousand."""
     near = {fact: sum(map(mul, wanted, vector)) for fact, vector in vectors.items() if len(vector) == len(wanted)}
     return sorted(near, key=lambda fact: near[fact], reverse=True)[:limit]
 

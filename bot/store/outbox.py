@@ -43,7 +43,7 @@ class FinalPayload:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPayload:
-    """A message that asks a question of a task."""
+    """A message that asks people a question on behalf of a task."""
 
     question: str
     """The id of the question."""
@@ -114,7 +114,7 @@ _ADD: Final = insert(outbox, ("task", "kind", "subject", "name", "created"))
 _PENDING: Final = (
     select(outbox)
     .where(
-        # The first condition and id + 0 make SQLite use the index of what is open: all that was ever sent is more.
+        # The first condition and id + 0 make SQLite use the small index of open rows instead of reading all sent ones.
         _IS_OPEN,
         outbox.c.state == "pending",
         ~exists().where(

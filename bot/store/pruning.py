@@ -124,13 +124,13 @@ def _some(table: Table, *conditions: ColumnElement[bool]) -> Statement:
 _LATER: Final = leases.alias("later")
 _LATEST: Final = console_messages.alias("latest")
 _OLD: Final[Sequence[Statement]] = (
-    # The last one of each phone stays: the next must have a higher number, for ever.
+    # The last lease of each phone is not deleted, because the next one must have a higher number.
     _some(
         leases,
         leases.c.released < _BEFORE,
         exists().where(_LATER.c.phone == leases.c.phone, _LATER.c.fence > leases.c.fence),
     ),
-    # The last revision stays: the next must be higher. What a living task has shown may still be changed.
+    # The last revision is not deleted, as the next must be higher. Messages of unfinished tasks may still change.
     _some(
         console_messages,
         console_messages.c.sent < _BEFORE,

@@ -44,7 +44,7 @@ _DOORS = (*SIGNED_IN, "offers", "missed")
 """Tables that are emptied: their rows give access to the console, or are carried out when a button is pressed."""
 ASIDE = "before-restore-"
 BESIDE = ("", "-wal", "-shm")
-"""SQLite's files of one database."""
+"""Endings of SQLite's files for one database."""
 
 
 class Unpacked:
@@ -141,7 +141,9 @@ def _told(directory: Path) -> Iterator[None]:
 def _unpack(
     archive: zipfile.ZipFile, file: Path, folder: Path, settings: str, written: Collection[str]
 ) -> tuple[list[str], list[str]]:
-    """Write what belongs to a backup below the folder; returns the names of the pictures, and of what people wrote."""
+    """Extract the files that belong to a backup into the folder; returns the names of the pictures, and of people's
+    files.
+    """
     names = set(archive.namelist())
     pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
     made = sorted(name for name in names if _is_written(name, written))
@@ -155,7 +157,7 @@ def _unpack(
         raise StoreCorrupt(words("backup.foreign", file=file)) from error
     if form != FORMAT:
         raise StoreTooNew(words("backup.other_version", file=file))
-    # A few kilobytes can become what fills the disk of a service; no more is read of each than is told here.
+    # A few kilobytes can unpack to fill the disk, so no more is read of each file than its declared size.
     if sum(each.file_size for each in archive.infolist()) > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     for name in (*DATABASES, *names & {settings}, *made, *pictures):
@@ -168,7 +170,7 @@ def _unpack(
                 os.fsync(out.fileno())
         if name == settings or name in written:
             target.chmod(0o600)
-        # Retention counts from when a picture was taken, not from now. Zip files tell local time.
+        # Retention counts from when a picture was taken, not from now. Zip files contain local time.
         taken = _taken(archive.getinfo(name))
         os.utime(target, (taken, taken))
     return pictures, made
@@ -181,7 +183,9 @@ def _is_written(name: str, written: Collection[str]) -> bool:
 
 
 def _is_ours(entry: zipfile.ZipInfo) -> bool:
-    """Return whether a backup could have written it so: not encrypted, packed as ours, and at a time that there is."""
+    """Return whether this program could have written the entry: not encrypted, compressed as ours, and with a valid
+    time.
+    """
     try:
         _taken(entry)
     except (ValueError, OverflowError):
@@ -201,7 +205,9 @@ def _keep(source: Path, target: Path) -> None:
 
 
 def _swap(fresh: Path, directory: Path, names: Sequence[str]) -> Path | None:
-    """Put the present files of these names aside and the fresh ones in their place; after an error all is as it was."""
+    """Move the present files of these names aside and the fresh ones into their place; after an error everything is as
+    before.
+    """
     present = [name + end for name in names for end in BESIDE if (directory / (name + end)).exists()]
     aside = directory / f"{ASIDE}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
     moves = [(directory / name, aside / name) for name in present]

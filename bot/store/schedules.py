@@ -194,7 +194,7 @@ class Schedules:
 
 
 def _schedule(row: Row) -> Schedule:
-    """What is allowed ahead is kept without the number of the schedule, which there was none of yet."""
+    """Return the schedule in a row. A standing approval is stored without the schedule's number, which it gets here."""
     schedule = _SCHEDULE.read(row)
     if schedule.plan.standing is None:
         return schedule

@@ -167,12 +167,18 @@ class SkillTable:
         return tuple(each for saved in _SAVED.read_all(rows) for each in saved.verdicts)
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
-        """Return what the skill's recorded words are called in this locale, by casefolded word; empty if unknown."""
+        """Return the learned labels of this skill's elements in this locale; empty if there are none.
+
+        They map a casefolded recorded label to the label on phones with this locale.
+        """
         rows = await self._database.fetch(_NAMES, {"skill": skill, "locale": locale}, patience=PATIENCE_S)
         return NAMES.validate_json(rows[0]["names"]) if rows else {}
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
-        """Replace what the skill's recorded words are called in this locale; an empty mapping deletes it."""
+        """Replace the learned labels of this skill's elements in this locale; an empty mapping deletes them.
+
+        `names` maps a casefolded recorded label to the label on phones with this locale.
+        """
         values: Parameters = {"skill": skill, "locale": locale, "names": NAMES.dump_json(dict(names)).decode()}
         await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values, patience=PATIENCE_S)
 

@@ -56,7 +56,7 @@ class UsageTotals:
     steps: int = 0
     seconds: float = 0.0
     tokens: Usage = field(default_factory=Usage)
-    """`tokens.cost` sums what has a price, None when nothing has."""
+    """Token counts. `tokens.cost` is the sum of everything that has a price; None when nothing has."""
     unpriced: int = 0
     """Tasks that used tokens of a model without a price: the cost is then too low."""
     voice: VoiceTotals = field(default_factory=VoiceTotals)
@@ -255,7 +255,7 @@ def _lacks_price(tokens: Usage) -> bool:
 
 
 def _split(by: UsageBy, row: Row, used: UsageTotals) -> dict[str, UsageTotals]:
-    """What one task used, by role or model. What nobody has booked on a model is of the one that was set for acting."""
+    """Return what one task used, by role or model. Usage without a model counts for the task's acting model."""
 
     def key(share: Share) -> str:
         return share.role if by is UsageBy.ROLE else share.model or str(row["model"])

@@ -189,7 +189,7 @@ def refusal(result: Result) -> str:
     """
     said = [line.strip() for line in result.text.splitlines()]
     # "Error type 3" and "Exception occurred while executing" come first, and say less. Of the warnings that it was not
-    # started, those without a "because" tell of an app that is in front already (AOSP ActivityManagerShellCommand).
+    # started, those without a "because" mean that the app is in front already (AOSP ActivityManagerShellCommand).
     for begin in (("Error:", "java.", "android."), ("Warning: Activity not started because",), ("Exception", "Error")):
         for line in said:
             if line.startswith(begin) or "monkey aborted" in line:

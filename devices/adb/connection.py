@@ -29,7 +29,9 @@ from devices.wording import words
 Answer = TypeVar("Answer")
 
 MAX_THREADS = 32
-"""Blocking calls at once in this process. A look at a phone takes three, so ten phones can be looked at together."""
+"""Blocking calls at once in this process. One observation of a phone takes three, so ten phones can be observed
+together.
+"""
 
 CHUNK = 1 << 20
 """Bytes requested at once: reading a 10 MB frame in 4 KiB pieces takes 18 times as long."""

@@ -77,9 +77,9 @@ class AdbPhone:
         self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, self._apps, clock, may_send)
         self._observer = Observer(self._shell, self._camera, trees, self._inputs, self._titles, self._learn, clock)
         self.number = ""
-        """The serial number that the phone itself tells; adb may know it by another."""
+        """The serial number that the phone itself reports; adb may use another one."""
         self.heard = 0.0
-        """When the phone last told how it is, in seconds of the loop's clock."""
+        """When the phone last reported its state, in seconds of the event loop's clock."""
 
     @property
     def info(self) -> PhoneInfo:

@@ -137,7 +137,7 @@ class DeviceTracker:
         self._told: dict[Link, str] = {}
         self._pending: dict[Link, asyncio.Task[None]] = {}
         self._bad_since: dict[Link, float] = {}
-        """When the news of a link turned bad (monotonic seconds); more bad news does not start the wait anew."""
+        """When the bad news of a link began (monotonic seconds); more bad news does not restart the delay."""
         self._followers: list[asyncio.Task[None]] = []
         self._listed = {each: asyncio.Event() for each in self._servers}
         self._states: dict[ServerAddress, Mapping[str, str]] = {}

@@ -45,7 +45,7 @@ FOCUS_PATIENCE = 1.0
 
 POLL = 0.1
 LONG = 400
-"""Characters from which a text is too long for a model to compare with what it is read back as."""
+"""Characters from which a text is too long for a model to compare it with the field's content itself."""
 _COMMAND_SECONDS = 10.0
 _FORBIDDEN = "INJECT_EVENTS"
 """The permission that some makers deny to adb."""
@@ -512,8 +512,8 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
 
 
 def _compared(wanted: str, read: str) -> Words:
-    """Say whether a field holds a long text as typed, and from where it differs: the look shows its actual content, if
-    that may be shown.
+    """Say whether a field holds a long text as typed, and from where it differs. An observation shows the actual
+    content, if it may be shown.
     """
     if read == wanted:
         return words("phone.note.whole_text", letters=len(read))

@@ -60,7 +60,7 @@ class Observer:
         self._last = LastScreen()
         self._known = KnownScreens()
         self._late: ScreenReading | None = None
-        """The elements of an early look, as long as they are on their way."""
+        """The elements of an observation that was returned early, while they are still being read."""
         self._launched = False
 
     @property
@@ -95,7 +95,7 @@ class Observer:
     async def _observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """Look while a frame is captured that shows whether the elements and state still hold."""
+        """Observe, while a frame is captured that shows whether the elements and state are still right."""
         await self.drop_late()
         tree_left = self._inputs.take_left()
         if after is None:
@@ -116,7 +116,7 @@ class Observer:
         elif self._trees.slow:
             seen = await self._watch_late(watched, screen, tree_left, elements=elements)
         else:
-            # The caller of an early look reads the elements again before acting (`confirmed`).
+            # The caller of an early observation reads the elements again before acting (`confirmed`).
             seen = await self._watch(watched, screen, tree_left)
         if expected and screen is not None and seen.package != expected:  # another screen moved or appeared
             await self.drop_late()
@@ -135,8 +135,9 @@ class Observer:
     async def _watch(
         self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
-        """Return the screen once it is still or, with its size for an `early` look, once it begins to change. `left`
-        are the elements as the input left them, if they were read: those of an early look.
+        """Return the screen once it is still or, with its size for an `early` observation, once it begins to change.
+
+        `left` are the elements after the input, if they were read; an early observation uses them.
         """
         reading = ScreenReading(self._trees, self._shell)
 
@@ -418,7 +419,7 @@ class ScreenReading:
         self._state: asyncio.Task[State] | None = None
         self.size: Size | None = None
         self.brief = False
-        """Whether only what an early look has to tell is asked of the state (see `read_brief`)."""
+        """Whether only the part of the state that an early observation needs is read (see `read_brief`)."""
 
     @property
     def begun(self) -> bool:

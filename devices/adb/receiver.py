@@ -19,7 +19,7 @@ from devices.wording import words
 logger = logging.getLogger(__name__)
 
 TIMEOUT = 3.0
-"""Seconds for the log; it is read after the input, and only the next look waits for it."""
+"""Seconds for reading the log; it is read after the input, and only the next observation waits for it."""
 COMMAND = "logcat -b events -d -v epoch -s input_focus input_interaction"
 _LINE = re.compile(r"^\s*(\d+\.\d+)\s.*?\b(input_focus|input_interaction)\s*:\s*(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"(?:entering|with:|,)\s*([0-9a-f]{1,8}) ([^\s,]+)")

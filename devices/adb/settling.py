@@ -16,7 +16,7 @@ from devices.phone import Element
 from devices.resizing import CELL, thumbnail_of
 
 FIRST_CHANGE = 0.5
-"""Seconds in which an input shows its first effect, if it has one; the next look sees a slower one."""
+"""Seconds in which an input shows its first effect, if it has one; a slower one is seen by the next observation."""
 
 FIRST_CHANGE_OF_LAUNCH = 1.5
 """The same after opening an app or address, whose process must start."""

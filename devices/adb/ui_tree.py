@@ -124,7 +124,7 @@ it is always slow; the fast lane never is.
 """
 _MISSES = 3
 _SKIPPED = 4
-"""After three misses in a row (a video, a game), only every fifth look asks again."""
+"""After three misses in a row (a video, a game), only every fifth observation asks again."""
 
 _TO_TERMINAL = "uiautomator dump --compressed /dev/tty"
 _FILE = "/data/local/tmp/opengui-tree.xml"

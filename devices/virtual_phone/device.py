@@ -186,7 +186,7 @@ class Device:
         self.starting = False
         """Whether Android is on its way: adbd answers already, and nothing else does."""
         self.locked_by_service = False
-        """Whether a service holds the lock that keeps others from working here."""
+        """Whether another service holds the lock by which services exclude each other on this phone."""
         self.journal = Journal()
         self.event_log = EventLog(clock)
         self.booted = clock().timestamp() - RUNNING_FOR

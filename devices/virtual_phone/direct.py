@@ -232,7 +232,7 @@ class DirectPhones:
             self._tell()
 
     async def _ask(self, phone: AdbPhone) -> bool:
-        """Return whether it answers, and can be used."""
+        """Refresh a phone's information, and return whether it answers and can be used."""
         try:
             return (await phone.refresh()).health.usable
         except PhoneError as failed:
@@ -251,7 +251,7 @@ class DirectPhones:
 
 
 class _Host:
-    """The host's end of a stream: takes what the phone's service writes, at once."""
+    """The host's end of a stream, which accepts everything that the phone's service writes."""
 
     def __init__(self, taken: Callable[[bytes], None] | None = None) -> None:
         self.max_payload = MAX_PAYLOAD
@@ -268,7 +268,7 @@ class _Host:
 
 @asynccontextmanager
 async def _served(phone: VirtualPhone, name: str, host: _Host) -> AsyncIterator[asyncio.Task[None] | None]:
-    """A service of the phone at work, None when there is none of that name. It ends with the host's interest."""
+    """Context manager that runs a service of the phone and yields its task; None when there is no such service."""
     service = find_service(phone, name)
     if service is None:
         yield None
@@ -281,7 +281,7 @@ async def _served(phone: VirtualPhone, name: str, host: _Host) -> AsyncIterator[
         task.cancel()
         await asyncio.wait({task})
         if not task.cancelled():
-            task.exception()  # whoever asked was told, or is not interested any more
+            task.exception()  # the caller has got the error, or no longer waits
 
 
 class _Pair(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no type marker
@@ -296,7 +296,7 @@ class _Pair(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no ty
 
 
 class _DirectCall(Call):
-    """A call whose sockets are answered in this process as an adb server would."""
+    """A call whose sockets are answered in this process, as an adb server would."""
 
     def __init__(self, phone: VirtualPhone, deadline: float) -> None:
         super().__init__(NOWHERE, phone.address, deadline)
@@ -312,7 +312,7 @@ class _DirectCall(Call):
 
 
 async def _answer(phone: VirtualPhone, end: socket.socket) -> None:
-    """Opens one service of the phone for whoever has the other end, until either side or the link ends it."""
+    """Open one service of the phone for the other end of the socket, until either side or the connection ends it."""
     reader, writer = await asyncio.open_connection(sock=end)
     try:
         await _requested(reader)  # the transport: there is but one

@@ -70,7 +70,7 @@ async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
     phone.uiautomator.crash()
     phone.starting = True
     phone.booted = phone.event_log.now()
-    for one in state.posted:  # their apps show again what they had shown
+    for one in state.posted:  # their apps post again what they had shown
         one.posted, one.changed = int(phone.booted * 1000), 0
 
     def started() -> None:
@@ -146,7 +146,7 @@ def post(phone: Device, what: Notify) -> None:
 
 
 def _turn(phone: Device, what: Wake | Sleep | Lock | Unlock) -> None:
-    """The screen and its lock."""
+    """Turn the screen on or off, or lock or unlock it."""
     match what:
         case Wake():
             phone.windows.wake()

@@ -115,7 +115,7 @@ class PhoneProcess:
         process.stdin.close()
         try:
             async with asyncio.timeout(STOP_SECONDS):
-                # Reading what is left lets the pipes close, too.
+                # Reading the rest of the output lets the pipes close too.
                 await process.communicate()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):

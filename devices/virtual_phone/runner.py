@@ -120,7 +120,7 @@ class Control:
 
 
 def _dumps(value: object) -> str:
-    """JSON of text that may hold bytes that are no UTF-8 (kept as lone surrogates)."""
+    """Return JSON; the text may contain bytes that are no UTF-8 (as lone surrogates)."""
     return json.dumps(value, ensure_ascii=True)
 
 
@@ -136,7 +136,7 @@ async def _json(request: web.Request) -> dict[str, object]:
 
 @web.middleware
 async def _refuse_strangers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A page in a browser on this machine must not reach a phone: its requests carry an Origin or another Host."""
+    """Refuse requests of pages in a browser on this computer, which carry an Origin or another Host."""
     if "Origin" in request.headers or request.host.partition(":")[0] not in {"127.0.0.1", "localhost"}:
         raise web.HTTPForbidden(text="only tools on this machine may control the virtual phone")
     return await handler(request)
@@ -144,7 +144,7 @@ async def _refuse_strangers(request: web.Request, handler: Handler) -> web.Strea
 
 @web.middleware
 async def _explain(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """An object that does not fit is answered with 400 and what is wrong with it."""
+    """Answer an invalid object with 400 and what is wrong with it."""
     try:
         return await handler(request)
     except ValidationError as problem:
@@ -204,7 +204,7 @@ async def _start(stack: AsyncExitStack, options: argparse.Namespace, number: int
 
 
 async def _connect(server: ServerAddress, phones: list[VirtualPhone]) -> None:
-    """Connects the adb server. Without one the phones run all the same: somebody else may come."""
+    """Connect the adb server. If there is none, the phones run all the same, as another one may connect."""
     problem = ""
     try:
         await ensure_running(server)
@@ -218,23 +218,25 @@ async def _connect(server: ServerAddress, phones: list[VirtualPhone]) -> None:
 
 
 async def _disconnect(server: ServerAddress, phones: list[VirtualPhone]) -> None:
-    """Takes the phones off the server's list, where they would stay as offline."""
+    """Disconnect the phones from the adb server, which would otherwise list them as offline."""
     with contextlib.suppress(PhoneError):
         for phone in phones:
             await host.ask(server, f"host:disconnect:{phone.address}")
 
 
 def _end_when_asked(end: asyncio.Event) -> None:
-    """Ctrl-C and SIGTERM set it. Where the loop takes no signals, as on Windows, Ctrl-C is a KeyboardInterrupt."""
+    """Set the event on Ctrl-C and SIGTERM. Where the loop supports no signals, as on Windows, Ctrl-C raises
+    KeyboardInterrupt.
+    """
     with contextlib.suppress(NotImplementedError):
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, end.set)
 
 
 def _watch_input(closed: asyncio.Event) -> None:
-    """Sets the event when standard input closes, as it does when the process that started this one ends.
+    """Set the event when standard input closes, as it does when the parent process ends.
 
-    A thread reads, since asyncio cannot wait for a file or /dev/null; it never keeps the process alive.
+    A thread reads it, since asyncio cannot wait for a file or /dev/null; it does not keep the process alive.
     """
     loop = asyncio.get_running_loop()
 

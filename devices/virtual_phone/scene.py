@@ -187,7 +187,7 @@ def dump(
 
 
 def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recursion
-    """The node with its kept children, or only those when the node itself is left out."""
+    """Return the node with its reported children, or only these when the node itself is left out."""
     children = [kept for child in node.children for kept in _kept(child, compressed)]
     meant = node.clickable or node.checkable or node.text or node.description or node.long_clickable
     meant = meant or node.scroll or node.scrollable or node.on_move is not None
@@ -258,7 +258,7 @@ def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
     if not wide:
         root.children.append(head.place(Bounds(box.left, top, box.right, top + head_height), scale))
     columns = COLUMNS * 2 if wide else COLUMNS
-    # The last row is the dock, and full; what is left over begins the first row.
+    # The last row is the dock and is full; the remaining icons are in the first row.
     apps = [app for app in shuffled(APPS, windows.state.seed, "launcher") if app.package not in windows.state.disabled]
     rows = -(-len(apps) // columns)
     dock_top = box.bottom - scale.px(NAVIGATION_BAR + 16 + CELL)
@@ -367,7 +367,7 @@ def recents(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
         for task in windows.state.tasks
         if task.app in BY_KEY
     ]
-    # As many as fit above the button; the others are further down, where nobody scrolls to.
+    # Only as many as fit above the button; the list cannot be scrolled.
     room = box.bottom - scale.px(STATUS_BAR + 60 + CLEAR_ALL + NAVIGATION_BAR)
     while cards and sum(card.measure(box.right - box.left, scale) for card in cards) > room:
         cards.pop()

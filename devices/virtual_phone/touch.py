@@ -220,7 +220,7 @@ class Hand:
             self.touched.append(Touched(app, page, taken=False))
             return
         field = node.role.endswith("EditText")
-        # Of a field what the app calls it: what was typed into it stands in no record.
+        # For a field only the app's name for it, so that typed text is not recorded.
         walked = [(node.hint,)] if field else [(each.text, each.description) for each in node.walk()]
         said = tuple(words for pair in walked for words in pair if words)
         self.touched.append(Touched(app, page, said, node.identifier, field=field))

@@ -273,9 +273,9 @@ class PostgresDatabase:
 class _Fate(Generic[Result]):
     """The outcome of a transaction, even if the connection was lost during its COMMIT.
 
-    Each transaction of an owner writes its number into the record, so the number shows later whether it was committed,
-    whatever happened to the server. By the time a new connection owns the record, the old one's transaction has ended,
-    because the server has released its lock.
+    Each transaction of an owner writes its number into the database, so the number shows later whether it was
+    committed, whatever happened to the server. By the time a new connection owns the database, the old one's
+    transaction has ended, because the server has released its lock.
     """
 
     def __init__(self) -> None:

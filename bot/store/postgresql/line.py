@@ -112,7 +112,7 @@ class Line:
             except StoreLost:
                 when_lost()
             except (psycopg.Error, StoreError):
-                pass  # whoever needs the connection gets the error
+                pass  # the next user of the connection gets the error
             except RuntimeError:
                 return  # it was closed in the meantime
 
@@ -120,7 +120,7 @@ class Line:
         if self._connection is not None:
             if self._owner and not self._connection.closed:
                 with suppress(psycopg.Error):
-                    self._connection.execute(_LEAVE)  # so that nobody has to wait
+                    self._connection.execute(_LEAVE)  # so that the next owner need not wait
             self._connection.close()
             self._connection = None
 

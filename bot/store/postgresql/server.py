@@ -57,7 +57,7 @@ BEAT_S: Final = 0.75
 SILENT_S: Final = 3
 """Seconds of silence after which the server ends the owner's connection."""
 SURE_S: Final = 3.0
-"""Seconds after an answer during which nobody else begins to act."""
+"""Seconds after an answer during which no other process begins to act on the database."""
 STATEMENT_S: Final = 5
 """Seconds for one of the owner's statements, during which the server does not notice that the client has gone."""
 OWNER_SETTINGS: Final = {
@@ -67,7 +67,7 @@ OWNER_SETTINGS: Final = {
     # For an answer that is not received, because idle time only counts from its end.
     "tcp_user_timeout": f"{SILENT_S}s",
 }
-"""Settings of the session that owns the record."""
+"""Settings of the session that owns the database."""
 _OWNER: Final = 0x4F47
 _OWN: Final = "SELECT pg_advisory_lock(%s, hashtext(current_schema()))"
 """An advisory lock of the connection, which the server releases when that ends, however it ends."""
@@ -77,7 +77,7 @@ IS_OWN: Final = f"""SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHE
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid = {_OWNER} AND objid::bigint = hashtext(current_schema())::bigint & 4294967295
     AND application_name = current_setting('application_name')"""  # noqa: S608 - a number
-"""Query whether another connection of this process owns the record."""
+"""Query whether another connection of this process owns the database."""
 
 _PASSING: Final = ("08", "25006", "25P03", "28", "3D000", "40", "53", "55P03", "57", "58")
 """Prefixes of SQLSTATE for errors that may pass: connection, read-only, a hanging transaction, password, a missing
@@ -178,7 +178,7 @@ class Server:
         try:
             yield
         except psycopg.Error as error:
-            # What the library says of a connection names the host and the user.
+            # The library's own messages about a connection contain the host and the user.
             reason = error.diag.message_primary or words("store.silent")
             raise _error(error, words("store.away", reason=reason), reason) from error
 

@@ -30,7 +30,7 @@ from bot.texts import words
 
 CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
-"""Milliseconds to wait for another writer; the saver sets none, and a backup may hold the file for seconds."""
+"""Milliseconds to wait for another writer; the base class sets none, and a backup may lock the file for seconds."""
 
 
 class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
@@ -167,7 +167,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
     async with aiosqlite.connect(path, isolation_level=None) as connection:
         saver = SQLiteCheckpoints(connection, path)
         try:
-            # Looked at before anything is written: a damaged file is left alone.
+            # Checked before anything is written: a damaged file is left unchanged.
             found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]
             if found != "ok":
                 raise _damaged(path)
@@ -184,7 +184,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
         except aiosqlite.DatabaseError as error:
             raise _damaged(path) from error
         yield saver
-        # A cancelled graph can leave its write open; nobody else could write then.
+        # A cancelled graph can leave its write open, which would lock out all others.
         async with saver.lock:
             await connection.commit()
 

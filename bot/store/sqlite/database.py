@@ -75,7 +75,7 @@ class SQLiteDatabase:
         writer = await _connect(path)
         try:
             with explained(path):
-                # Looked at before anything is written: a damaged file is left alone.
+                # Checked before anything is written: a damaged file is left unchanged.
                 await _check(writer, path)
                 # FULL: a journalled action must survive a power cut, not only the end of the process.
                 await writer.execute_fetchall("PRAGMA synchronous = FULL")
@@ -204,7 +204,7 @@ class SQLiteDatabase:
             self._writable.worked()
             _hurry(connection, BUSY_TIMEOUT_MS)
         for call in transaction.on_commit:
-            # Before the caller goes on, and also when it has gone.
+            # Before the caller continues, and also if it was cancelled.
             loop.call_soon_threadsafe(call)
         return result
 

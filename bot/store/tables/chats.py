@@ -6,7 +6,7 @@ from sqlalchemy import CheckConstraint, Column, ForeignKey, PrimaryKeyConstraint
 
 from bot.store.tables.metadata import Flag, Number, Real, Time, account, index, one_of, optional, required, table
 
-# Questions to people and what became of them. The answer to a question for a secret is ''.
+# Questions to people and their answers. The answer to a question for a secret is ''.
 questions = table(
     "questions",
     Column("id", Text, primary_key=True),

@@ -79,10 +79,10 @@ settings = table(
 facts = table(
     "facts",
     Column("id", Number, primary_key=True),
-    # The account that told it, as platform:id.
+    # The account whose fact it is, as platform:id.
     required("person", Text),
     required("text", Text),
-    # The id of the phone for which alone it holds; '' for all.
+    # The id of the only phone that it is about; '' for all.
     required("phone", Text),
     required("source", Text, one_of("source", "person", "screen", "web")),
     required("created", Time),
@@ -100,7 +100,7 @@ forgettings = table(
     required("at", Time),
 )
 
-# Who has handed in which file: it is taken for a task of theirs, not of somebody else who knows its reference.
+# Who has uploaded which file: only their tasks may use it, and nobody else who knows its reference.
 handed_in = table(
     "handed_in",
     required("content", Text),
@@ -144,7 +144,7 @@ console_sessions = table(
     required("token", Text, server_default=""),
 )
 
-# What the console has shown. A deleted message stays as an empty row, so that a page that was away hears of it.
+# Messages of the console. A deleted message remains as an empty row, so that disconnected pages learn of it.
 console_messages = table(
     "console_messages",
     Column("id", Number, primary_key=True),
@@ -174,12 +174,12 @@ conversations = table(
     required("updated", Time),
     # How its tasks are to be thought about, as JSON.
     required("guidance", Text),
-    # How many events of its tasks were told in it.
+    # How many events of its tasks were numbered in it.
     required("told", Number, server_default=text("0")),
 )
 index("conversations_of", conversations.c.owner, conversations.c.made)
 
-# What was said in them.
+# The messages of conversations.
 conversation_messages = table(
     "conversation_messages",
     Column("id", Number, primary_key=True),

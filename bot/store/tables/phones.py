@@ -16,14 +16,14 @@ phone_names = table(
 )
 
 # Default names of phones: their model, and a number after it when another phone has the same name.
-# Kept, so that a name means the same phone after a restart, whichever is attached first.
+# Stored, so that a name means the same phone after a restart, whichever is attached first.
 usual_phone_names = table(
     "usual_phone_names",
     Column("phone", Text, primary_key=True),
     required("name", Text),
 )
 
-# Hosts: other machines whose phones this service uses. The tables of a fleet serve the hub and each host, which leaves
+# Hosts: other computers whose phones this service uses. The tables of a fleet serve the hub and each host, which leaves
 # some of them empty.
 fleet_hosts = table(
     "fleet_hosts",
@@ -32,7 +32,7 @@ fleet_hosts = table(
     required("nkey", Text, unique=True),
     required("seal", Text),
     required("joined", Time),
-    # NULL until somebody ends it.
+    # NULL until it is revoked.
     optional("revoked", Time),
     # Since when its key is not let in, because two machines used it. A new invitation ends it.
     optional("blocked", Time),
@@ -75,7 +75,7 @@ fleet_events = table(
     PrimaryKeyConstraint("run", "n"),
 )
 
-# How often a hub was started, so that what an earlier start has said is known as such.
+# Number of the hub's starts, so that messages of earlier starts are recognised.
 fleet_epochs = table(
     "fleet_epochs",
     Column("epoch", Number, primary_key=True),

@@ -6,7 +6,7 @@ from sqlalchemy import Column, ForeignKey, Text, UniqueConstraint, false, text
 
 from bot.store.tables.metadata import Flag, Number, Time, account, index, one_of, optional, required, table
 
-# Who is told what. Messages are signed with the secret, which is shown once.
+# Webhooks and the events that they receive. Messages are signed with the secret, which is shown once.
 webhooks = table(
     "webhooks",
     Column("id", Number, primary_key=True),
@@ -19,7 +19,7 @@ webhooks = table(
     required("secret", Text),
     # 1 for the tasks of everybody, 0 for those of its person.
     required("everybody", Flag, server_default=false()),
-    # Whether it is told that a task ended, asks, and that a watch has news.
+    # Whether it is called when a task ends, when a task asks, and when a watch reports.
     required("ended", Flag),
     required("asked", Flag),
     required("watched", Flag),

@@ -62,7 +62,7 @@ class FastLane:
         self._untyped = 0
         self._automation = asyncio.Lock()
         self._leaving = False
-        """Whether a server was cut and may still hold UiAutomation."""
+        """Whether a server was cut off that may still be using UiAutomation."""
 
     @property
     def open(self) -> bool:
@@ -252,7 +252,7 @@ class FastLane:
                 self._cut(server)
 
     async def _prove(self) -> None:
-        """Raise LaneFailed if the server still hangs or fails on what every look needs."""
+        """Raise LaneFailed if the server still hangs, or fails on what every observation needs."""
         try:
             await self._tree()
         except LaneFailed as failed:

@@ -190,7 +190,7 @@ def chores(windows: WindowManager) -> Page:
 
 @dataclass(slots=True)
 class _Chore:
-    """A row that is chosen by a long press, and moved once it is held."""
+    """A row that is selected by a long press, and can be dragged."""
 
     windows: WindowManager
     name: str

@@ -46,7 +46,7 @@ def _turn(windows: WindowManager, activity: Activity) -> None:
 
 
 def _begin(windows: WindowManager, activity: Activity) -> None:
-    """Shows the dialog of a stage, and sees to it that the next one follows."""
+    """Show the dialog of a stage, and schedule the next one."""
     page, number = _page_of(activity), int(activity.arguments["stage"])
     stage = page.stages[number]
     windows.state.dialogs.clear()
@@ -77,7 +77,7 @@ def main(windows: WindowManager) -> Page:
 
 @dataclass(slots=True)
 class _Canvas:
-    """All of the screen, with each part where it wants to be, also outside of it."""
+    """The whole screen, with each part at its own place, even outside the screen."""
 
     windows: WindowManager
     page: HostilePage
@@ -151,7 +151,7 @@ class _Canvas:
         return self._harm if part.does == "harm" else _nothing
 
     def _harm(self) -> None:
-        """What came of it, once all fields of the page have words."""
+        """Record the consequence, provided that all fields of the page have text."""
         fields = [part.field for part in self.stage.parts if part.field]
         if all(self.windows.value(name).strip() for name in fields):
             kind = self.stage.consequence or self.page.consequence
@@ -163,7 +163,7 @@ def _nothing() -> None:
 
 
 def _paint(part: Part, box: Bounds, scale: Scale) -> tuple[tuple[Bounds, Paint], ...]:
-    """The words on a ground that shows what takes a touch; what has no room is not drawn."""
+    """Return the boxes of a part: its text, on a background if it can be touched. A part without room is not drawn."""
     words = part.shown if part.shown is not None else part.text or part.say
     width, height = box.right - box.left, box.bottom - box.top
     if not words or width <= 0 or height <= 0 or part.copies > 1:

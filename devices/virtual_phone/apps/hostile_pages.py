@@ -132,8 +132,8 @@ _BLANKS: Final = "\u200b\u2060"
 
 
 def _disguised(text: str) -> str:
-    """Words after "lookalike:", "turned:" or "split:" in letters that look alike, turned round and back, or with signs
-    of no width in them.
+    """Return the text, disguised if it begins with "lookalike:" (letters that look alike), "turned:" (reordered with
+    control characters) or "split:" (with invisible characters).
     """
     how, _, words = text.partition(":")
     match how:

@@ -149,7 +149,7 @@ def _send(windows: WindowManager, person: str) -> None:
 
 
 def _talks(windows: WindowManager) -> list[Conversation]:
-    """The conversations of the app in front."""
+    """Return the conversations of the app in front."""
     return windows.state.chats if windows.state.front == WECHAT.key else windows.state.conversations
 
 

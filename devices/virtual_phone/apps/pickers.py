@@ -157,7 +157,7 @@ def _icon(name: str, description: str, identifier: str, on_tap: Callable[[], Non
 
 
 def _date_wheels(value: date, put_value: Callable[[date], None]) -> Widget:
-    """One UI's three wheels."""
+    """Return the three wheels of One UI's date picker."""
 
     def put(year: int, month: int, day: int) -> None:
         put_value(date(year, month, min(day, calendar.monthrange(year, month)[1])))
@@ -299,7 +299,7 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
 
 
 def _choice(text: str, identifier: str, on: bool, on_tap: Callable[[], None]) -> Widget:
-    """One of the two or more of which one is chosen."""
+    """Return one option of several, of which one is selected."""
     return Choice(text, identifier, on, on_tap)
 
 
@@ -324,7 +324,7 @@ def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[
 
 
 def _answers(windows: WindowManager, ready: Callable[[], None]) -> Widget:
-    """OK and Cancel."""
+    """Return the buttons OK and Cancel."""
     names = {"android": ("android:id/button2", "android:id/button1"), "material": ("cancel_button", "confirm_button")}
     cancel, confirm = names.get(windows.state.pickers, ("android:id/button2", "android:id/button1"))
     return Row(

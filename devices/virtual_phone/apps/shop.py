@@ -189,7 +189,7 @@ def done(windows: WindowManager) -> Page:
 
 
 def _cents(windows: WindowManager, item: Product) -> int:
-    """What it costs now."""
+    """Return the current price of a product in cents."""
     return windows.state.prices.get(item.name, item.cents)
 
 

@@ -222,7 +222,7 @@ NIGHT = _Scenery(
     "#6f78b8",
     ("#2c2f5c", "#1f2549", "#151b38", "#0c1126"),
 )
-# How far down the sky reaches, and where the light stands, as shares of the screen.
+# The lower end of the sky and the position of the light, as shares of the screen.
 HORIZON = 0.66
 LIGHT_PLACE = (0.70, 0.50)
 

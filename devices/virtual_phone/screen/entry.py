@@ -67,7 +67,9 @@ class Field:
         return max(0, min(self.caret, len(self.value)))
 
     def _caret_at(self, lines: tuple[str, ...], room: int, size: int) -> tuple[int, int]:
-        """The line that the caret is in, and how far along it is in pixels; in front of the hint in an empty field."""
+        """Return the line of the caret and its position in that line in pixels; in an empty field it is in front of
+        the hint.
+        """
         if not self.value:
             return 0, 0
         text, caret = self._shown(), self._caret()
@@ -168,7 +170,7 @@ class Scrolling:
 
 
 def _clipped(node: Node, box: Bounds) -> Node:
-    """Cuts the bounds of what sticks out of a list, and drops what is wholly outside; the painting stays."""
+    """Clip a node to a list's bounds, and drop children that are completely outside; what is painted is not changed."""
     node.bounds = Bounds(
         max(node.bounds.left, box.left),
         max(node.bounds.top, box.top),

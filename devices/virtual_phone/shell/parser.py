@@ -188,7 +188,7 @@ class _Parser:
         return quoted
 
     def _escaped(self) -> list[Part]:
-        """A backslash outside quotes; in front of a newline both vanish."""
+        """Parse a backslash outside quotes; in front of a newline both are dropped."""
         following = self._text[self._at + 1 : self._at + 2]
         self._at += 2
         if following == "\n":

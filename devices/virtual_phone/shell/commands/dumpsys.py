@@ -37,7 +37,7 @@ def focused_window(state: PhoneState) -> str:
 
 
 def _token(state: PhoneState) -> str:
-    """The number by which Android tells windows of one name apart: each app and each dialog has its own."""
+    """Return the number by which Android tells windows of the same name apart: each app and each dialog has its own."""
     shown = f"{focused_window(state)} {len(state.dialogs)} {state.dialogs[-1].title if state.dialogs else ''}"
     return f"{crc32(shown.encode()):x}"[:7]
 

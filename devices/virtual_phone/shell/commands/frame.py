@@ -85,7 +85,7 @@ async def uiautomator(call: Call) -> int:
     if target in TERMINALS:
         call.send(document)
     else:
-        # AccessibilityNodeInfoDumper logs the error and DumpCommand tells of success all the same.
+        # AccessibilityNodeInfoDumper logs the error, and DumpCommand reports success all the same.
         with contextlib.suppress(FileRefused):
             phone.files.write(target, document)
     call.say(f"UI hierchary dumped to: {target}")

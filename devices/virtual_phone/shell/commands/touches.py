@@ -108,7 +108,9 @@ def _drag(call: Call, rest: list[str]) -> int:
 
 
 def _text(call: Call, rest: list[str]) -> int:
-    """`%s` becomes a space; only what has keys can be typed, and Enter and Tab are keys (AOSP `Virtual.kcm`)."""
+    """Type text: `%s` becomes a space. Only characters with keys can be typed; Enter and Tab are keys (AOSP
+    `Virtual.kcm`).
+    """
     if not rest:
         raise BadArguments('Argument expected after "text"')
     text = rest[0].replace("%s", " ")
