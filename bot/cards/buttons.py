@@ -50,7 +50,7 @@ class ButtonAction(StrEnum):
 class ButtonData:
     """The meaning of a pressed button.
 
-    - `subject`: What it is about: the id of a task, a question's locator, or the id of an offer.
+    - `subject`: What it is about, such as the id of a task, a question's locator, or the id of an offer.
     - `choice`: Which of several choices it stands for; "" if there is only one.
     """
 

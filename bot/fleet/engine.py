@@ -61,7 +61,7 @@ class Delivery(Protocol):
 
     @property
     def subject(self) -> str:
-        """The subject under which it was sent."""
+        """The subject (address) under which the message was sent."""
         ...
 
     @property
@@ -108,7 +108,7 @@ class Link(Protocol):
         ...
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with each message that arrives under this subject, one after the other."""
+        """Call `heard` with each message that arrives under this subject (address), one after the other."""
         ...
 
     async def flush(self) -> None:

@@ -165,7 +165,9 @@ class Host:
         return reply, body
 
     async def ask_memory(self, message: Message) -> Reply:
-        """Send a request about people's remembered facts to the hub, and return its reply. Raises EngineAway."""
+        """Send a request about people's remembered facts to the hub, and return its reply. Raises EngineAway, also if
+        the hub refuses.
+        """
         return (await self.ask(message))[0]
 
     async def _file_of_hub(self, reference: str) -> bytes:

@@ -58,7 +58,9 @@ class _Run:
 
 
 class HostRuns:
-    """Carries out the runs of this host with the runner given to `use`; before that, none is worked on."""
+    """Carries out the runs (executions of tasks) of this host with the runner given to `use`; before that, none is
+    worked on.
+    """
 
     def __init__(self, table: FleetTable, leases: HostLeases, outgoing: Outgoing) -> None:
         self._table = table

@@ -174,7 +174,7 @@ class HostKeys:
         return bytes(nacl.public.PrivateKey(bytes.fromhex(self.box)).public_key).hex()
 
     def opened(self, sealed: str) -> str:
-        """Decrypt a secret that was encrypted for this host. Raises ValueError."""
+        """Decrypt a secret that was encrypted for this host. Raises ValueError if it is for another host."""
         box = nacl.public.SealedBox(nacl.public.PrivateKey(bytes.fromhex(self.box)))
         try:
             return box.decrypt(base64.b64decode(sealed)).decode()

@@ -81,37 +81,37 @@ class Patience:
 
 
 def orders_to(host: str) -> str:
-    """Return the subject for orders to a host."""
+    """Return the subject (NATS message address) for orders to a host."""
     return f"fleet.orders.{host}"
 
 
 def events_of(host: str, run: RunId | str) -> str:
-    """Return the subject for a host's reports about a run."""
+    """Return the subject (NATS message address) for a host's reports about a run."""
     return f"fleet.events.{host}.{run}"
 
 
 def beats_to(host: str) -> str:
-    """Return the subject on which the hub sends a host its state every two seconds."""
+    """Return the subject (NATS message address) at which the hub sends a host its state every two seconds."""
     return f"fleet.beat.{host}"
 
 
 def pulse_of(host: str) -> str:
-    """Return the subject on which a host reports every two seconds that it is alive."""
+    """Return the subject (NATS message address) at which a host reports every two seconds that it is alive."""
     return f"fleet.pulse.{host}"
 
 
 def asked_of(host: str) -> str:
-    """Return the subject for the hub's requests to a host."""
+    """Return the subject (NATS message address) for the hub's requests to a host."""
     return f"fleet.ask.{host}"
 
 
 def asked_by(host: str) -> str:
-    """Return the subject for a host's requests to the hub."""
+    """Return the subject (NATS message address) for a host's requests to the hub."""
     return f"fleet.hub.{host}"
 
 
 def inbox_of(host: str) -> str:
-    """Return the subject prefix for answers to a host."""
+    """Return the prefix of the subjects (NATS message addresses) for answers to a host."""
     return f"_INBOX_{host}"
 
 

@@ -42,7 +42,7 @@ JOIN_INBOX: Final = "_INBOX_join"
 
 
 def delivery_of(host: str) -> str:
-    """Return the subject at which the engine (message broker) delivers a host's orders."""
+    """Return the subject (NATS message address) at which the engine (message broker) delivers a host's orders."""
     return f"fleet.deliver.{host}"
 
 

@@ -97,8 +97,9 @@ def unpacked(directory: Path, file: Path, settings: str = "", written: Collectio
     """Context manager: unpack and check the backup `file`, and lock the data directory until the block ends. Blocks.
 
     `settings` is the name of the settings file. `written` are names of the files and, with a slash at the end, folders
-    in the data directory that people write; only these are taken from the backup. Sign-ins, and offers behind buttons
-    in chats, are removed from it, since somebody may have manipulated the file.
+    in the data directory that people write; only these are taken from the backup. Sign-ins, access tokens, and
+    messages that a button would carry out (offers, missed messages) are removed from it, since somebody may have
+    manipulated the file.
 
     Raises DirectoryInUse while a service runs, StoreCorrupt, StoreTooOld or StoreTooNew for a backup that cannot be
     used, and StoreError; everything is then as it was.
