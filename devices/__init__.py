@@ -1,1 +1,1 @@
-"""Phones: how they are reached, seen and touched. This package knows neither the agent nor the chats."""
+"""Phones: how they are found, observed and operated. This package depends neither on the agent nor on the chats."""

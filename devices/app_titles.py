@@ -11,7 +11,9 @@ _EMPTY: Final = frozenset(
 
 
 def readable(package: str) -> str:
-    """Return the last meaningful word of a package name: "Browser" for com.android.browser, "" for none."""
+    """Return a readable name for an app, made from the last meaningful word of its package: "Browser" for
+    com.android.browser, "" for "".
+    """
     parts = [part for part in package.split(".") if part]
     told = [part for part in parts if part.casefold() not in _EMPTY]
     word = (told or parts or [""])[-1].replace("_", " ").rstrip("0123456789") or package

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file by one that only this user can read from its first byte on.
+    """Replace a file's content. The new file is readable only by this user from its first byte on.
 
     Blocks until the bytes are on disk. Raises OSError; the old file is then unchanged.
     """

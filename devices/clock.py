@@ -21,9 +21,9 @@ _AS_GOOD_AS_EQUAL: Final = 5
 class PhoneClock:
     """How a phone's clock differs from this computer's.
 
-    `zone` is the IANA name of its time zone, such as "Asia/Tokyo", or "" if unknown. `offset` is its distance from UTC
-    in minutes when it was read. `ahead` is by how many seconds its clock was ahead of this computer's, 0 for small
-    differences.
+    - `zone`: IANA name of its time zone, such as "Asia/Tokyo"; "" if unknown.
+    - `offset`: Minutes ahead of UTC when it was read.
+    - `ahead`: Seconds by which its clock was ahead of this computer's; 0 for small differences.
     """
 
     zone: str
@@ -31,7 +31,7 @@ class PhoneClock:
     ahead: int = 0
 
     def at(self, moment: float) -> datetime:
-        """Return what the phone shows at this Unix time of the computer, in the phone's zone."""
+        """Return the date and time that the phone shows at this Unix time of the computer, in the phone's time zone."""
         try:
             zone = ZoneInfo(self.zone) if self.zone else None
         except (ZoneInfoNotFoundError, ValueError, OSError):  # this computer need not know the name
@@ -40,7 +40,7 @@ class PhoneClock:
 
 
 def clock_in(output: str, now: float) -> PhoneClock | None:
-    """Parse the answer to `ASK` that arrived at this Unix time; None if it contains no clock."""
+    """Parse the output of `ASK` that arrived at the Unix time `now`; None if it contains no clock."""
     told = _TOLD.search(output)
     if told is None:
         return None

@@ -11,5 +11,7 @@ PLAIN: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "S
 
 
 def child_environment(names: Iterable[str] = (), more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a program: the harmless variables, those in `names`, and `more`."""
+    """Return the environment variables for a child process: the harmless ones (`PLAIN`), those in `names`, and
+    `more`.
+    """
     return {name: os.environ[name] for name in (*PLAIN, *names) if name in os.environ} | dict(more or {})

@@ -25,7 +25,8 @@ from __future__ import annotations
 class PhoneError(Exception):
     """A phone could not do what was asked.
 
-    If `uncertain` is true, the input may have reached the phone anyway: look again, never repeat it.
+    If `uncertain` is True, the input may have reached the phone anyway: observe the phone again, and never repeat the
+    input.
     """
 
     uncertain = False
@@ -43,11 +44,11 @@ class PhoneGone(PhoneError):
 
 
 class PhoneUnavailable(PhoneError):
-    """The phone is known to adb but cannot be used; the message says why and how to mend it."""
+    """The phone is known to adb but cannot be used; the message says why and what to do about it."""
 
 
 class PhoneTaken(PhoneUnavailable):
-    """Another service works on the phone now."""
+    """Another service is using the phone now."""
 
 
 class PhoneTimeout(PhoneError):
@@ -57,7 +58,7 @@ class PhoneTimeout(PhoneError):
 
 
 class CommandFailed(PhoneError):
-    """A program on the phone failed, so the answer is unknown."""
+    """A program on the phone reported an error instead of an answer."""
 
 
 class CaptureFailed(PhoneError):
@@ -65,7 +66,7 @@ class CaptureFailed(PhoneError):
 
 
 class NoMemory(CaptureFailed):
-    """The service has no memory for a picture, which takes 10 MB or more. It may have some later."""
+    """The service has not enough memory for a picture (10 MB or more). Later it may have."""
 
 
 class InputRejected(PhoneError):
@@ -93,7 +94,7 @@ class FileRejected(PhoneError):
 
 
 class PairingFailed(PhoneError):
-    """Pairing with or connecting to a phone in the network failed."""
+    """Pairing with or connecting to a phone on the network failed."""
 
 
 class NameTaken(PhoneError):

@@ -1,4 +1,4 @@
-"""The optional extras: libraries that only one part of the program needs and that need not be installed."""
+"""The optional extras: sets of libraries that only one part of the program needs and that may be missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class Extra(StrEnum):
-    """An optional extra, by its name in pyproject.toml. The catalogue says under `extra.brings` what each adds."""
+    """An optional extra, by its name in pyproject.toml. The text catalogue says under `extra.brings` what each adds."""
 
     COMPUTING = "computing"
     FEISHU = "feishu"
@@ -39,7 +39,7 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = {
 
 
 def is_installed(extra: Extra) -> bool:
-    """Whether all modules of the extra are installed."""
+    """Return whether all modules of the extra are installed."""
     return all(map(_is_there, MODULES[extra]))
 
 

@@ -13,19 +13,21 @@ class Size:
     height: int
 
     def holds(self, point: Point) -> bool:
-        """Whether the point lies inside a picture of this size."""
+        """Return whether the point lies inside a picture of this size."""
         return 0 <= point.x < self.width and 0 <= point.y < self.height
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A pixel position. The code that uses it says which picture it belongs to."""
+    """A pixel position in a picture, from the top left corner. Which picture depends on the code that uses it."""
 
     x: int
     y: int
 
     def mapped(self, source: Size, target: Size) -> Point:
-        """Return the same position on a picture of another size; the result is never outside that picture."""
+        """Return the same position in a picture of the size `target` instead of `source`; it is never outside that
+        picture.
+        """
         return Point(
             min(target.width - 1, self.x * target.width // source.width),
             min(target.height - 1, self.y * target.height // source.height),
@@ -52,7 +54,7 @@ class Bounds:
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
     def holds(self, point: Point) -> bool:
-        """Whether the point lies inside the rectangle."""
+        """Return whether the point lies inside the rectangle."""
         return self.left <= point.x < self.right and self.top <= point.y < self.bottom
 
     def clipped(self, size: Size) -> Bounds:
@@ -65,7 +67,7 @@ class Bounds:
         )
 
     def mapped(self, source: Size, target: Size) -> Bounds:
-        """Return the same rectangle on a picture of another size, rounded outwards."""
+        """Return the same rectangle in a picture of the size `target` instead of `source`, rounded outwards."""
         return Bounds(
             self.left * target.width // source.width,
             self.top * target.height // source.height,

@@ -1,4 +1,4 @@
-"""The closed set of inputs that a phone accepts, in native pixels of its current rotation."""
+"""All inputs that a phone accepts. Positions are in native pixels of the screen in its current rotation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LINE_ENDS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def as_typed(text: str) -> str:
-    r"""Normalise all line ends to Android's "\\n". Drivers only type text that is already in this form."""
+    r"""Return the text with all line ends normalised to "\n". Drivers only type text that is already in this form."""
     return _LINE_ENDS.sub("\n", text)
 
 
@@ -76,7 +76,7 @@ class LongPress:
 
 @dataclass(frozen=True, slots=True)
 class Swipe:
-    """A finger movement from `start` to `end`. With `hold`, it first presses long at the start (a drag)."""
+    """A finger movement from `start` to `end`. With `hold`, the finger first presses long at the start (a drag)."""
 
     start: Point
     end: Point
@@ -86,11 +86,13 @@ class Swipe:
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """Text for the focused field, or for the field at `at`, which is tapped first. The text must be as `as_typed`
+    """Text to type into the focused field, or into the field at `at`, which is tapped first. It must be as `as_typed`
     returns it.
 
-    `clear` empties the field first; `submit` presses Enter afterwards. A `secret` text never appears in a repr, and
-    only its length is compared when the field is read back.
+    - `clear`: Whether the field is emptied first.
+    - `submit`: Whether Enter is pressed afterwards.
+    - `secret`: Whether the text must never appear in a repr, and only its length is compared when the field is read
+      back.
     """
 
     text: str = field(repr=False)
@@ -116,7 +118,7 @@ class OpenApp:
 
 @dataclass(frozen=True, slots=True)
 class OpenUrl:
-    """Open an address in the app that the phone uses for it."""
+    """Open a URL in the app that the phone uses for it."""
 
     url: str
 

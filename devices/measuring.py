@@ -9,8 +9,8 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 Part = Literal["frame", "tree", "settle", "act", "model", "store"]
 """A measured part of the work; parts overlap. "frame" takes a picture, "tree" reads the elements, "settle" waits until
-the screen stops moving, including its looks, "act" sends an input, "model" is a call with its retries, and "store" is a
-transaction or file.
+the screen stops moving (including its pictures), "act" sends an input, "model" is a call with its retries, and "store"
+is a transaction or file.
 """
 Listener = Callable[[Part], AbstractContextManager[object]]
 """Returns a context that is entered when a part begins and left, with any exception, when it ends. Must be quick."""
@@ -23,7 +23,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Report all measured parts in this process to the listener until the block ends."""
+    """Context manager: report all measured parts of the work in this process to the listener until the block ends."""
     _listeners.append(listener)
     try:
         yield
@@ -34,7 +34,7 @@ def listening(listener: Listener) -> Iterator[None]:
 def measured(
     part: Part,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """A decorator that measures each call of a coroutine function as this part."""
+    """Return a decorator that measures each call of a coroutine function as this part of the work."""
 
     def around(work: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         @wraps(work)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 class PhoneNotification:
     """A notification shown on a phone. Its text was written by others and may contain anything.
 
-    `posted` is its time in milliseconds by the phone's own clock, and `age` is how many seconds ago it was posted or
-    last changed. `lasting` means that it reports something in progress (a call, a download, music) or summarises
-    others. `reposted` means that it reports something older, or was posted while the phone was starting.
+    - `key`: Android's id of the notification.
+    - `posted`: When it was posted, in milliseconds by the phone's own clock.
+    - `age`: How many seconds ago it was posted or last changed.
+    - `lasting`: Whether it reports something in progress (a call, a download, music) or summarises others.
+    - `reposted`: Whether it reports something older, or was posted while the phone was starting.
     """
 
     key: str

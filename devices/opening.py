@@ -1,5 +1,5 @@
-"""Opens encoded pictures from outside sources: phones, machines, people, models. The declared size is checked first,
-because a few kilobytes can claim to be gigabytes.
+"""Opens encoded pictures from outside: from phones, other computers, people and models. The size that they declare is
+checked first, because a few kilobytes can claim to be gigabytes.
 """
 
 from __future__ import annotations
@@ -25,15 +25,19 @@ class NoPicture(OSError):
 
 
 def is_picture(width: int, height: int) -> bool:
-    """Whether a picture may have this size."""
+    """Return whether a picture may have this size in pixels: not empty, and within the limits for sides, pixels and
+    ratio.
+    """
     short, long = min(width, height), max(width, height)
     return short > 0 and long <= min(MAX_SIDE, MAX_RATIO * short) and short * long <= MAX_PIXELS
 
 
 @contextmanager
 def opened(data: bytes, formats: tuple[str, ...] = FORMATS) -> Iterator[Image.Image]:
-    """Open a picture for the duration of the block; only its header has been read. Raises NoPicture, also for errors
-    that Pillow finds later in the block.
+    """Context manager that opens a picture. Only its header has been read at first.
+
+    Raises NoPicture if the bytes are not one of the formats or its size is not allowed, also for errors that Pillow
+    finds later in the block.
     """
     try:
         with Image.open(io.BytesIO(data), formats=formats) as picture:

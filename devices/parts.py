@@ -7,7 +7,7 @@ from typing import Any
 
 
 def load_part(module: str) -> Any:  # noqa: ANN401 - a module, whose border the caller knows
-    """Import the module of an optional part; None if the part's folder is missing.
+    """Import the module of an optional part and return it; None if the part's folder is missing.
 
     Raises ImportError if the folder exists but something that it imports does not.
     """

@@ -1,4 +1,6 @@
-"""The interface of a phone: what can be seen on it and done to it. The adb driver implements it."""
+"""The interface of a phone: what can be seen on it and done to it. The adb driver (`devices.adb.driver`) implements
+it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from devices.wording import Words
 
 
 class Health(StrEnum):
-    """Whether a phone can be used now. Being leased to a task is not part of it: the bot's leases record that."""
+    """Whether a phone can be used now. Whether a task is using it is not part of this; the bot's leases store that."""
 
     READY = "ready"
     LOCKED = "locked"
@@ -36,7 +38,9 @@ class Health(StrEnum):
 
     @property
     def usable(self) -> bool:
-        """Whether a run may start: a sleeping phone is woken, and a person is asked to unlock a locked one."""
+        """Whether a task can begin on the phone now: a sleeping phone is woken, and a person is asked to unlock a
+        locked one.
+        """
         return self in {Health.READY, Health.LOCKED, Health.ASLEEP, Health.LOW_BATTERY}
 
     @property
@@ -55,12 +59,15 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class PhoneInfo:
-    """The last known facts about a phone, available without asking it again.
+    """The last known information about a phone, available without asking it again.
 
-    `id` is stable: the android_id once the phone has reported it, otherwise the adb serial. `serial` is adb's current
-    name for it. `reason` and `fix` are sentences for people, empty while the phone is ready. `lane` is how elements and
-    text are transferred now, "fast" or "adb"; `lane_reason` is why the fast lane was given up; `pictures` is how the
-    next screenshot will be taken.
+    - `id`: Stable id: the android_id once the phone has reported it, otherwise the adb serial.
+    - `serial`: adb's current name for it.
+    - `reason`, `fix`: Sentences for people about its health, "" while it is ready.
+    - `battery`: In percent; None if unknown.
+    - `lane`: How elements and text are transferred now: "fast" (uiautomator2's server) or "adb".
+    - `lane_reason`: Why the fast lane was given up.
+    - `pictures`: How the next screenshot will be taken: "fast" or "adb".
     """
 
     id: str
@@ -94,7 +101,9 @@ class PhoneInfo:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One node of the accessibility tree. Bounds are native pixels of the screenshot taken with it."""
+    """One element on the screen (a node of the accessibility tree). Bounds are in native pixels of the screenshot
+    taken with it.
+    """
 
     bounds: Bounds
     text: str = ""
@@ -126,19 +135,24 @@ def is_slider(element: Element) -> bool:
 
 
 def is_wheel(element: Element) -> bool:
-    """Whether the element is a wheel of values, such as a number picker, judged by its Android class."""
+    """Return whether the element is a wheel of values, such as a number picker, judged by its Android class."""
     return element.class_name.endswith(("NumberPicker", "WheelView", "WheelPicker", "PickerView"))
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One look at a phone: a picture and the elements taken at the same moment.
+    """What a phone showed at one moment: a screenshot and the elements, taken together.
 
-    A look that was asked for a picture size has `jpeg`; any other look has `image`, RGB at native size. It has neither
-    if the screen is secure or black (`secure`) or if the picture was released. `elements` is None if the phone could
-    not report them in time. `settled` means that the screen had stopped moving. A look that is not `complete` was
-    returned early: its elements are still being read and the lock screen was not checked. It then has the elements the
-    phone reported when it last showed the same screen, or None. `Phone.confirmed` completes it.
+    - `image`, `jpeg`: The screenshot: `jpeg` if a picture size was requested, otherwise `image`, RGB at native size.
+      Both are None if the screen is secure or black, or if the picture was released.
+    - `elements`: None if the phone could not report them in time.
+    - `rotation`: In quarter turns.
+    - `secure`: Whether the screen hides its picture.
+    - `settled`: Whether the screen had stopped moving.
+    - `complete`: False if it was returned early: elements are still being read, and the lock screen was not checked.
+      It then has the elements that the phone reported when it last showed the same screen, or None. `Phone.confirmed`
+      completes it.
+    - `focused_text`: Content of the focused field, as bullets for a password; None if no field has the focus.
     """
 
     size: Size
@@ -158,7 +172,7 @@ class Observation:
     settled: bool = True
     complete: bool = True
     done: Done | None = None
-    """The part of the last input's result that only this look could show (see `Phone.act`)."""
+    """The part of the last input's result that only this observation could show (see `Phone.act`)."""
     focused_text: str | None = None
     jpeg: Jpeg | None = None
     thumbnail: Image.Image | None = field(default=None, repr=False, compare=False)
@@ -170,25 +184,27 @@ class Observation:
 
     @property
     def other_window(self) -> str:
-        """The package that owns the listed elements if it differs from the app in front, such as Android's notification
-        shade or fingerprint prompt. "" if they are the same or it is unknown.
+        """The package that the elements belong to if it is not the app in front, such as Android's notification shade
+        or fingerprint prompt; "" if it is the same or unknown.
         """
         of = {e.package for e in self.elements or () if e.package}
         return of.pop() if self.package and len(of) == 1 and self.package not in of else ""
 
     def without_picture(self) -> Observation:
-        """Return the observation with only its thumbnail: the full picture takes 10 MB."""
+        """Return a copy with only the thumbnail: the full picture takes 10 MB."""
         return replace(self, image=None, jpeg=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What is known right after an input was sent.
+    """The result of an input, as far as it is known right after it was sent.
 
-    `field_text` is the content of the field that was typed into (None if it could not be read, bullets for a password).
-    `notes` are further remarks for people. `sent` is when the first command went to the phone, in seconds of the event
-    loop's clock; None if it was not recorded. `elsewhere` is the window that received a watched input instead of the
-    one last seen, according to the phone's own log; "" if it was the expected window or is unknown.
+    - `field_text`: Content of the field that was typed into; None if it could not be read, bullets for a password.
+    - `notes`: Further remarks for people.
+    - `sent`: When the first command went to the phone, in seconds of the event loop's clock; None if it was not
+      recorded.
+    - `elsewhere`: The window that received a `watched` input if it was not the one last seen, according to the phone's
+      own log; "" if it was the expected one or is unknown.
     """
 
     field_text: str | None = None
@@ -198,24 +214,28 @@ class Done:
 
 
 class Judged(Protocol):
-    """The evidence an input was approved on. The driver sends the input only while the screen still matches it."""
+    """What the screen showed when an input was approved. The driver sends the input only while the screen still
+    matches it.
+    """
 
     @property
     def pictured(self) -> bool:
-        """Whether to compare a screenshot if elements are slow; otherwise only fast elements are compared."""
+        """Whether a screenshot is compared if reading the elements is slow; otherwise only elements that can be read
+        fast are compared.
+        """
         ...
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
-        """Whether the thumbnail shows the screen that was judged."""
+        """Return whether the thumbnail shows the same screen."""
         ...
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """Whether these elements match those that were judged."""
+        """Return whether these elements match those of that screen."""
         ...
 
 
 class Phone(Protocol):
-    """One phone: look at it, send it input, and exchange files with it.
+    """One phone: observe it, send it input, and exchange files with it.
 
     Every method has its own time limit. Cancelling a call closes the link. Methods raise only `PhoneError` and its
     subclasses:
@@ -227,7 +247,7 @@ class Phone(Protocol):
 
     @property
     def info(self) -> PhoneInfo:
-        """The last known facts about this phone, from memory."""
+        """The last known information about this phone, from memory."""
         ...
 
     async def observe(
@@ -239,20 +259,25 @@ class Phone(Protocol):
         elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        """Look at the phone. With `fit`, the picture is reduced to a JPEG of that size where it is received: the
-        original takes 10 MB.
+        """Return what the phone shows: a screenshot and the elements on the screen.
 
-        With `after`, the look before the last input, it waits first for a change and then until the screen stops
-        moving, at most `patience` seconds in total, and returns the settled picture. Without `settle`, a screen that
-        has changed is returned at once with `settled` false; call `confirmed` before acting on it. If `elements` is
-        false too, or without `after`, such a look does not wait for slow elements (`complete` is false). Raises
-        CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
+        - `after`: The observation before the last input. If given, it waits first for a change and then until the
+          screen stops moving, and returns the settled screen.
+        - `patience`: Seconds that this waiting may take in total.
+        - `settle`: If False, a screen that has changed is returned at once, not `settled`; call `confirmed` before
+          acting on it.
+        - `elements`: If this and `settle` are False, or `settle` is False without `after`, slow elements are not
+          waited for, and the result is not `complete`.
+        - `fit`: If given, the screenshot is reduced to a JPEG of the size that it returns, because the original takes
+          10 MB.
+
+        Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
         ...
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """Look again and return the completed look if the phone still shows what it showed in `since`, apart from the
-        status bar and a blinking caret.
+        """Observe again, and return the complete observation if the phone still shows what it showed in `since`, apart
+        from the status bar and a blinking caret.
 
         Returns None if the screen differs or shows that something is loading. Raises as `observe` does.
         """
@@ -276,12 +301,14 @@ class Phone(Protocol):
     ) -> Done:
         """Send one input exactly once; it is never repeated here.
 
-        After a `watched` input, the phone is asked which window received it (`Done.elsewhere`). `receipt` (letters,
-        digits, `.`, `-`, `_`) is sent with every command, so that the phone's own log can be matched to the journal.
-        With `later`, it does not wait for what a look can also show, such as the new content of a field: the next
-        complete look carries that as its `done`.
+        - `receipt`: An id (letters, digits, `.`, `-`, `_`) sent with every command, so that the phone's own log can be
+          matched to the journal.
+        - `watched`: Whether the phone is asked afterwards which window received the input (`Done.elsewhere`).
+        - `later`: Whether not to wait for results that an observation can show, such as the new content of a field:
+          the next complete observation contains them as its `done`.
+        - `judged`: What the screen showed when the input was approved.
 
-        Raises ScreenChanged if the screen is no longer the one of the last look or no longer matches `judged`,
+        Raises ScreenChanged if the screen is no longer the one last observed or no longer matches `judged`,
         InputRejected if nothing was sent, or another PhoneError whose `uncertain` says whether the input may have
         arrived.
         """
@@ -300,7 +327,8 @@ class Phone(Protocol):
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """Write a file to the phone's shared storage, add it to the gallery and return its path on the phone.
 
-        A file of the same name in the same `folder` is replaced. Raises FileRejected if the phone refuses it.
+        A file of the same name in the same `folder` (a subfolder, "" for none) is replaced. Raises FileRejected if the
+        phone refuses it.
         """
         ...
 
@@ -312,12 +340,14 @@ class Phone(Protocol):
         ...
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """Read a file of at most `limit` bytes from the phone's shared storage."""
+        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing or larger
+        than `limit` bytes.
+        """
         ...
 
 
 class Phones(Protocol):
-    """All attached phones, and notification of changes to them."""
+    """All attached phones, with notifications of changes."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Return every known phone, from memory, in a stable order."""
@@ -340,8 +370,8 @@ class Phones(Protocol):
         ...
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """Wait up to `timeout` seconds until the phone answers and return it. Raises PhoneGone with the reason
-        otherwise.
+        """Wait until the phone answers, and return it. Raises PhoneGone with the reason if that takes longer than
+        `timeout` seconds.
         """
         ...
 
@@ -356,10 +386,10 @@ class InstalledApp:
 
 @runtime_checkable
 class WarmUp(Protocol):
-    """A phone that needs a moment of preparation before its first look."""
+    """A phone that can be prepared before its first observation in a run."""
 
     async def warm_up(self) -> None:
-        """Start preparing without changing anything that a person could notice; `Phone.restore` ends it.
+        """Start to prepare the phone without changing anything that a person could notice; `Phone.restore` undoes it.
 
         Raises PhoneTaken, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
@@ -400,12 +430,13 @@ class FileManager(Protocol):
     """
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
-        """List a folder: folders first, then by name. Hidden files are left out."""
+        """Return the entries of a folder, folders first and sorted by name, without hidden files."""
         ...
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:
-        """Move or rename a file or folder and return its new path, which is inside `to` if that is a folder. With
-        `replace`, a file at `to` is overwritten; a folder there is refused.
+        """Move or rename a file or folder and return its new path, which is inside `to` if that is a folder.
+
+        With `replace`, a file at `to` is overwritten, and a folder there is refused.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The rules for the names of phones."""
+"""The rules for valid names of phones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 40
 
 
 def fit_name(wish: str) -> str:
-    """Return the name with normalised spaces. Raises NameUnfit if it is not a valid name."""
+    """Return a phone's name with normalised blanks. Raises NameUnfit if it is not a valid name."""
     name = " ".join(wish.split())
     if not name or len(name) > LONGEST or not name.isprintable() or name.startswith("-"):
         raise NameUnfit(f"A name has 1 to {LONGEST} printable characters and does not begin with a dash.")

@@ -1,4 +1,6 @@
-"""The interface of a device provider, which lists and attaches one kind of phone; the pool combines several."""
+"""The interface of a device provider, which finds and attaches one kind of phone. The pool combines several
+providers.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from devices.phone import PhoneInfo, Phones
 
 
 class DeviceProvider(Phones, Protocol):
-    """Lists and attaches the phones of one kind, such as those of adb servers.
+    """Finds and attaches the phones of one kind, such as those of adb servers.
 
     `PhoneInfo.capabilities` says what a phone cannot do. `wait_for` also waits for a phone that has not been seen yet,
     or raises PhoneGone at once if it can never appear. An example:
@@ -20,17 +22,17 @@ class DeviceProvider(Phones, Protocol):
     """
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Attach phones from now on; returns once those already present are known. Called once.
+        """Start attaching phones; returns once those already present are known. Called once.
 
         `others` returns the phones of other providers at any time, so that their names are not reused.
         """
         ...
 
     async def stop(self) -> None:
-        """End what `start` began. Also called after a `start` that failed."""
+        """Stop what `start` began. Also called after a `start` that failed."""
         ...
 
     @property
     def away(self) -> int:
-        """How many servers with possible phones do not answer at the moment."""
+        """The number of servers (such as adb servers or hosts) that may have phones but do not answer at the moment."""
         ...

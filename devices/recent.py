@@ -9,8 +9,8 @@ V = TypeVar("V")
 
 
 class Recent(dict[K, V]):
-    """A dictionary that keeps its `most` newest keys. Setting a key makes it the newest and drops the oldest; reading
-    changes nothing.
+    """A dictionary that keeps only its `most` newest keys: setting a key makes it the newest and deletes the oldest.
+    Reading changes nothing.
     """
 
     def __init__(self, most: int) -> None:

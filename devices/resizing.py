@@ -23,10 +23,10 @@ CELL = 8
 
 
 def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """Return the RGB picture at this size, like Pillow's BILINEAR.
+    """Return the RGB picture at this (width, height), like Pillow's BILINEAR.
 
-    Vector instructions make this five times as fast as Pillow (4 ms for a phone's screen), and no pixel differs by more
-    than one level.
+    With vector instructions this is five times as fast as Pillow (4 ms for a phone's screen), and no pixel differs by
+    more than one level.
     """
     if quick is None:
         return by_pillow(image, size)
@@ -36,7 +36,7 @@ def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, int]) -> Image.Image:
-    """Return the RGBX picture at another size, from rows of red, green, blue and an unused byte.
+    """Return a picture at the size `target` (width, height), from rows of red, green, blue and an unused byte (RGBX).
 
     The rows are not copied: if the size stays, the picture uses the given bytes directly.
     """
@@ -50,12 +50,13 @@ def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, 
 
 
 def by_pillow(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """Resize the picture with Pillow, for installations without the faster library."""
+    """Resize the picture to this (width, height) with Pillow, for installations without the faster library."""
     return image.resize(size, Image.Resampling.BILINEAR)
 
 
 def averaged(image: Image.Image, cell: int) -> Image.Image:
-    """Return the RGB or RGBX picture with one average pixel for each square of `cell` pixels a side.
+    """Return a smaller copy of an RGB or RGBX picture in which each pixel is the average of a square of `cell` ×
+    `cell` pixels.
 
     Incomplete squares at the right and bottom count as squares too.
     """
@@ -68,7 +69,7 @@ def averaged(image: Image.Image, cell: int) -> Image.Image:
 
 
 def averaged_bytes(pixels: memoryview, size: tuple[int, int], cell: int) -> Image.Image:
-    """Return the averaged RGBX picture (see `averaged`) from rows as in `resized_bytes`."""
+    """Return what `averaged` does, as RGBX, for a picture given as rows of bytes (see `resized_bytes`)."""
     width, height = size[0] // cell, size[1] // cell
     if quick is None or size != (width * cell, height * cell):
         return averaged(_upon(pixels, size), cell)
@@ -93,16 +94,18 @@ def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -
 
 
 def thumbnail_of(image: Image.Image) -> Image.Image:
-    """Return the brightness of the RGB picture, one pixel for each cell.
+    """Return the brightness of an RGB picture, one pixel for each `CELL`×`CELL` pixels.
 
-    Blocks for half a millisecond on a phone's screen; for two if the sides are not multiples of a cell or only Pillow
+    Blocks for half a millisecond on a phone's screen; for two if the sides are not multiples of `CELL` or only Pillow
     is installed. Both methods agree within one level.
     """
     return averaged(image, CELL).convert("L")
 
 
 def thumbnail_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
-    """Return the brightness of a picture, one pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
+    """Return the brightness of a picture given as rows of bytes (see `averaged_bytes`), one pixel for each
+    `CELL`×`CELL` pixels.
+    """
     return averaged_bytes(pixels, size, CELL).convert("L")
 
 

@@ -1,4 +1,6 @@
-"""A phone's shared storage, where people's files are. Everything else on a phone belongs to its apps."""
+"""A phone's shared storage, where people's files are, and which paths in it may be used. Everything else on a phone
+belongs to its apps.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ class FoundFiles:
 
 
 def safe_name(name: str) -> str:
-    """Return the name without folders, control characters and characters special to a file system or shell."""
+    """Return a valid file name made from this one: without folders, and with special characters replaced by "_"."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     kept = "".join(each if each.isalnum() or each in "._- ()" else "_" for each in last).strip(" .")
     stem, dot, suffix = kept.rpartition(".")
@@ -75,7 +77,9 @@ def safe_name(name: str) -> str:
 
 
 def run_of(path: str) -> str:
-    """Return the folder name of the run that put this file on the phone; "" if it is the phone's own file."""
+    """Return the id of the run that put this file on the phone (the name of its folder); "" if it is the phone's own
+    file.
+    """
     inside = _inside(posixpath.normpath(path))
     for root in (DOWNLOADS, GALLERY):
         folder = f"{_inside(root)}/"
@@ -91,7 +95,8 @@ def _inside(path: str) -> str:
 
 
 def checked_path(path: str) -> str:
-    """Return the normalised path if it is inside shared storage. Raises FileRejected.
+    """Return the path in normalised form. Raises FileRejected if it is outside shared storage, in an app's folder, or
+    contains invisible characters.
 
     Shared storage cannot hold links, so the normalised path is the real one; `pull` refuses a last part that is a link
     anyway. Case is ignored.
@@ -108,14 +113,14 @@ def checked_path(path: str) -> str:
 
 
 def checked_folder(path: str) -> str:
-    """Like `checked_path` for a folder, which may be all of shared storage. Raises FileRejected."""
+    """Like `checked_path`, for a folder, which may also be the root of shared storage. Raises FileRejected."""
     normal = posixpath.normpath(path)
     return normal if f"{normal}/" in SHARED else checked_path(path)
 
 
 def checked_movable(path: str) -> str:
-    """Like `checked_path` for something to be moved, or its new place. The folder above the apps' folders is not
-    allowed. Raises FileRejected.
+    """Like `checked_path`, for something that is to be moved or its new place. Also raises FileRejected for the folder
+    that contains the apps' folders.
     """
     normal = checked_path(path)
     names = _names(normal)
@@ -125,7 +130,9 @@ def checked_movable(path: str) -> str:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether the path is this file or folder or inside it, under any name of shared storage, ignoring case."""
+    """Return whether the path is this file or folder, or inside it. Case is ignored, and so is which name of shared
+    storage is used.
+    """
     names, outer = _names(path), _names(folder)
     return names[: len(outer)] == outer
 
@@ -142,7 +149,7 @@ def _names(path: str) -> list[str]:
 
 
 def _is_private(path: str) -> bool:
-    """Whether a path of shared storage leads into an app's folder, or looks as if it did."""
+    """Return whether a path of shared storage leads into an app's folder, or looks as if it did."""
     names = _names(path)
     return any(len(names) >= len(folder) and _begins(names, folder) for folder in PRIVATE)
 
@@ -152,7 +159,7 @@ def _begins(names: list[str], folder: tuple[str, ...]) -> bool:
 
 
 def _reads_as(name: str, word: str) -> bool:
-    """Whether a name is this word, or has letters of another script in place of some of its letters."""
+    """Return whether a name is this word, or has letters of another script in place of some of its letters."""
     if name == word:
         return True
     if len(name) != len(word) or not any(map(str.isascii, name)):

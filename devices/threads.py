@@ -28,7 +28,7 @@ class ThreadPool(ThreadPoolExecutor):
         together.wait()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads; they are not started again."""
+        """End the threads. They are not started again."""
         _POOLS.discard(self)
         super().shutdown(wait, cancel_futures=cancel_futures)
 

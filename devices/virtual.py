@@ -1,4 +1,6 @@
-"""The interface of the virtual phones, an optional part. Importing this module loads nothing heavy."""
+"""The interface of the virtual phones (simulated Android phones), an optional part of the program. Importing this
+module loads nothing heavy.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class StartedPhone(Protocol):
 
 
 class PhoneProcess(Protocol):
-    """A process with virtual phones that ends together with this process."""
+    """A process with virtual phones, which ends together with this process."""
 
     @property
     def phones(self) -> tuple[StartedPhone, ...]:
@@ -44,15 +46,17 @@ class PhoneProcess(Protocol):
         ...
 
     async def stop(self) -> None:
-        """End the phones, which save their state."""
+        """End the phones, which save their state first."""
         ...
 
 
 class VirtualPhones(Protocol):
-    """The functions that the part offers in `devices/virtual_phone/part.py`."""
+    """The functions that the optional part provides (`devices/virtual_phone/part.py`)."""
 
     def process(self, *, count: int, state: Path | None) -> PhoneProcess:
-        """Return a process for `count` phones, not started yet. The folder `state` keeps their state."""
+        """Return a process for `count` phones, not started yet. `state` is the folder in which they store their state;
+        None for none.
+        """
         ...
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -60,11 +64,13 @@ class VirtualPhones(Protocol):
         ...
 
     async def run(self, options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
-        """Serve the phones configured by these options until a signal arrives. Raises OSError."""
+        """Run the phones that these options configure until a signal arrives. `adb` is the default adb server (host,
+        port). Raises OSError.
+        """
         ...
 
 
 def virtual_phones() -> VirtualPhones | None:
-    """Return the part, or None if it is not installed."""
+    """Return the optional part; None if it is not installed."""
     found: VirtualPhones | None = load_part(f"{PACKAGE}.part")
     return found

@@ -1,4 +1,4 @@
-"""Sentences for people as values: stored in English, shown in the reader's language.
+"""Sentences for people as values: stored in English with a kind and values, and shown in the reader's language.
 
 Each package keeps the English of its sentences in its own `sentences.toml`. The application that runs the program can
 translate them for the reader; `devices` and `agent` know neither languages nor people.
@@ -21,10 +21,11 @@ _PARTS: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def filled(form: str, values: Mapping[str, object]) -> str:
-    """Fill in the placeholders of a form, which are plain names in braces. Raises KeyError if a value is missing.
+    """Return a sentence form with its placeholders (plain names in braces) replaced by values. Raises KeyError if a
+    value is missing.
 
     `str.format` is too powerful here: it also reads attributes and pads to any width, and a form may come from another
-    machine or from a tool.
+    computer or from a tool.
     """
     return _PARTS.sub(lambda part: str(values[part[1]]) if part[1] else part[0][0], form)
 
@@ -35,10 +36,10 @@ def placeholders(form: str) -> frozenset[str]:
 
 
 class Words(str):
-    """A sentence of a known kind with its values. As a `str`, for the log and for machines, it reads in English.
+    """A sentence of a known kind with its values. As a `str`, for logs and programs, it is in English.
 
-    Values that are `Words` are translated together with it. `translations` maps a language name to a form for sentences
-    that are in no catalogue; it is None for sentences that are looked up by kind.
+    Values that are `Words` are translated together with it. `translations` maps languages to forms, for sentences that
+    are in no catalogue; it is None for sentences that are looked up by kind.
     """
 
     __slots__ = ("form", "kind", "translations", "values")
@@ -60,7 +61,7 @@ class Words(str):
         return made
 
     def with_texts(self, change: Callable[[str], str]) -> Words:
-        """Return the same sentence with `change` applied to each value that is a text."""
+        """Return a copy of the sentence with `change` applied to each of its values that is a text."""
         values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
         return Words(self.form, self.kind, values, self.translations)
 
@@ -75,7 +76,9 @@ _worder: ContextVar[tuple[Worder, str] | None] = ContextVar("worder", default=No
 
 
 def said(text: str) -> str:
-    """Return the sentence in the reader's language. Plain text that is not `Words` is returned unchanged."""
+    """Return the sentence translated for the current reader (see `worded`). Plain text that is not `Words` is returned
+    unchanged.
+    """
     here = _worder.get()
     if here is None or not isinstance(text, Words):
         return str(text)
@@ -87,14 +90,15 @@ def said(text: str) -> str:
 
 
 def language_here() -> str:
-    """Return the language in which this context words sentences; "" if none was set."""
+    """Return the language into which sentences are translated in this context; "" if none was set."""
     here = _worder.get()
     return "" if here is None else here[1]
 
 
 @contextmanager
 def worded(by: Worder, language: str = "") -> Iterator[None]:
-    """Word every sentence with `by` until the block ends, including in tasks that are started inside it.
+    """Context manager: translate every sentence with `by` until the block ends, also in asyncio tasks started inside
+    it.
 
     A sentence with its own translations uses `language`, or English if it has no translation for it.
     """
@@ -106,7 +110,7 @@ def worded(by: Worder, language: str = "") -> Iterator[None]:
 
 
 def flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the entries of nested tables as pairs of a dotted key and a stripped text."""
+    """Yield the texts in nested tables as (dotted key, stripped text). `above` is the prefix of the keys."""
     for name, value in table.items():
         key = f"{above}{name}"
         if isinstance(value, Mapping):
@@ -125,5 +129,7 @@ SENTENCES: Final = sentences_of("devices")
 
 
 def words(kind: str, **values: object) -> Words:
-    """Build a sentence about a phone. Raises KeyError if the kind is unknown or a value is missing."""
+    """Return a sentence about a phone of this kind (a key in `sentences.toml`). Raises KeyError if the kind is unknown
+    or a value is missing.
+    """
     return Words(SENTENCES[kind], kind, values)

@@ -1,1 +1,3 @@
-"""What people see of a task: its card, its steps, its questions and its end."""
+"""Composes the messages about a task that people see in chats: its card (progress), steps, questions and final
+message.
+"""

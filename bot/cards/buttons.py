@@ -1,6 +1,7 @@
-"""The data behind buttons: versioned, opaque, and nothing that a person or a model wrote.
+"""Makes and reads the data behind buttons. It is versioned and contains nothing that a person or a model wrote.
 
-A button only says where to look; who pressed it, and whether the question is still open, is checked at the press.
+A button only identifies what it is about. Who pressed it, and whether the question is still open, is checked when it
+is pressed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LABEL_LIMIT = 80
 
 
 class ButtonAction(StrEnum):
-    """What a button does."""
+    """The action of a button; the values are stored in the data of buttons that were sent."""
 
     STOP = "stop"
     PAUSE = "pause"
@@ -32,22 +33,26 @@ class ButtonAction(StrEnum):
     TAKE = "take"
     AGAIN = "again"
     INSTEAD = "instead"
-    """Below a task that takes a model: the choice is one of what can be done without, from 0."""
+    """Below a task that needs a model: `choice` is the index of an instruction that works without one."""
     NOW = "now"
     SCHEDULE = "plan"
     MISSED = "late"
     PAGE = "page"
     TRY = "try"
     HAND = "hand"
-    """Below a phone's screen that somebody holds: `subject` is the hold, the choice a picture's number and a place."""
+    """Below the screen of a phone that a person operates: `subject` is the session, `choice` a picture and a place."""
     TOUCH = "touch"
-    """Shows the screen of the phone of a task that waits for a person there."""
+    """Shows the phone's screen when its task waits for a person to do something there."""
     SAVE = "save"
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonData:
-    """What a pressed button means: `subject` is a task, a question's locator or an offer."""
+    """The meaning of a pressed button.
+
+    - `subject`: What it is about, such as the id of a task, a question's locator, or the id of an offer.
+    - `choice`: Which of several choices it stands for; "" if there is only one.
+    """
 
     action: ButtonAction
     subject: str
@@ -55,7 +60,9 @@ class ButtonData:
 
 
 def button(action: ButtonAction, subject: str, label: str, *, choice: str = "", style: str = "secondary") -> Button:
-    """A button. Raises ValueError when its data would not fit."""
+    """Return a button with this action, subject and choice. A long label is shortened; raises ValueError when the data
+    exceeds `MAX_BYTES`.
+    """
     data = ":".join((VERSION, action.value, subject, choice) if choice else (VERSION, action.value, subject))
     if len(data.encode()) > MAX_BYTES:
         raise ValueError(f"button data of {len(data.encode())} bytes")
@@ -63,47 +70,47 @@ def button(action: ButtonAction, subject: str, label: str, *, choice: str = "", 
 
 
 def stop_button(task: str) -> Button:
-    """A button that ends the task."""
+    """Return a button that ends the task."""
     return button(ButtonAction.STOP, task, say("button.stop"), style="danger")
 
 
 def stop_phone_button(task: str, phone: str) -> Button:
-    """A button that ends one phone's part of a task; the other phones continue."""
+    """Return a button that ends one phone's part of a task; the other phones continue."""
     return button(ButtonAction.STOP, task, say("button.stop_phone", phone=phone), style="danger")
 
 
 def pause_button(task: str) -> Button:
-    """A button that pauses the task."""
+    """Return a button that pauses the task."""
     return button(ButtonAction.PAUSE, task, say("button.pause"))
 
 
 def take_over_button(task: str) -> Button:
-    """A button that pauses the task while a person does something on the phone."""
+    """Return a button that pauses the task while a person does something on the phone."""
     return button(ButtonAction.TAKE, task, say("button.take_over"))
 
 
 def resume_button(task: str) -> Button:
-    """A button that resumes the task."""
+    """Return a button that resumes the task."""
     return button(ButtonAction.RESUME, task, say("button.resume"), style="primary")
 
 
 def again_button(task: str) -> Button:
-    """A button that repeats the task."""
+    """Return a button that gives the task again as a new one."""
     return button(ButtonAction.AGAIN, task, say("button.again"))
 
 
 def instead_buttons(task: str, choices: Sequence[str]) -> tuple[Button, ...]:
-    """Each gives what can be done instead of the task as a new one."""
+    """Return one button per choice; each gives that text as a new task, in place of `task`, which needs a model."""
     return tuple(button(ButtonAction.INSTEAD, task, text, choice=str(number)) for number, text in enumerate(choices))
 
 
 def now_button(task: str) -> Button:
-    """A button that moves a waiting task to the head of its queue."""
+    """Return a button that moves a waiting task to the head of its queue."""
     return button(ButtonAction.NOW, task, say("button.now"))
 
 
 def read_button(data: str) -> ButtonData | None:
-    """The meaning of a button's data; None for data that this version never made."""
+    """Return the meaning of a button's data; None if this version of the program cannot have made it."""
     parts = data.split(":")
     if len(parts) not in {3, 4} or parts[0] != VERSION or not all(parts):
         return None

@@ -1,4 +1,6 @@
-"""The card of a task: one message, edited in place while the work goes on, with a line per phone if several work."""
+"""Composes the card of a task: the one message that shows its progress and is edited in place, with a line per phone
+if several work on it.
+"""
 
 from __future__ import annotations
 
@@ -27,21 +29,21 @@ from bot.domain.task import Ahead, PartNow, StepRow, Task, TaskState
 from bot.texts import say
 
 PARTS_ROOM = 640
-"""Characters for all lines together: what one caption (1024 characters) leaves beside the title and the meter."""
+"""Characters for all lines together: what a caption (1024 characters) leaves next to title and footer."""
 PARTS_SHOWN = 16
 LINE_LIMIT = 120
 LINE_LEAST = 40
 NEWEST = "▶ "
-"""Stands before the phone whose screen is shown."""
+"""Marks the line of the phone whose screen is shown."""
 
 _MAY_WAIT = frozenset({TaskState.QUEUED, TaskState.WORKING})
-"""What was at work may wait for a phone again: its members began without one, or others had it in between."""
+"""States in which a task may wait for a phone, also after working: it may have begun without one, or lost it."""
 
 
 def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: str = "") -> list[str]:
-    """One line per phone: its state or step, app and last action, or what it is waiting for.
+    """Return one line per phone of a task: its state or step, app and last action, or what it is waiting for.
 
-    `notes` are by the id of the part; `newest` is the id of the part whose screen is shown.
+    `notes` are extra words by the id of the part; `newest` is the id of the part whose screen is shown.
     """
     shown = parts[:PARTS_SHOWN]
     room = max(LINE_LEAST, min(LINE_LIMIT, PARTS_ROOM // max(1, len(shown))))
@@ -57,7 +59,7 @@ def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: st
 
 
 def skill_line(task: Task) -> str:
-    """The skill that the task follows, with its arguments; "" for none."""
+    """Return a line that names the skill that the task follows, with its arguments; "" if it follows none."""
     if (skill := task.request.skill) is None:
         return ""
     values = ", ".join(f"{name}={value}" for name, value in skill.arguments.items())
@@ -83,14 +85,14 @@ TODO_LINES = 8
 TODO_LIMIT = 60
 NOTE_LIMIT = 160
 STEP_LIMIT = 120
-"""Characters of a step where several are told together."""
+"""Maximum characters of a step in a message about several."""
 STEP_LEAST = 12
 _TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "failed": "✗", "declined": "✋", "refused": "–"}
 
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What a card shows of an unfinished task besides the stored task."""
+    """What a card shows of a task besides the stored task itself."""
 
     step: StepRow | None = None
     """The task's latest step."""
@@ -104,7 +106,9 @@ class CardFacts:
     """The parts of a task for several phones."""
 
     def screen(self, task: Task) -> tuple[str | None, tuple[int, int] | None]:
-        """The reference of the screenshot that is shown, and where it was touched."""
+        """Return the reference of the screenshot to show (None for none), and the pixel (x, y) that was touched on it
+        (None if none was).
+        """
         step = self.step
         return (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
 
@@ -118,8 +122,9 @@ async def render_card(
     note: Callable[[str], str] = lambda _task: "",
     counts_down: bool = False,
 ) -> Message:
-    """The card as it should read now, see `card_text`; with its picture, unless the task has ended or the chat
-    `counts_down`: that shows the screen by itself.
+    """Return the card as it should be now: the text of `card_text`, with a screenshot.
+
+    There is no screenshot if the task has ended, or if the chat shows the screen by itself (`counts_down`).
     """
     message = card_text(task, facts, now=now, note=note, counts_down=counts_down)
     if counts_down or task.state is TaskState.ENDED:
@@ -135,11 +140,14 @@ def card_text(
     note: Callable[[str], str] = lambda _task: "",
     counts_down: bool = False,
 ) -> Message:
-    """The card without its picture.
+    """Return the card without its picture.
 
-    `note` returns what else to show of a task or part, such as that its phone is awaited. `now` is in Unix seconds; a
-    chat that `counts_down` shows time, steps and plan by itself. The card of an ended task is frozen: it shows the
-    outcome, has no buttons, and the final message says the rest.
+    - `now`: Unix seconds.
+    - `note`: Returns extra words about a task or part by its id, such as that its phone is being waited for; "" for
+      none.
+    - `counts_down`: Whether the chat shows time, steps and plan of a task by itself.
+
+    The card of an ended task is final: it shows the outcome and has no buttons; the final message says the rest.
     """
     notes = {part.task.id: note(part.task.id) for part in facts.parts}
     if task.state is TaskState.ENDED and task.outcome is not None:
@@ -173,7 +181,7 @@ def card_text(
 
 
 def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead: Ahead | None) -> str:
-    """How a task stands that has not ended, with what is being done before there is a step."""
+    """Return the state of an unfinished task, and before its first step what is being done."""
     if task.state is TaskState.QUEUED and queue_place is None:
         return say("card.planning")
     if queue_place is not None and ahead is not None:
@@ -189,13 +197,14 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
 
 
 def render_step(step: StepRow) -> Message:
-    """One step as a silent message of its own. Its screen is on the card."""
+    """Return one step as a silent message. Its screenshot is on the card."""
     return Message(heading=say("card.step_of", task=step.task, progress=_of_phone(step)), body=step_words(step))
 
 
 def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
-    """Several steps of a task as one silent message of at most about `limit` characters. Their screens are on the card,
-    one after the other, and in the recap.
+    """Return several steps of a task as one silent message of about `limit` characters at most.
+
+    Their screenshots are shown on the card, one after the other, and in the recap.
     """
     first, last = steps[0], steps[-1]
     if last.part:
@@ -208,7 +217,9 @@ def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
 
 
 def state_line(task: Task, step: StepRow | None, queue_place: int | None = None) -> str:
-    """The state of a task in one line."""
+    """Return the state of a task in one line. `queue_place` is its place in the queue, from 1; None if it is not
+    waiting.
+    """
     match task.state:
         case TaskState.ENDED:
             return say(f"outcome.{task.outcome}")
@@ -226,7 +237,7 @@ def _of_phone(step: StepRow) -> str:
 
 
 def _progress(step: StepRow) -> str:
-    """Without the limit: few tasks need all of the steps that they may take."""
+    """Return the step's number and app, without the maximum number of steps, which few tasks need."""
     line = say("card.step", step=step.step)
     return f"{line} · {shortened(step.app_shown, TODO_LIMIT)}" if step.app_shown else line
 
@@ -236,7 +247,7 @@ def _meter(task: Task, now: float) -> str:
 
 
 def _todo_lines(todos: Sequence[Todo]) -> list[str]:
-    """The todo list around what is in progress, when it is too long to show in full."""
+    """Return the lines of the todo list; of a long list, those around the entry in progress."""
     current = next((number for number, todo in enumerate(todos) if todo.state in {"in progress", "pending"}), 0)
     first = max(0, min(current - 1, len(todos) - TODO_LINES))
     shown = todos[first : first + TODO_LINES]
@@ -246,7 +257,7 @@ def _todo_lines(todos: Sequence[Todo]) -> list[str]:
 
 
 def _who(todo: Todo) -> str:
-    """Who of the team does it; the phone is said of none."""
+    """Return the team member who does it as a prefix; "" if it is done on the phone."""
     return "" if todo.member == EXECUTOR else f"{todo.member}: "
 
 
@@ -266,31 +277,31 @@ def _buttons(task: Task, queue_place: int | None) -> tuple[tuple[Button, ...], .
 
 
 class KnowsTasks(Protocol):
-    """What a card shows besides the stored task; implemented by the task service."""
+    """The source of what a card shows besides the stored task; the task service implements it."""
 
     async def last_step(self, task: str) -> StepRow | None:
-        """The task's latest step; None before the first one."""
+        """Return the task's latest step; None before the first one."""
         ...
 
     async def place_in_queue(self, task: str) -> int | None:
-        """The task's place in the queue, from 1; None if it is not waiting for a phone."""
+        """Return the task's place in the queue, from 1; None if it is not waiting for a phone."""
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """Return the task that this one waits for in the queue, and for how long."""
+        """Return the task that this one waits for in the queue, and for how long; None if there is none."""
         ...
 
     async def parts_now(self, task: str) -> Sequence[PartNow]:
-        """The progress of each part of a task for several phones."""
+        """Return the progress of each part of a task on several phones."""
         ...
 
     def ending(self, task: str) -> bool:
-        """Whether the task was cancelled and its last action has not finished."""
+        """Return whether the task was cancelled and its last action has not finished."""
         ...
 
 
 async def card_facts(task: Task, known: KnowsTasks) -> CardFacts:
-    """The facts for the task's card, as they are now."""
+    """Collect what the task's card shows besides the stored task."""
     place = await known.place_in_queue(task.id) if task.state in _MAY_WAIT else None
     return CardFacts(
         await known.last_step(task.id),
@@ -310,6 +321,6 @@ async def live_card(
     note: Callable[[str], str] = lambda _task: "",
     counts_down: bool = False,
 ) -> Message:
-    """The task's card as it is now; see `render_card`."""
+    """Return the task's card as it is now; arguments as in `render_card`."""
     facts = await card_facts(task, known)
     return await render_card(task, facts, frames=frames, now=now, note=note, counts_down=counts_down)

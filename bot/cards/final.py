@@ -1,4 +1,4 @@
-"""The final message: what became of the task, honestly, once."""
+"""Composes the final message of a task, and other messages about it that notify people."""
 
 from __future__ import annotations
 
@@ -27,12 +27,17 @@ async def render_final(
     one_message: bool = False,
     titled: bool = False,
 ) -> Message:
-    """The end of an ended task: outcome, summary, data, receipt and the last screen.
+    """Return the final message of a task: outcome, summary, result data, resources used, and the last screenshot.
 
-    `recap` is the moving picture of its steps, `parts` are those of a task for several phones. With `one_message` the
-    recap of one phone is the message's own picture, because a file beside it would be another message.
-    `titled`: it stands in the task's own thread. `repeated` marks a message that may have arrived before. Raises
-    ValueError for a task that has not ended.
+    - `now`: Unix seconds.
+    - `repeated`: Whether the message may have arrived before, so that it says so.
+    - `recap`: An animated picture of the steps, if there is one.
+    - `parts`: The parts of a task on several phones.
+    - `one_message`: Whether the recap of one phone becomes the message's own picture, because a file would be a second
+      message.
+    - `titled`: Whether it is sent to the task's own thread, whose title names the task.
+
+    Raises ValueError if the task has not ended.
     """
     if task.outcome is None:
         raise ValueError(f"task {task.id} has not ended")
@@ -68,13 +73,18 @@ def _screens(parts: Sequence[Task]) -> dict[int, str]:
 
 
 async def last_screens(task: Task, parts: Sequence[Task], frames: Frames) -> Picture | None:
-    """The last screen of the task, or those of several phones side by side."""
+    """Return the last screenshot of the task, or the last ones of its parts side by side; None if there is none."""
     screens = _screens(parts)
     return await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame)
 
 
 async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
-    """What a reading has found, with buttons that pause its watch or end it. `task` is a reading with news."""
+    """Return the message that reports a reading of a watch (a schedule that reads one value), with buttons to pause or
+    remove the watch.
+
+    `task` is the task that made the reading; its verdict must be one that is reported. `repeated` says that the
+    message may have arrived before.
+    """
     assert task.request.watch is not None
     assert task.verdict is not None
     watch, verdict, schedule = task.request.watch.watch, task.verdict, task.request.watch.schedule
@@ -120,7 +130,10 @@ async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool
 
 
 def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:
-    """A short message about a task that should be noticed."""
+    """Return a message with this text about a task that notifies and mentions the person who gave it.
+
+    `repeated` says that it may have arrived before.
+    """
     return Message(
         heading=title_of(task),
         body=text,
@@ -131,13 +144,15 @@ def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:
 
 
 def render_interrupted(task: Task, *, repeated: bool = False) -> Message:
-    """The service was restarted in the middle of the task: go on or end it."""
+    """Return the message that says that a restart of the service interrupted the task, with buttons to resume or end
+    it.
+    """
     notice = render_notice(task, say("state.interrupted"), repeated=repeated)
     return replace(notice, buttons=((resume_button(task.id), stop_button(task.id)),), task=task.id)
 
 
 def render_files(task: Task, files: Sequence[Picture], *, repeated: bool = False) -> Message:
-    """Files that the task found on the phone."""
+    """Return a message with files that the task found on the phone. `repeated` says that it may have arrived before."""
     return Message(
         heading=title_of(task),
         body=say("final.files"),

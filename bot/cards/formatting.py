@@ -1,4 +1,4 @@
-"""Times, counts and short forms, as the cards write them."""
+"""Formats times, counts, titles and outcomes for messages about tasks."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ ACTION_LIMIT = 90
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text on one line, cut to `limit` characters with an ellipsis."""
+    """Return the text on one line, cut to `limit` characters with an ellipsis if it is longer."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def in_own_thread(task: Task) -> bool:
-    """Whether it has a thread that was opened for it, whose name and card say what it is."""
+    """Return whether the task has a thread that was opened for it, whose name and card already say what it is."""
     return task.place is not None and bool(task.place.thread) and task.place != task.origin
 
 
 def title_of(task: Task, *, titled: bool = False) -> str:
-    """Number and beginning of a task, such as "Task 12 · open settings"; of one phone's part that phone too. Where the
-    beginning stands above, in a thread that is `titled` with it, it is the number alone.
+    """Return a task's number and the beginning of its text, such as "Task 12 · open settings"; for one phone's part,
+    also the phone.
+
+    With `titled` only the number, because the thread that it is shown in has the text as its title.
     """
     if titled:
         return say("card.number", task=task.called)
@@ -44,7 +46,9 @@ def title_of(task: Task, *, titled: bool = False) -> str:
 
 
 def action_line(summary: str) -> str:
-    """A step's caption, which the agent makes whole and short. What a host of another version has not is cut."""
+    """Return a step's summary as a caption. The agent's own summaries are short; those from a host with another
+    version are shortened.
+    """
     if whole := phrase(summary):
         return whole
     words = summary.split()
@@ -53,7 +57,7 @@ def action_line(summary: str) -> str:
 
 
 def step_words(step: Step | StepRow) -> str:
-    """What a step did, or that a person refused it."""
+    """Return what a step did, or that a person refused it."""
     caption = action_line(step.summary)
     return say("card.denied", what=caption) if step.denied else caption
 
@@ -63,7 +67,9 @@ SOURCE_TITLE = 80
 
 
 def source_lines(sources: Sequence[Source]) -> str:
-    """The web pages that were read, to be shown below a result; "" if there are none."""
+    """Return the web pages that were read as lines below a result, at most `SOURCES_SHOWN` of them; "" if there are
+    none.
+    """
     if not sources:
         return ""
     pages = [f"- {shortened(page.title, SOURCE_TITLE)} {page.url}".replace("-  ", "- ") for page in sources]
@@ -72,7 +78,7 @@ def source_lines(sources: Sequence[Source]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time span in words, such as "42 s", "3 min 5 s", "15 min", "1 h 10 min" or "24 h"."""
+    """Return a time span in words, such as "42 s", "3 min 5 s", "15 min", "1 h 10 min" or "24 h"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return say("time.seconds", seconds=whole)
@@ -86,7 +92,7 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """An estimate such as "3 min", in whole minutes."""
+    """Return an estimated time span in whole minutes, such as "3 min"."""
     return say("time.about_minutes", minutes=max(1, round(seconds / 60)))
 
 
@@ -102,7 +108,7 @@ _SIGNS = {
 
 
 def outcome_line(outcome: Outcome) -> str:
-    """How a task ended, beginning with a symbol."""
+    """Return how a task ended, beginning with a symbol."""
     return f"{_SIGNS[outcome]} {say(f'outcome.{outcome}')}"
 
 
@@ -118,7 +124,7 @@ _TONES = {
 
 
 def tone_of(task: Task) -> Tone:
-    """The tone that matches the task's state."""
+    """Return the tone (the state as a colour) that matches the task's state."""
     if task.outcome is not None:
         return _TONES[task.outcome]
     waits = task.state in {TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED}
@@ -126,7 +132,7 @@ def tone_of(task: Task) -> Tone:
 
 
 def tokens(usage: Usage) -> str:
-    """Tokens and, where there is a price, cost; "" when no model was called."""
+    """Return the number of tokens and, if there is a price, the cost in words; "" when no model was called."""
     total = usage.input + usage.output
     if not total:
         return ""
@@ -135,7 +141,9 @@ def tokens(usage: Usage) -> str:
 
 
 def reader_share(usage: Usage) -> str:
-    """What the independent reader of presses has used of it, and how long presses waited for it; "" for nothing."""
+    """Return what the guard model that checks button presses used, and how long presses waited for it, in words; ""
+    for nothing.
+    """
     if not usage.guard_tokens and not usage.guard_seconds:
         return ""
     words = say("receipt.reader", number=_number(usage.guard_tokens), seconds=f"{usage.guard_seconds:.1f}")
@@ -143,7 +151,7 @@ def reader_share(usage: Usage) -> str:
 
 
 def by_role(usage: Usage) -> str:
-    """The tokens that each role used of which model; "" if one model did everything, as the receipt then says."""
+    """Return the tokens that each role used of which model, in words; "" if one model did everything."""
     shares = [share for share in usage.shares if share.tokens]
     if len({share.model for share in shares}) < 2:
         return ""
@@ -159,7 +167,7 @@ def _share(share: Share) -> str:
 
 
 def role_name(role: str) -> str:
-    """The name of a role for people; a member of the team has its own name."""
+    """Return the name of a role for people. A member of the team is shown by its own name."""
     return say(f"role.{role or 'unknown'}") if role in _ROLES else role
 
 
@@ -171,8 +179,9 @@ def _number(tokens: int) -> str:
 
 
 def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
-    """What a task is waiting for, for a model also until when (in `zone`), or which model answers in its place; ""
-    for nothing.
+    """Return what a task is waiting for, or which model stands in for the usual one, in words; "" for nothing.
+
+    If it waits for a model, the words include until when, in the time zone `zone`.
     """
     if isinstance(status, Told):
         return status.text
@@ -185,18 +194,20 @@ def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
 
 
 def local_time(moment: float, zone: ZoneInfo) -> str:
-    """A moment as people of that zone write it, such as "Thu 2026-12-24 18:00"."""
+    """Return a Unix time in a time zone as people write it, such as "Thu 2026-12-24 18:00"."""
     local = datetime.fromtimestamp(moment, zone)
     return f"{say(f'weekday.{local.weekday()}')} {local:%Y-%m-%d %H:%M}"
 
 
 def elapsed(task: Task, now: float) -> float:
-    """Seconds of work so far; of waiting while it has not begun."""
+    """Return the seconds of work so far, or the seconds of waiting if the task has not begun. `now` is in Unix
+    seconds.
+    """
     return (task.ended if task.ended is not None else now) - (task.started or task.created)
 
 
 def receipt(task: Task, now: float) -> str:
-    """Steps, time, tokens and cost in one line, with the reader's share of them."""
+    """Return the steps, time, tokens and cost of a task in one line, including those of the guard model."""
     usage = task.usage
     parts = (counted("step", task.steps), duration(elapsed(task, now)), tokens(usage), reader_share(usage))
     return " · ".join(part for part in parts if part)

@@ -1,5 +1,5 @@
-"""Pictures for people: screens made smaller, with a ring where the last touch went or numbers on what can be touched,
-and the recap of a run, its marked steps as one small moving picture.
+"""Makes pictures for messages: screenshots in a smaller size, with a ring at the last touch or with numbers at the
+elements, several phones side by side, and the animated recap of a task's steps.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from devices.resizing import resized
 from devices.threads import ThreadPool
 
 LONG_SIDE = 1200
-"""Pixels. Chats show pictures smaller than this; it keeps text readable when opened."""
+"""Pixels. Chats show pictures smaller than this; when opened, the text is readable."""
 JPEG_QUALITY = 82
 SHEET_MOST = 8
-"""Phones on one picture; more would be too small to read."""
+"""Most phones in one picture; more would be too small to read."""
 SHEET_WIDTH = 2560
 """Pixels, which Telegram shows in full and Discord as well."""
 GAP = 12
 STRIP_PART = 18
-"""A strip with a number is as high as the screen below it divided by this."""
+"""The height of the strip with a number is the height of the screen below it divided by this."""
 RING_PART = 22
 """The ring's radius is the picture's width divided by this: about a fingertip."""
 _RING = (230, 30, 60)
@@ -39,40 +39,40 @@ _HALO = (255, 255, 255)
 _GROUND = (40, 40, 48)
 
 DRAWN_KEPT = 160
-"""Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock and in
-the recap. As many as eight runs of 20 steps have.
+"""Number of drawn screenshots in the cache, of about 50 kB each: a step is shown on its card, alone and in the recap.
+Enough for eight runs of 20 steps.
 """
 _drawn: Recent[tuple[str, tuple[int, int] | None], bytes] = Recent(DRAWN_KEPT)
-"""By the reference of the screen, which is that of its bytes alone, and the mark; the last used at the end."""
+"""Drawn screens by the screenshot's reference and the mark."""
 
 logger = logging.getLogger(__name__)
 
 RECAP_FRAMES = 24
-"""Steps that are shown at most, spread evenly over the run; the last one is always among them."""
+"""Most steps in a recap, spread evenly over the task; the last one is always included."""
 RECAP_LONG_SIDES = (512, 384, 256)
-"""Pixels; the next smaller one where the bytes do not do. The first is half of what was shown, and so read quickly."""
+"""Pixels; the next smaller one is used if the file is too large."""
 COLOURS = 255
-"""The same for all screens: one more than that is what shines through."""
+"""Colours in the common palette; one more is needed for transparency."""
 PALETTE_PARTS = 4
 """The palette is made from the screens at a quarter of their width and height."""
 FRAME_MS = 900
 LAST_MS = 2500
 MOST_BYTES = 3_000_000
-"""Small enough to start at once on a phone, and far below every chat's limit."""
+"""Bytes; small enough to load at once on a phone, and far below every chat's limit."""
 MAKING_SECONDS = 4.0
-"""After that the final message goes out without a recap: it never waits longer for it."""
+"""Seconds after which the final message is sent without a recap."""
 
 _ONE_AT_A_TIME = ThreadPool(1, "recap")
-"""Many tasks that end at once do not take every processor."""
+"""One thread, so that many tasks that end together do not occupy every processor."""
 
 _BADGE_PART = 32
-"""A number is as high as the picture's longer side divided by this: it can be read in a chat's small picture."""
+"""The height of a number is the picture's longer side divided by this, readable in a chat's small picture."""
 
 
 def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> bytes:
-    """A JPEG of the screen for a chat. `mark` is in pixels of `image`; one outside of it is not drawn.
+    """Return a screenshot as a JPEG for a chat, with a ring around the pixel `mark` of `image`.
 
-    A larger one is made exactly LONG_SIDE long, whatever the phone's own size.
+    A larger image is scaled down to `LONG_SIDE`. A mark outside the image is not drawn.
     """
     width, height = image.size
     scale = min(1.0, LONG_SIDE / max(width, height))
@@ -87,14 +87,16 @@ def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> byte
 
 
 def whole_screen(image: Image.Image) -> bytes:
-    """A PNG of the screen in every pixel, for a file: chats make pictures smaller than they came."""
+    """Return a screenshot as a PNG in full resolution, to be sent as a file: chats scale pictures down."""
     target = io.BytesIO()
     image.convert("RGB").save(target, "PNG")
     return target.getvalue()
 
 
 def draw_sheet(images: Mapping[int, Image.Image]) -> bytes:
-    """The screens of several phones side by side, all of one height, each with its number above it."""
+    """Return a JPEG with the screens of several phones side by side, all of one height, each with its number above
+    it.
+    """
     height = min(LONG_SIDE, max(image.height for image in images.values()))
     fitted = [_of_height(image, height) for image in images.values()]
     width = sum(one.width for one in fitted) + GAP * (len(fitted) - 1)
@@ -121,7 +123,9 @@ def _of_height(image: Image.Image, height: int) -> Image.Image:
 
 
 def write_number(canvas: Image.Image, number: str, strip: tuple[int, int, int, int]) -> None:
-    """A number in the middle of a strip beside a screen, so that nothing of the screen is hidden."""
+    """Draw a number in the middle of a strip (left, top, right, bottom) next to a screen, so that it hides nothing of
+    the screen.
+    """
     left, top, right, bottom = strip
     pen = ImageDraw.Draw(canvas)
     pen.rectangle((left, top, right - 1, bottom - 1), fill=_GROUND)
@@ -130,9 +134,10 @@ def write_number(canvas: Image.Image, number: str, strip: tuple[int, int, int, i
 
 
 def draw_mark(canvas: Image.Image, mark: tuple[int, int], size: tuple[int, int]) -> None:
-    """A ring: red between two white lines, so that it shows on any ground.
+    """Draw a ring on the canvas: red between two white lines, visible on any background.
 
-    `mark` is in pixels of the picture of this size that the canvas was made from; one outside of it is not drawn.
+    `mark` is a pixel of the original picture, whose `size` (width, height) may differ from the canvas. A mark outside
+    it is not drawn.
     """
     if not (0 <= mark[0] < size[0] and 0 <= mark[1] < size[1]):
         return
@@ -157,9 +162,10 @@ def _sheet(screens: Mapping[int, bytes]) -> bytes:
 
 
 async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Picture | None:
-    """The stored screens of several phones with their numbers as one picture, the first SHEET_MOST of them.
+    """Return one picture with the stored screenshots of several phones, by their numbers; at most the first
+    `SHEET_MOST`.
 
-    None when none can be read.
+    None when none of them can be read.
     """
     screens = {}
     for number, reference in [*references.items()][:SHEET_MOST]:
@@ -179,7 +185,9 @@ async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Pictur
 
 
 async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int, int] | None = None) -> Picture | None:
-    """The stored screen, ready to send; None when there is none (any more) or it cannot be read."""
+    """Return a stored screenshot ready to send, with a ring at the pixel `mark`; None if there is none (any more) or
+    it cannot be read.
+    """
     if reference is None:
         return None
     key = (reference, mark)
@@ -199,7 +207,7 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
 
 
 def spread(steps: Sequence[StepRow], most: int = RECAP_FRAMES) -> tuple[StepRow, ...]:
-    """At most so many of the steps that have a screen, evenly, with the first and the last."""
+    """Return at most `most` of the steps that have a screenshot, evenly spread, including the first and the last."""
     seen = [step for step in steps if step.frame]
     if len(seen) <= most:
         return tuple(seen)
@@ -209,9 +217,10 @@ def spread(steps: Sequence[StepRow], most: int = RECAP_FRAMES) -> tuple[StepRow,
 async def make_recap(
     steps: Sequence[StepRow], frames: Frames, *, most_bytes: int = MOST_BYTES, seconds: float = MAKING_SECONDS
 ) -> Picture | None:
-    """The steps as an animated GIF; None where fewer than two screens are kept, or the limits do not suffice.
+    """Return the steps as an animated GIF; None if fewer than two screenshots are stored, or if it exceeds
+    `most_bytes` or `seconds`.
 
-    What was hidden on a stored screen (secrets) stays hidden, and a screen that forbids pictures has none.
+    Whatever was hidden on a stored screenshot (secrets) remains hidden.
     """
     deadline = time.monotonic() + seconds
     try:
@@ -244,7 +253,7 @@ def _animated(screens: Sequence[tuple[str, bytes]], most_bytes: int, deadline: f
             if time.monotonic() > deadline:
                 raise TimeoutError
             pictures.append(_small(data, side))
-        # Screens of a phone that was turned stand in the middle of one canvas.
+        # Screenshots of a rotated phone are centred on a common canvas.
         size = (max(one.width for one in pictures), max(one.height for one in pictures))
         canvases = [_on_canvas(one, size, number) for one, (number, _) in zip(pictures, screens, strict=True)]
         colours = _palette(canvases)
@@ -290,8 +299,10 @@ def _on_canvas(picture: Image.Image, size: tuple[int, int], number: str) -> Imag
 
 
 def draw_marks(image: Image.Image | None, screen: Size, marks: Mapping[int, Bounds]) -> bytes:
-    """A JPEG of the screen with a frame and a number around each place, in native pixels; where the screen may not be
-    shown, the frames alone. Blocks for some 20 ms.
+    """Return a JPEG of the screen with a frame and a number around each of the `marks`, which are in pixels of the
+    phone.
+
+    `image` is None if the screen may not be shown; only the frames are drawn then. Blocks for some 20 ms.
     """
     scale = min(1.0, LONG_SIDE / max(screen.width, screen.height))
     size = (max(1, round(screen.width * scale)), max(1, round(screen.height * scale)))

@@ -1,4 +1,6 @@
-"""Questions to a person: a new message with the screen and its choices, and what it reads once answered."""
+"""Composes the messages that ask people a question, with the screenshot and buttons, and their text once it is
+answered.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from bot.domain.task import OpenQuestion, Task, locator
 from bot.texts import say
 
 CHOICE_BUTTONS = 5
-"""More choices than this become a menu: a message on Discord has five rows of buttons."""
+"""More choices than this are shown as a menu: a message on Discord has five rows of buttons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The choices as a message shows them. `lines` list them with numbers where a label cannot tell all."""
+    """The choices of a question as a message shows them: as buttons, as a menu, or only as text.
+
+    `lines` list the choices with numbers if they are too long for labels.
+    """
 
     how: str
     """How to answer, in one sentence."""
@@ -30,9 +35,10 @@ class Offer:
 
 
 def offer_of(question: Question, menu_choices: int) -> Offer:
-    """The choices of an open question on a platform whose menus hold `menu_choices`.
+    """Return how to show the choices of an open question on a platform whose menus hold `menu_choices` entries (0: no
+    menus).
 
-    Whatever is shown, an answer in words and the number of a choice are taken too.
+    In any case the person may also answer in words or with the number of a choice.
     """
     choices = question.choices
     if not choices:
@@ -56,7 +62,7 @@ def _buttons(question: Question, labels: tuple[str, ...]) -> tuple[Button, ...]:
 
 
 BUTTON_ROWS = 5
-"""Discord's limit; with five choices the Stop button of the card has to do."""
+"""Discord's limit. With five choices there is no room for a Stop button; the card has one."""
 ANSWER_LIMIT = 200
 HEADING_LIMIT = 180
 """Characters of a question that is its own heading; platforms cut longer ones."""
@@ -69,7 +75,7 @@ _KEYS = {
 }
 
 _BY_MESSAGE = {QuestionKind.TAKE_OVER, QuestionKind.SECRET}
-"""What a chat answers by a message beside the buttons, too."""
+"""Kinds of questions that can also be answered by a message in the chat."""
 
 
 async def render_question(
@@ -83,7 +89,10 @@ async def render_question(
     counts_down: bool = False,
     titled: bool = False,
 ) -> Message:
-    """The question as a message that notifies and mentions who gave the task, see `question_text`, with its picture."""
+    """Return the question as a message with its screenshot, which notifies and mentions the person who gave the task.
+
+    Arguments are as in `question_text`.
+    """
     message = question_text(
         open_question,
         task,
@@ -106,12 +115,15 @@ def question_text(
     counts_down: bool = False,
     titled: bool = False,
 ) -> Message:
-    """The question without its picture.
+    """Return the message of a question without its picture.
 
-    `task` is the one that asks: where several phones work, the part of that phone.
-    `menu_choices` is how many choices a menu of the platform holds; one that `counts_down` shows itself how long it is
-    open, of which task and kind it is, and where to answer.
-    `titled`: it stands in the task's own thread.
+    - `task`: The task that asks; if it runs on several phones, the part of the one that asks.
+    - `now`: Unix seconds.
+    - `menu_choices`: How many choices a menu of the platform holds; 0 if there are no menus.
+    - `repeated`: Whether the message may have arrived before, so that it says so.
+    - `counts_down`: Whether the chat itself shows the time left, the task and kind of the question, and where to
+      answer.
+    - `titled`: Whether it is sent to the task's own thread, whose title names the task.
     """
     question = open_question.question
     offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
@@ -148,7 +160,7 @@ def _how(kind: QuestionKind, offer: Offer | None, *, page: bool) -> str:
 
 
 def _held(open_question: OpenQuestion, task: Task, now: float) -> str:
-    """For how long the phone waits along, where that is shorter; "" where it holds none."""
+    """Say for how long the task keeps its phone, if that is shorter; "" if it uses none."""
     left = open_question.asked + GIVE_BACK_S - now
     if not task.holds_phone or open_question.expires - open_question.asked <= GIVE_BACK_S or left <= 0:
         return ""
@@ -156,19 +168,25 @@ def _held(open_question: OpenQuestion, task: Task, now: float) -> str:
 
 
 def _left(seconds: float) -> str:
-    """How long it is open, in whole minutes where there are any."""
+    """Return the time left in words, in whole minutes from one minute on."""
     return duration(seconds if seconds < 60 else round(seconds / 60) * 60)
 
 
 async def question_picture(question: Question, frames: Frames) -> Picture | None:
-    """Return the screen that a question is about, next to the one that was allowed before if it is asked again."""
+    """Return the screenshot that a question is about; if it is asked again, next to the screenshot that was approved
+    before.
+
+    None if it cannot be read.
+    """
     if question.before is None or question.frame is None:
         return await screen_picture(frames, question.frame)
     return await sheet_picture(frames, {1: question.before, 2: question.frame})
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:
-    """Return the message of a closed question: who answered what, without buttons. A secret is never shown."""
+    """Return the new contents of a closed question's message: who answered what, without buttons. A secret is never
+    shown.
+    """
     question = open_question.question
     there = open_question.message is not None and open_question.message.address == task.place
     heading, body, below = _words(question, task, titled=there and in_own_thread(task))
@@ -179,7 +197,7 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
 
 
 def closed_words(open_question: OpenQuestion) -> str:
-    """Say how a question was closed, and how long after it was asked if that is known."""
+    """Return the sentence that says how a question was closed, and how long after it was asked if that is known."""
     line = closed_line(open_question)
     if open_question.closed is None:
         return line
@@ -187,7 +205,7 @@ def closed_words(open_question: OpenQuestion) -> str:
 
 
 def closed_line(open_question: OpenQuestion) -> str:
-    """The sentence saying how a question was closed."""
+    """Return the sentence that says how a question was closed, or that it is open."""
     if open_question.answer is None and open_question.closing is not None:
         return say(f"question.closed.{open_question.closing}")
     if open_question.answer is None:
@@ -199,7 +217,7 @@ def closed_line(open_question: OpenQuestion) -> str:
 
 
 def answer_words(question: Question, answer: str) -> str:
-    """An answer in the form that people read."""
+    """Return an answer in the form that people read: a word instead of a constant, and shortened."""
     if question.kind is QuestionKind.APPROVE and answer in {ALLOW, DENY}:
         return say(f"word.{answer}")
     if question.kind is QuestionKind.APPROVE and answer == ALLOW_FOR_TASK and question.to is not None:
@@ -210,9 +228,10 @@ def answer_words(question: Question, answer: str) -> str:
 
 
 def _words(question: Question, task: Task, *, titled: bool) -> tuple[str, list[str], str]:
-    """Heading, body and a small line below: what is asked comes first, then its details, then whose task it is.
+    """Return the heading, the body, and a small line below: the question first, then its details, then whose task it
+    is.
 
-    A question that is too long for a heading stands below one that tells its kind.
+    A question that is too long for a heading is shown below a heading that names its kind.
     """
     about = f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task, titled=titled)}"
     if len(question.text) > HEADING_LIMIT or "\n" in question.text.strip():

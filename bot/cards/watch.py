@@ -1,4 +1,4 @@
-"""A watch in words: what is read, and when that is told."""
+"""Describes watches (schedules that read one value) in words: what is read, and when it is reported."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from bot.domain.watch import Compare, Watch, value_text
 from bot.texts import say
 
 VALUE_SHOWN = 300
-"""Characters of a value; a list may be long."""
+"""Maximum characters of a value; a list may be long."""
 
 
 def value_words(value: Value) -> str:
-    """A value as its person reads it."""
+    """Return a value in the words that its person reads, shortened to `VALUE_SHOWN` characters."""
     if isinstance(value, YesNoValue):
         return say("watch.answer.yes" if value.yes else "watch.answer.no")
     return shortened(value_text(value), VALUE_SHOWN)
 
 
 def reads_words(watch: Watch) -> str:
-    """Describe what a watch reads at each run, such as "price: one number in $"."""
+    """Return what a watch (a schedule that reads one value) reads at each run, in words such as "price: one number in
+    $".
+    """
     kind = watch.result.type.replace("-", "_")
     if watch.result.unit:
         return say("watch.reads_in", name=watch.result.name, unit=watch.result.unit)
@@ -27,7 +29,7 @@ def reads_words(watch: Watch) -> str:
 
 
 def told_words(watch: Watch) -> str:
-    """Describe when a watch reports, such as "it is below 50 $"."""
+    """Return when a watch (a schedule that reads one value) reports, in words such as "it is below 50 $"."""
     condition = watch.condition
     if condition.compare is Compare.CHANGES:
         return say("watch.when.changes")
@@ -41,5 +43,5 @@ def told_words(watch: Watch) -> str:
 
 
 def watch_line(watch: Watch) -> str:
-    """A watch in one line of a list."""
+    """Return one line that describes a watch (a schedule that reads one value): what it reads, and when it reports."""
     return say("watch.line", name=watch.result.name, when=told_words(watch))

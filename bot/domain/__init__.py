@@ -1,3 +1,3 @@
-"""Plain types of the service: addresses, messages, tasks, schedules, tiers, clocks. They import nothing else of bot
-but its texts.
+"""Plain types of the service, such as addresses, messages, tasks, schedules and clocks. This package imports no other
+part of `bot` except its texts.
 """

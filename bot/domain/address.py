@@ -1,4 +1,4 @@
-"""People, places and messages, described so that it works for every chat platform."""
+"""Types for people, places and messages that apply to every chat platform."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _TURNING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Bidirectional classes of signs that reorder the text around them."""
+"""Bidirectional classes of characters that reorder the text around them."""
 _BREAKING: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""General categories of signs that end a line, or are no text."""
+"""General categories of characters that end a line, or are no text."""
 
 
 def on_one_line(name: str) -> str:
-    """A person's name without characters that would reorder or break the text around it, such as bidirectional
+    """Return a person's name without characters that would reorder or break the text around it, such as bidirectional
     overrides or line breaks. Joiners in emoji are kept.
     """
     kept = (
@@ -26,9 +26,13 @@ def on_one_line(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place where messages go: platform, bot account, guild, chat and thread, all as text ids.
+    """A place where messages go: a chat, or a thread in it. All ids are text.
 
-    `guild` is "" where a platform has none; `thread` is "" for the chat itself.
+    - `platform`: The chat platform's name, such as "telegram".
+    - `account`: The bot's account there.
+    - `chat`: The chat or channel.
+    - `guild`: The server that the chat belongs to, "" where a platform has none.
+    - `thread`: The thread or topic, "" for the chat itself.
     """
 
     platform: str
@@ -43,7 +47,9 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who writes. Rights depend on `platform` and `id`, never on the name."""
+    """A person who writes to the service, as one account on one platform. Rights depend on `platform` and `id`, never
+    on the name.
+    """
 
     platform: str
     id: str
@@ -56,7 +62,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class MessageRef:
-    """A reference to a sent message: its address and its id there."""
+    """A reference to a message: the address where it is, and its id there."""
 
     address: Address
     message: str
@@ -64,7 +70,9 @@ class MessageRef:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a message comes from. `private` says whether it is a one-to-one chat, which access depends on."""
+    """The place where a person writes. `private` says whether it is a one-to-one chat, on which their access
+    depends.
+    """
 
     address: Address
     private: bool = False

@@ -1,4 +1,4 @@
-"""Messages that were written while the service was not running."""
+"""Types for messages that people wrote while the service was not running."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from bot.domain.incoming import CommandCall
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A command or text that arrived too late to be carried out, not stored yet. `written` is in Unix seconds."""
+    """A command or text that was written while the service was not running, and is not stored yet. `written` is in
+    Unix seconds.
+    """
 
     person: Person
     place: Place
@@ -22,14 +24,14 @@ class Late:
     """The text as typed."""
     prefix: str
     call: CommandCall
-    """The command that the text stands for."""
+    """The command that the text was parsed into."""
     files: tuple[GivenFile, ...]
     written: float
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A late message that is stored."""
+    """A stored message that was written while the service was not running."""
 
     id: str
     """The number of the row, as text."""
@@ -37,4 +39,4 @@ class Missed:
     listed: MessageRef | None
     """The message in which the service lists it; None before it is listed."""
     done: bool
-    """Whether somebody has pressed its button to carry it out."""
+    """Whether it is being carried out, because its button was pressed."""

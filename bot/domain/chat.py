@@ -1,4 +1,6 @@
-"""The interface between the service and chats: what a platform can do, what an adapter provides, and what it calls."""
+"""The interface between the service and chat platforms: what a platform can do, what its adapter provides, and what
+the adapter calls.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from bot.domain.outgoing import Message, Reply, Turn, at_once
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A rate limit: at most `calls` sends or edits within any `seconds`."""
+    """A rate limit: at most `calls` messages sent or edited within any `seconds`."""
 
     calls: int
     seconds: float
@@ -20,7 +22,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a platform can do. Outside the adapters, nothing else about a platform makes a difference."""
+    """What a platform can do. Code outside the adapters treats platforms differently only because of these values."""
 
     threads: bool
     """Whether each task gets a thread or topic of its own."""
@@ -62,7 +64,7 @@ class Capabilities:
 
 
 class FloodWait(Exception):
-    """The platform's rate limit was hit: send nothing for `seconds`."""
+    """The platform's rate limit was exceeded: nothing may be sent for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the platform asks for {seconds:.0f} s of silence")
@@ -82,8 +84,8 @@ class ChatGone(ChatError):
 
 
 class Chat(Protocol):
-    """One connected account on a chat platform, as the outbox uses it. Sending raises FloodWait, ChatGone or ChatError.
-    Each adapter implements it.
+    """One connected bot account on a chat platform. Each platform's adapter implements it. Sending raises FloodWait,
+    ChatGone or ChatError.
 
     For example:
 
@@ -103,14 +105,17 @@ class Chat(Protocol):
         ...
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open the place for a task and return its address: a thread named `title` on the message `anchor` (or on a
-        new one), the forum topic that `origin` is, or `origin` itself if no thread can be made.
+        """Open the place for a task's messages and return its address.
+
+        This is a thread named `title` on the message `anchor` (or on a new message), or the forum topic that `origin`
+        already is, or `origin` itself if no thread can be made.
         """
         ...
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The private chat with a person, for messages that can no longer be sent to `origin`. Only sending shows
-        whether the bot may write there. Raises ChatError if there is no such chat.
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`.
+
+        Only sending shows whether the bot may write there. Raises ChatError if there is no such chat.
         """
         ...
 
@@ -119,13 +124,17 @@ class Chat(Protocol):
         ...
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part. Where `capabilities.knows_delivery`,
-        sending again with the same `nonce` shows no second message. `turn` is awaited before each part.
+        """Send a new message and return the reference of its first part.
+
+        Where `capabilities.knows_delivery` is set, sending again with the same `nonce` shows no second message. `turn`
+        is awaited before each part and delays it according to the rate limits.
         """
         ...
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message. A message that already reads so counts as success."""
+        """Replace the contents of a message. A message that has these contents already counts as success. `turn` is as
+        in `send`.
+        """
         ...
 
     async def delete(self, ref: MessageRef) -> None:
@@ -134,7 +143,7 @@ class Chat(Protocol):
 
 
 class Connected(Chat, Protocol):
-    """A chat that holds a connection to its platform."""
+    """A chat that keeps a connection to its platform open."""
 
     @property
     def online(self) -> bool:
@@ -157,52 +166,60 @@ class KnowsRoles(Protocol):
     """A chat that can look up the roles of people who are not writing at the moment."""
 
     async def roles_of(self, person: str, guild: str) -> frozenset[str]:
-        """The roles that a person has on a server now, as `guild/role`; empty if they have left it. Raises ChatError
-        or FloodWait if the platform does not answer.
+        """Return the roles that a person has on a server now, as "guild/role"; empty if they have left it.
+
+        Raises ChatError or FloodWait if the platform does not answer.
         """
         ...
 
 
 class Record(Protocol):
-    """The service's record, as far as a chat needs it: a service that has lost its record must send nothing."""
+    """The state of the service's database, as far as a chat needs it: a service that has lost its database to another
+    one must send nothing.
+    """
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is certain that no other service is using the record now."""
+        """Whether it is certain that no other service is using the database now."""
         ...
 
     async def answers(self) -> bool:
-        """Whether the record can be used now. The answer comes after everything that was asked of it before."""
+        """Return whether the database can be used now. The check is queued behind everything that was asked of it
+        before.
+        """
         ...
 
 
 class OwnRecord:
-    """A record that no other service can take over, such as a file in a locked directory. Implements `Record`."""
+    """A database that no other service can take over, such as a file in a locked directory. Implements `Record`."""
 
     is_ours = True
 
     async def answers(self) -> bool:
-        """Return true."""
+        """Return True."""
         return True
 
 
 class Intake(Protocol):
-    """What a chat adapter calls with everything that people do. It never raises: every error becomes a Reply."""
+    """What a chat adapter calls with everything that people do. The methods never raise: every error becomes a
+    Reply.
+    """
 
     async def message(self, incoming: Incoming) -> Reply:
-        """Handle a message that a person has written."""
+        """Handle a message that a person has written, and return the answer to it."""
         ...
 
     async def invoke(self, invocation: Invocation) -> Reply:
-        """Handle a slash command with typed options."""
+        """Handle a slash command with typed options, and return the answer to it."""
         ...
 
     async def press(self, press: Press) -> Reply:
-        """Handle a pressed button and always answer, even if the button is unknown or out of date."""
+        """Handle a pressed button and return the answer. There is one even if the button is unknown or out of date."""
         ...
 
     def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
-        """Up to 25 (label, value) pairs to complete what is typed for an option. Answers from memory, and offers
-        only what the person may use.
+        """Return up to 25 (label, value) pairs that complete what the person has `typed` for the option.
+
+        Answers from memory without waiting, and offers only what the person may use.
         """
         ...

@@ -1,4 +1,6 @@
-"""Clocks: one that nobody can set, a watch over the one that somebody can, and a clock that can wait."""
+"""Clocks: one that is not affected when the system clock is set, a detector of such changes, and a clock that can
+wait.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,27 @@ from dataclasses import dataclass
 from typing import Final
 
 JUMP_S: Final = 10.0
-"""A clock that is off by less is drawn near little by little (adjtime(3)), and nobody waits wrongly for long."""
+"""Seconds. Smaller changes are ignored: time servers correct small errors gradually (adjtime(3))."""
 
 
 def seconds_since_boot() -> float:
-    """Seconds that have passed, those in which the machine slept too, whatever the clock on the wall is set to."""
+    """Return the seconds since boot, including those in which the machine was asleep. Setting the system clock does
+    not affect it.
+    """
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class SteadyClock:
-    """A clock that starts at the Unix time of its creation and never jumps, even if the system clock is set."""
+    """A clock in Unix seconds that starts at the system time of its creation and never jumps, even if the system clock
+    is set.
+    """
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = seconds_since_boot) -> None:
         self._steady = steady
         self._ahead = wall() - steady()
 
     def __call__(self) -> float:
-        """The time in Unix seconds."""
+        """Return the time in Unix seconds."""
         return self._steady() + self._ahead
 
 
@@ -38,7 +44,9 @@ class ClockWatch:
         self._ahead = wall() - steady()
 
     def jumped(self) -> float:
-        """By how many seconds the system clock was set since the last call: negative for back, 0 if it was not set."""
+        """Return by how many seconds the system clock was set since the last call: negative for back, 0 if it was not
+        set or by less than `JUMP_S`.
+        """
         ahead = self._wall() - self._steady()
         jump, self._ahead = ahead - self._ahead, ahead
         return jump if abs(jump) >= JUMP_S else 0.0
@@ -46,13 +54,13 @@ class ClockWatch:
 
 @dataclass(frozen=True, slots=True)
 class WaitingClock:
-    """A clock that can also wait: `now` returns Unix seconds, `sleep` waits for some."""
+    """A clock that can also wait: `now` returns Unix seconds, `sleep` waits for a number of seconds."""
 
     now: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
 
     async def rest(self, news: asyncio.Event, seconds: float | None) -> None:
-        """Wait for news, at most this many seconds (None: without limit)."""
+        """Wait until the event is set, but at most this many seconds (None: without limit)."""
         if seconds is None:
             await news.wait()
             return

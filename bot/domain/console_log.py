@@ -1,4 +1,4 @@
-"""The console's message history, and the protocol of the table that stores it."""
+"""The web console's message history, and the protocol of the table that stores it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _Frozen(BaseModel):
 
 
 class KeptButton(_Frozen):
-    """A button as it is kept and shown."""
+    """A button below a stored console message. `data` is sent back when it is pressed."""
 
     label: str
     data: str
@@ -22,21 +22,27 @@ class KeptButton(_Frozen):
 
 
 class KeptMenu(_Frozen):
-    """A list of which one choice is taken. The page shows all of them."""
+    """A stored menu from which a person takes one choice. The console shows all choices at once."""
 
     choices: tuple[KeptButton, ...]
     prompt: str = ""
 
 
 class KeptFile(_Frozen):
-    """A file beside a message: its name, and the reference under which its bytes are kept."""
+    """A file that belongs to a message: its name, and the reference under which its bytes are stored."""
 
     name: str
     reference: str
 
 
 class Content(_Frozen):
-    """All that a message shows, with references in place of pictures."""
+    """Everything that a console message shows. Pictures and files are given by reference.
+
+    - `picture`: Reference of the picture, "" for none.
+    - `buttons`: Rows of buttons.
+    - `notify`: Whether the console should notify the person.
+    - `reply_to`: The message that this one answers, "" for none.
+    """
 
     heading: str = ""
     body: str = ""
@@ -50,11 +56,12 @@ class Content(_Frozen):
 
 
 class Entry(_Frozen):
-    """A message of the console.
+    """A stored message of the console. Times are Unix seconds.
 
-    `id` is its place in the conversation; `revision` grows with every change of any message, so that "all changes
-    since" is one question. A deleted message stays as an empty entry, for pages that still show it. Times are Unix
-    seconds.
+    - `id`: Ascending with the order of the messages.
+    - `revision`: A number that grows with every change of any message, so that pages can ask for all changes since
+      one.
+    - `deleted`: A deleted message remains as an empty entry, for pages that still show it.
     """
 
     id: int
@@ -68,38 +75,40 @@ class Entry(_Frozen):
 
 
 class ConsoleLog(Protocol):
-    """The console's messages on disk: the operator's, or those of one other person. Every change is committed when the
-    call returns.
-    """
+    """The stored messages of the console, as seen by one person. Every change is committed when the call returns."""
 
     def of(self, owner: str) -> ConsoleLog:
-        """The messages of this person alone, "" for the operator's."""
+        """Return the same messages as seen by another person; "" is the operator."""
         ...
 
     async def append(self, thread: str, author: Author, content: Content, *, nonce: str) -> Entry:
-        """Add a message. The same nonce gives the entry that is there already, unchanged."""
+        """Add a message and return it. If there is a message with the same nonce, return that one unchanged."""
         ...
 
     async def replace(self, entry: int, content: Content) -> Entry:
-        """Change a message in place. Raises KeyError when it is not there or was deleted."""
+        """Replace a message's content. Raises KeyError if there is no such message or it was deleted."""
         ...
 
     async def remove(self, entry: int) -> Entry:
-        """Empty a message for good; nothing of its text is kept. Raises KeyError when it never was there."""
+        """Delete a message's content for good and mark it as deleted. Raises KeyError if there is no such message."""
         ...
 
     async def changes(self, revision: int, limit: int) -> tuple[Entry, ...]:
-        """The entries whose latest change is after `revision`, by revision, at most `limit`."""
+        """Return at most `limit` entries whose last change is later than `revision`, in the order of their
+        revisions.
+        """
         ...
 
     async def missed(self, revision: int) -> int:
-        """How many entries have changed after `revision`."""
+        """Return how many entries have changed after `revision`."""
         ...
 
     async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
-        """The last `limit` messages of a thread that are not deleted (those before id `before`), oldest first."""
+        """Return the last `limit` messages of a thread that are not deleted, oldest first; with `before`, only those
+        with a smaller id.
+        """
         ...
 
     async def revision(self) -> int:
-        """The latest revision; 0 while nothing was ever shown."""
+        """Return the latest revision number; 0 if there are no messages yet."""
         ...

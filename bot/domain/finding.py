@@ -1,4 +1,4 @@
-"""The result of checking one thing."""
+"""The result of one check of the installation, as the `doctor` command and the console show it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ Verdict = Literal["good", "note", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check. `fix` is what to do about it, "" for nothing; `cause` is why a model fails."""
+    """The result of one check.
+
+    - `area`: What was checked.
+    - `verdict`: Whether it works, works with a remark ("note"), or does not.
+    - `text`: The result in words.
+    - `fix`: What to do about it, "" if nothing.
+    - `cause`: Why a model cannot be used; None otherwise.
+    """
 
     area: Area
     verdict: Verdict

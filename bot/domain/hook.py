@@ -1,4 +1,4 @@
-"""An inbound webhook: an address at which a program's call begins a task."""
+"""An inbound webhook: a URL that other programs call to start a task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_VALUES: Final = 20
 
 
 class Hook(BaseModel):
-    """An inbound webhook: its name and secret, and which values of a call reach its task."""
+    """An inbound webhook: its name and secret, and which values of a call's JSON are passed to the task."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,5 +22,5 @@ class Hook(BaseModel):
     secret: str = Field(repr=False)
     """`whsec_` and a key in base64: callers send it, or sign with it."""
     values: tuple[str, ...] = ()
-    """The names in the JSON of a call whose values are handed on; () for all."""
+    """The names in the JSON of a call whose values are passed to the task; () for all."""
     per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR)

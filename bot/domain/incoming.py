@@ -1,4 +1,4 @@
-"""What people send: messages, typed commands and pressed buttons, with their attachments."""
+"""Types for what people send: messages, typed commands and pressed buttons, with their attachments."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class CommandCall:
-    """A command with its options as text, whether it was typed after a prefix or chosen as a slash command. `rest`
-    is the free text: the task of `do`, the note of `resume`.
+    """A command with its options as text, whether typed after a prefix or chosen as a slash command.
+
+    `rest` is the free text after the options: the task of `do`, the note of `resume`.
     """
 
     name: str
@@ -39,11 +40,11 @@ class CommandCall:
     rest: str = ""
 
     def option(self, name: str) -> str:
-        """The value of an option, "" if it is not given."""
+        """Return the value of an option without surrounding blanks; "" if it is not given."""
         return self.options.get(name, "").strip()
 
     def flag(self, name: str) -> bool:
-        """Whether a flag is on; platforms with typed options send "false" for one that is off."""
+        """Return whether a flag is set. Platforms with typed options send "false" for one that is not."""
         return self.option(name).lower() in {"true", "1", "yes"}
 
 
@@ -61,9 +62,11 @@ class ForeignText:
 class Incoming:
     """A message from a person.
 
-    `command` is the text behind the platform's prefix or slash, None when the message is no command; `text` is the
-    whole text; `event` is the platform's id of the message (the same event never does anything twice);
-    `reply_to` is the message that it natively answers, `to_bot` whether that one was sent by the bot.
+    - `event`: The platform's id of the message; the same event is never handled twice.
+    - `text`: The whole text.
+    - `command`: The text after the command prefix or slash; None when the message is no command.
+    - `reply_to`: The message that it natively answers, None for none.
+    - `to_bot`: Whether that message was sent by the bot.
     """
 
     person: Person
@@ -88,21 +91,23 @@ class Incoming:
     device: str = ""
     """The phone that was chosen outside the text, by name or id; "" for none."""
     foreign: ForeignText | None = None
-    """Set if the sender did not write the text: it is then no command, answers no question and begins no task by
-    itself.
+    """Set if the sender did not write the text: it is then not treated as a command or an answer, and starts no task
+    without confirmation.
     """
     wordless: str = ""
     """Set if files came without any text and were not downloaded: how to type `do` there, such as "/do"."""
 
 
 def orders_work(command: str | None) -> bool:
-    """Whether the command is `do`, which also takes the files of the message that it replies to."""
+    """Return whether the command text is the command `do`, which also uses the files of the message that it replies
+    to.
+    """
     return command is not None and command.lower().split(maxsplit=1)[:1] == ["do"]
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A slash command with typed options."""
+    """A slash command with typed options, as the platform reports it. `event` is the platform's id of it."""
 
     person: Person
     place: Place
@@ -113,7 +118,9 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A pressed button; `data` is the data that the button was made with."""
+    """A button pressed by a person. `data` is the data that the button was made with; `event` is the platform's id of
+    the press.
+    """
 
     person: Person
     place: Place
@@ -121,4 +128,4 @@ class Press:
     data: str
     message: MessageRef
     stale: bool = False
-    """Whether it was pressed while the service was away; a press that would begin something is then ignored."""
+    """Whether it was pressed while the service was not running; a press that would start something is then ignored."""

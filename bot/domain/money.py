@@ -1,4 +1,4 @@
-"""Amounts of money as people read them, in the currency of the prices that the operator has set."""
+"""Amounts of money as text, in the currency in which the operator has set the prices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _currency: ContextVar[str] = ContextVar("currency", default="")
 
 @contextmanager
 def counting_in(currency: str) -> Iterator[None]:
-    """Show every amount in this currency until the block ends, also in asyncio tasks begun inside it; "" shows no
-    currency.
+    """Context manager: `money` uses this currency until the block ends, also in asyncio tasks begun inside it. ""
+    shows no currency.
     """
     before = _currency.set(currency)
     try:
@@ -22,7 +22,7 @@ def counting_in(currency: str) -> Iterator[None]:
 
 
 def money(amount: float) -> str:
-    """An amount in words, such as "0.0123", "$0.0123" with a sign, or "0.0123 EUR" with letters."""
+    """Return an amount as text: "0.0123", with a currency sign "$0.0123", with letters "0.0123 EUR"."""
     currency, number = _currency.get(), f"{amount:.4f}"
     if not currency:
         return number

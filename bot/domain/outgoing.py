@@ -1,4 +1,6 @@
-"""What the service sends to people: messages with pictures, buttons and menus, and replies to what they did."""
+"""Types for what the service sends to people: messages with pictures, buttons and menus, and replies to commands and
+presses.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ SEEN = "👀"
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button below a message. `data` is opaque, versioned and at most 64 bytes (Telegram's limit for
+    """A button below a message. `data` is sent back when it is pressed; it is at most 64 bytes (Telegram's limit for
     callback_data).
     """
 
@@ -26,8 +28,9 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """A list from which a person takes one choice; it comes back as a Press with that choice's data. The data are as
-    opaque and durable as a button's. If `Capabilities.menu_choices` is 0, menus cannot be sent.
+    """A list from which a person takes one choice, which comes back as a Press with that choice's data.
+
+    If `Capabilities.menu_choices` is 0, menus cannot be sent.
     """
 
     choices: tuple[Button, ...]
@@ -35,8 +38,8 @@ class Menu:
     prompt: str = ""
     """A few words that the closed menu shows."""
     turner: str = ""
-    """The data of a press that asks for another page: `turner`, a colon and the page number from 0; the page comes
-    as an edit. "" shows all choices at once.
+    """The data of a press that asks for another page: `turner`, a colon and the page number from 0. The page is shown
+    by an edit. "" shows all choices at once.
     """
     page: int = 0
     """The number of the page that is shown, from 0."""
@@ -44,14 +47,14 @@ class Menu:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture or file to send; the ending of `name` tells its type."""
+    """A picture or another file to send. The ending of `name` tells its type."""
 
     name: str
     data: bytes = field(repr=False)
 
 
 class Tone(StrEnum):
-    """The state of a task as a platform can show it at a glance, for instance by a colour."""
+    """The state of a task as a platform can show it at a glance, such as by a colour."""
 
     WORKING = "working"
     WAITING = "waiting"
@@ -66,8 +69,10 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to send, in plain text. Adapters escape it, disable mentions in it, and split what is too long for
-    the platform: picture, menu and buttons stay with the first part; very long text becomes a file.
+    """A message to send, in plain text. Adapters escape it and disable mentions in it.
+
+    They also split what is too long for the platform: picture, menu and buttons stay with the first part; very long
+    text becomes a file.
     """
 
     heading: str = ""
@@ -90,7 +95,9 @@ class Message:
     tone: Tone | None = None
     """The state of its task; None unless the message is a card, a question or a final message."""
     task: str = ""
-    """The number of the task whose log says the same, if the message is its card, a question, a file or its end."""
+    """The number of the task whose event log contains the same, if the message is its card, a question, a file or its
+    end.
+    """
     private: bool = False
     """Whether only the person who asked should see it, where the platform can do that (an ephemeral reply)."""
 
@@ -100,19 +107,21 @@ Turn = Callable[[], Awaitable[None]]
 
 
 async def at_once() -> None:
-    """Return immediately: the turn of a call that counts in no budget."""
+    """Return immediately: the `Turn` of a call that no rate limit counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a command or a press. With no field set, nothing is said. `task` is set if a task was accepted.
-    Its card appears by itself, so that a chat may leave `message` out if the card says enough.
+    """The answer to a command or a press. With no field set, nothing is said.
+
+    `task` is the number of the task that was accepted, "" if none was. The task's card is sent separately, so a chat
+    may leave `message` out if the card says enough.
     """
 
     message: Message | None = None
     task: str = ""
     told: bool = False
-    """Whether a task's log already says what became of the person's words: an answer or a note."""
+    """Whether a task's event log already shows the person's message, as an answer or a note."""
     toast: str = ""
     """A short notice in answer to a press, at most 200 characters, which disappears by itself."""
     turn: Turn = field(default=at_once, compare=False, repr=False)
@@ -126,8 +135,8 @@ class Reply:
     dead: bool = False
     """Whether the pressed message loses its buttons and keeps its text, because its question or task is over."""
     again: bool = False
-    """Whether nothing was done because the record does not answer now. A message that its platform delivers again is
-    then left unconfirmed; where it cannot come again, `message` says what happened.
+    """Whether nothing was done because the database is unreachable. A message that its platform delivers again is then
+    left unconfirmed; where it cannot come again, `message` says what happened.
     """
     change_turn: Turn = field(default=at_once, compare=False, repr=False)
     """Awaited before the pressed message is edited, where the platform counts such edits."""

@@ -1,4 +1,4 @@
-"""How long and how much the service keeps by default."""
+"""The default limits of how long and how much data the service keeps."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ KEEP_TASKS_DAYS: Final = 90.0
 GIBIBYTE: Final = 1024**3
 
 LITTLE_ROOM: Final = 500 * 1024 * 1024
-"""Bytes of free disk below which it is told. A task of 60 steps keeps up to 20 MB of pictures: a day of work."""
+"""Bytes of free disk below which a warning is given. A task of 60 steps keeps up to 20 MB of pictures."""

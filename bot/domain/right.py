@@ -1,4 +1,4 @@
-"""A right: what somebody may do, on which phone, and to whom an admin has given it."""
+"""Rights: what a person may do, on which phone, and to whom admins have granted it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from bot.domain.address import Address, Person
 
 OPERATOR_PLATFORMS = frozenset({"web", "cli"})
-"""Whoever gets in here is the operator: the console requires its start token, the command line access to the
-machine.
+"""Platforms whose users are the operator: the console requires its start token, the command line access to the
+computer.
 """
 
 
@@ -32,14 +32,18 @@ class Right(StrEnum):
     ADMIN = "admin"
 
     def includes(self, other: Right) -> bool:
-        """Whether this right includes the other: every right includes `use`, and `admin` includes all."""
+        """Return whether this right includes the other: every right includes `use`, and `admin` includes all."""
         return other in {self, Right.USE} or self is Right.ADMIN
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A right that an admin has given to one person, or to everybody with a role of one server (`guild`). `phone` is
-    the id of the only phone that it covers, "" for all phones. Grants add to the lists in the settings.
+    """A right that an admin has given to one person, or to everybody with a role on one server. It adds to the lists
+    in the settings.
+
+    - `id`: Of the person, or of the role.
+    - `guild`: The server of the role; "" for a person.
+    - `phone`: Id of the only phone that it covers; "" for all phones.
     """
 
     platform: str
@@ -49,19 +53,26 @@ class Grant:
     phone: str = ""
 
     def names(self, person: Person, where: Address) -> bool:
-        """Whether the grant is for this person. A role counts only on its own server, never in private chats."""
+        """Return whether the grant is for this person writing at `where`. A role counts only on its own server, never
+        in private chats.
+        """
         return _names(self, person, where)
 
     def gives(self, right: Right, phone: str) -> bool:
-        """Whether the grant includes this right for this phone. Without a phone any grant counts, except that
-        `admin` must cover all phones.
+        """Return whether the grant includes this right for the phone with this id.
+
+        With `phone` "" any grant of the right counts, except that `admin` must cover all phones.
         """
         return self.right.includes(right) and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
 
 
 @dataclass(frozen=True, slots=True)
 class TierGift:
-    """A tier that an admin has given to a person, or to everybody with a role of one server (`guild`)."""
+    """A tier (a named daily quota) that an admin has given to a person, or to everybody with a role on one server
+    (`guild`).
+
+    `id` is that of the person or of the role; `guild` is "" for a person.
+    """
 
     platform: str
     id: str
@@ -69,7 +80,7 @@ class TierGift:
     guild: str = ""
 
     def names(self, person: Person, where: Address) -> bool:
-        """Whether the tier was given to this person. A role counts only on its own server."""
+        """Return whether the tier was given to this person writing at `where`. A role counts only on its own server."""
         return _names(self, person, where)
 
 

@@ -1,4 +1,4 @@
-"""A schedule: a task that is given again by a rule, at set times or on events."""
+"""Schedules: tasks that are given again by a rule, at set times or on events, and the computation of these times."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from bot.domain.trigger import Trigger
 from bot.domain.watch import Watch, WatchState
 
 SHORTEST = 60
-"""Seconds between two runs at least, as cron has it."""
+"""Shortest time between two runs in seconds, the same as cron's."""
 LONGEST = 366 * 86_400
-"""Seconds between two runs at most, and how far ahead a time may lie: a longer plan is a slip of the pen."""
+"""Longest time between two runs, and until a single one, in seconds: a longer time is taken for a mistake."""
 
 
 class RuleKind(StrEnum):
-    """The kinds of rules by which a schedule becomes due."""
+    """The kinds of rules that decide when a schedule is due."""
 
     AT = "at"
     """Once, at a local time such as 2026-12-24T18:00."""
     EVERY = "every"
-    """Repeatedly, every so many seconds since it was made; daylight saving does not matter."""
+    """Repeatedly, every number of seconds since it was created; daylight saving time does not matter."""
     CRON = "cron"
     """At the times of a five-field cron expression, in local time."""
     NOTIFICATION = "notification"
@@ -42,7 +42,9 @@ class RuleKind(StrEnum):
 
 
 class BadRule(Exception):
-    """A text could not be read as a rule; `why` is a key below `schedule.bad` in the text catalogue."""
+    """A text could not be read as a rule for a schedule. `why` is the key of the reason below `schedule.bad` in the
+    text catalogue.
+    """
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -51,7 +53,7 @@ class BadRule(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A kind, its text, and the name of the time zone in which it is read."""
+    """A rule of when a schedule is due: its kind, its text, and the name of the time zone in which the text is read."""
 
     kind: RuleKind
     text: str
@@ -59,11 +61,14 @@ class Rule:
 
 
 def next_due(rule: Rule, *, after: float, begun: float) -> float | None:
-    """The first time later than `after`, None when there is none. All are Unix seconds; `begun` is when it was made.
+    """Return the first time later than `after` at which a rule is due; None if there is none, infinity if it is not
+    due by time.
 
-    Where clocks change: a local time that is skipped counts from the old time (02:30 is then 03:30) for `at`, and for
-    cron the run is made up for right after the gap. One that comes twice counts the first time. A cron rule that runs
-    hourly or oftener (its hour or minute begins with `*`) follows the hours as they pass.
+    All times are Unix seconds; `begun` is when the schedule was created.
+
+    Where clocks change: a local time that is skipped is read with the old offset (02:30 is then 03:30) for `at`; for
+    cron, the run is made up for right after the gap. A local time that occurs twice counts the first time. A cron rule
+    that runs hourly or more often (its hour or minute begins with `*`) follows the elapsed hours.
     """
     zone = ZoneInfo(rule.zone)
     match rule.kind:
@@ -84,7 +89,11 @@ def next_due(rule: Rule, *, after: float, begun: float) -> float | None:
 
 
 def count_due(rule: Rule, *, first: float, until: float, begun: float, most: int) -> int:
-    """How many times lie from `first` to `until`, counted up to `most`."""
+    """Return how many times, at most `most`, the rule is due from `first` to `until`, where `first` is one of these
+    times.
+
+    All times are Unix seconds; `begun` is when the schedule was created.
+    """
     number, due = 0, float(first)
     while due <= until and number < most:
         number += 1
@@ -96,14 +105,16 @@ def count_due(rule: Rule, *, first: float, until: float, begun: float, most: int
 
 
 class Oddity(StrEnum):
-    """What is odd about a local time, because clocks change there."""
+    """Why a local time is not unique: it is skipped, or occurs twice, because clocks change."""
 
     SKIPPED = "skipped"
     TWICE = "twice"
 
 
 def oddity_of(rule: Rule) -> Oddity | None:
-    """Whether the local time of an `at` rule is skipped or comes twice because clocks change."""
+    """Return whether the local time of an `at` rule is skipped or occurs twice because clocks change; None if
+    neither.
+    """
     if rule.kind is not RuleKind.AT:
         return None
     local = datetime.fromisoformat(rule.text).replace(tzinfo=ZoneInfo(rule.zone))
@@ -163,6 +174,9 @@ _DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
 
 
 def plan_in(text: str) -> tuple[str, str] | None:
-    """Split a text into its times and the `do` command after them; None if it has another form."""
+    """Split a text such as "every monday 8:00 do …" into the times and the `do` or `skill` command after them.
+
+    Returns None if the text has another form.
+    """
     found = _DO.search(text, 1)
     return None if found is None else (text[: found.start()].strip(), text[found.start() :])

@@ -1,7 +1,7 @@
-"""When a schedule is due, in the words that people write: `every weekday 07:30`, `tomorrow at 8pm`, `每天早上8点`.
+"""Reads when a schedule is due from people's words: `every weekday 07:30`, `tomorrow at 8pm`, `每天早上8点`.
 
-A text is read part by part (days, a part of the day, a time, a period), and only a text that is understood to its last
-word is a rule: a wrong time would be worse than a refusal.
+A text is read part by part (days, part of the day, time, period). Only a text that is understood completely becomes a
+rule: a wrong time would be worse than a refusal.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from bot.domain.schedule import LONGEST, SHORTEST, BadRule, Rule, RuleKind, next
 
 @dataclass(frozen=True, slots=True)
 class _DayPart:
-    """A part of the day: the time that is meant where none is named, and which hours on a clock of twelve are its."""
+    """A part of the day: its default time, and which hours of the 12-hour clock belong to it."""
 
     hour: int
     minute: int = 0
     shifted: range = range(0)
-    """Hours that mean those twelve later."""
+    """Hours to which twelve are added."""
     refused: range = range(0)
-    """Hours with which it is unclear which day is meant."""
+    """Hours that are refused, as it is unclear which day is meant."""
 
 
 _MORNING: Final = _DayPart(8)
@@ -102,7 +102,7 @@ _TOKEN: Final = re.compile(
 
 @dataclass(slots=True)
 class _Found:
-    """What a text says, part by part."""
+    """The parts that were found in a text."""
 
     repeats: bool = False
     after: bool = False
@@ -110,7 +110,7 @@ class _Found:
     part: _DayPart | None = None
     clock: tuple[int, int] | None = None
     noted: str = ""
-    """The half of the day beside the clock: "a" or "p"."""
+    """The half of the day given with the clock time: "a" (am) or "p" (pm)."""
     date: str = ""
     ahead: int | None = None
     period: int = 0
@@ -120,8 +120,11 @@ class _Found:
 
 
 def read_rule(words: str, *, now: float, zone: ZoneInfo) -> Rule:
-    """The rule in words such as `at 2026-12-24 18:00`, `every 30m`, `every monday morning`, `每天早上8点` or
-    `cron 0 7 * * 1-5`. Raises BadRule; a rule that it returns has a next time.
+    """Return the rule that words such as `at 2026-12-24 18:00`, `every 30m`, `every monday morning`, `每天早上8点` or
+    `cron 0 7 * * 1-5` describe.
+
+    `now` is in Unix seconds; `zone` is the time zone of the person's times. Raises BadRule if the words are not
+    understood, or if the rule is never due again.
     """
     text = " ".join(unicodedata.normalize("NFKC", words).replace('"', " ").casefold().split())
     kind, _, rest = text.partition(" ")
@@ -180,7 +183,7 @@ def _moment(found: _Found, here: datetime) -> datetime:
 
 
 def _read(text: str) -> _Found:
-    """Each part of the text. Raises BadRule for a word that is not known, and for what is said twice."""
+    """Parse the text into its parts. Raises BadRule for an unknown word, and for a part that occurs twice."""
     begins = next((word for word in ("every", "每", "at ") if text.startswith(word)), "")
     wrong = BadRule({"": "kind", "at ": "at"}.get(begins, "every"))
     found, at = _Found(), 0

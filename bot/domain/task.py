@@ -1,4 +1,4 @@
-"""A task: its states and which may follow which, its questions, and what cannot be done with it."""
+"""Tasks: their states and the allowed transitions, their steps and questions, and the errors of the task service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from devices.app_titles import readable
 
 
 class TaskState(StrEnum):
-    """The state of a task; `bot.domain.task` has the table of allowed transitions."""
+    """The state of a task. `bot.domain.task.TRANSITIONS` lists the allowed changes."""
 
     QUEUED = "queued"
     WORKING = "working"
@@ -36,7 +36,7 @@ class TaskState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A stored task: what a person asked for, and what has become of it. Times are Unix seconds."""
+    """A stored task: what a person asked for, and its progress and result. Times are Unix seconds."""
 
     id: str
     """A number as text, counted up, so that people can say it."""
@@ -74,7 +74,7 @@ class Task:
 
     @property
     def text(self) -> str:
-        """What the task is to do, in the person's words."""
+        """What the task is to do, in the words of the person who gave it."""
         return self.request.text
 
     @property
@@ -89,17 +89,19 @@ class Task:
 
     @property
     def end_is_told(self) -> bool:
-        """Whether its end gets a message; the reading of a watch gets one only if it has found something."""
+        """Whether people get a message about its end. A task that makes one reading for a watch (a schedule that reads
+        one value) gets one only if the reading is to be reported.
+        """
         return self.request.watch is None or (self.verdict is not None and self.verdict.finding is not Finding.SILENT)
 
     @property
     def members_at_work(self) -> bool:
-        """Whether members of the team are working on a part that needs no phone."""
+        """Whether members of the team are working on a part of the task that needs no phone."""
         return any(todo.state == "in progress" and todo.member != EXECUTOR for todo in self.todos)
 
     @property
     def holds_phone(self) -> bool:
-        """Whether a run may be using a phone, as far as is known."""
+        """Whether the task may be using a phone now, as far as is known."""
         at_work = {todo.member for todo in self.todos if todo.state == "in progress"}
         return bool(self.phone_name) and (not at_work or EXECUTOR in at_work)
 
@@ -114,7 +116,7 @@ _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The task that a queued task waits for, and roughly for how many seconds; None if that cannot be estimated."""
+    """The task that a queued task waits for, and roughly for how many seconds (None if that cannot be estimated)."""
 
     task: Task
     seconds: float | None
@@ -122,7 +124,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step of a run, as the card, the thread and the replay show it."""
+    """One step of a task (look at the screen, decide, act), as the card, the thread and the replay show it."""
 
     task: str
     """The number of the task as people know it."""
@@ -151,12 +153,12 @@ class StepRow:
 
     @property
     def told_otherwise(self) -> bool:
-        """Whether a separate message already reports the step: the question it asks, or the end of the task."""
+        """Whether a separate message already reports the step: a question, or the end of the task."""
         return self.action.get("kind") in _TOLD_OTHERWISE
 
     @property
     def denied(self) -> bool:
-        """Whether a person refused what the step was about to do."""
+        """Whether a person refused to approve what the step was about to do."""
         return is_denied(self.effect)
 
     @property
@@ -166,15 +168,17 @@ class StepRow:
 
     @property
     def target(self) -> str:
-        """What people call the element that was touched, "" if unknown."""
+        """The label of the element that was touched; "" if unknown."""
         anchors = (action.anchor for action in self.record.actions if action.anchor is not None)
         return next((anchor.words for anchor in anchors), "")
 
 
 @dataclass(frozen=True, slots=True)
 class PartNow:
-    """The progress of one phone's part of a task: its latest step, and its place in the queue while it waits for its
-    phone.
+    """The progress of one phone's part of a task.
+
+    - `step`: Its latest step; None before the first.
+    - `place`: Its place in the queue, from 1; None if it is not waiting for its phone.
     """
 
     task: Task
@@ -217,13 +221,13 @@ class OpenQuestion:
 
 
 def locator(question: str) -> str:
-    """A code of 16 characters for a question's id, so that long ids fit into a button's data."""
+    """Return a hash of 16 characters for a question's id, so that long ids fit into a button's data."""
     return blake2s(question.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The result of accepting a task; `duplicate` if the same event had created it before."""
+    """The result of accepting a task. `duplicate` says whether the same event (message) had created it before."""
 
     task: Task
     duplicate: bool
@@ -231,14 +235,14 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The result of answering a question: whether this answer was the first, and the question now."""
+    """The result of answering a question: whether this answer was the first (`won`), and the question as it is now."""
 
     won: bool
     question: OpenQuestion
 
 
 class TaskError(Exception):
-    """The task service refused a request; base class of its reasons."""
+    """The task service refused a request. Base class; the subclasses are the reasons."""
 
 
 class UnknownTask(TaskError):
@@ -256,8 +260,10 @@ class UnknownQuestion(TaskError):
 
 
 class WrongState(TaskError):
-    """The task's state does not allow this. `task` is the task now. `wanted` is the state it was to change to, or
-    "taken" (over by a person) or "steered".
+    """The task's state does not allow what was asked for.
+
+    - `task`: The task as it is now.
+    - `wanted`: The state that it was to change to, or "taken" (over by a person) or "steered" (given a note).
     """
 
     def __init__(self, task: Task, wanted: str) -> None:
@@ -279,11 +285,11 @@ class BadText(TaskError):
 
 
 class TooManyTasks(TaskError):
-    """The limit of unfinished tasks is reached."""
+    """The maximum number of unfinished tasks is reached."""
 
 
 class OverQuota(TaskError):
-    """The person has used up a daily quota; `detail` says which, for the audit."""
+    """The person has used up a daily quota; `detail` says which one, for the audit log."""
 
     def __init__(self, text: str, detail: str) -> None:
         self.detail = detail
@@ -298,8 +304,10 @@ class OverTriggerLimit(TaskError):
 
 
 class NotStill(TaskError):
-    """The task is paused, but its last action has not finished yet. `task` is the task now. `sent`: an input may
-    still reach the phone.
+    """The task is paused, but its last action has not finished yet, so a person cannot operate the phone.
+
+    - `task`: The task as it is now.
+    - `sent`: Whether an input may still reach the phone.
     """
 
     def __init__(self, task: Task, *, sent: bool) -> None:
@@ -309,7 +317,7 @@ class NotStill(TaskError):
 
 
 class AgentFailed(TaskError):
-    """The agent failed to accept a request."""
+    """The agent failed to carry out a request, such as starting or stopping a task."""
 
 
 def _standing(task: Task) -> str:
@@ -317,30 +325,34 @@ def _standing(task: Task) -> str:
 
 
 TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
-    # A question that needs no phone may come before the run has one; a task that queued too long is asked about.
-    # One phone's part of a task that is paused does not begin when that phone is free.
+    # A question that needs no phone may come before the run has one; if a task waits too long, its person is asked.
+    # If a task is paused, a phone's part that is still queued is paused too, so that it does not begin.
     TaskState.QUEUED: frozenset(
         {TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED, TaskState.ENDED}
     ),
     TaskState.WORKING: frozenset({TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED, TaskState.ENDED}),
-    # Back in its queue, when the question came before the run had a phone.
+    # To QUEUED if the question came before the run had a phone.
     TaskState.WAITING: frozenset({TaskState.WORKING, TaskState.QUEUED, TaskState.ENDED}),
-    # A question that arrived while the pause was on its way is open when the pause ends.
+    # To WAITING if a question arrived while the pause was taking effect.
     TaskState.PAUSED: frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.QUEUED, TaskState.ENDED}),
-    # One that never had a phone is queued again.
+    # To QUEUED if it never had a phone.
     TaskState.INTERRUPTED: frozenset({TaskState.WORKING, TaskState.QUEUED, TaskState.ENDED}),
     TaskState.ENDED: frozenset(),
 }
 
 
 def require(task: Task, to: TaskState) -> None:
-    """Check that `to` may follow the task's state. Raises WrongState."""
+    """Check that the task may change to the state `to`. Raises WrongState if not."""
     if to not in TRANSITIONS[task.state]:
         raise WrongState(task, to.value)
 
 
 def moved(task: Task, to: TaskState, *, now: float, outcome: Outcome | None = None) -> Task:
-    """The task in the new state; `outcome` must be given if and only if that ends it. Raises WrongState."""
+    """Return a copy of the task in the state `to`, with `started` and `ended` set accordingly. `now` is in Unix
+    seconds.
+
+    `outcome` must be given if and only if `to` is ENDED. Raises WrongState if the change is not allowed.
+    """
     require(task, to)
     assert (outcome is not None) == (to is TaskState.ENDED)
     started = now if to is TaskState.WORKING and task.started is None else task.started

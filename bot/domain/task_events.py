@@ -1,4 +1,4 @@
-"""What happens to a task, as its log keeps it: what the agent tells, and what the service and people do."""
+"""The events in a task's log: those that the agent reports, and those caused by the service and by people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Event(BaseModel):
 
 
 class Accepted(_Event):
-    """The task was taken in. `source` is the platform's id of the message that asked for it, "" for none."""
+    """The task was accepted. `source` is the platform's id of the message that asked for it, "" for none."""
 
     type: Literal["accepted"] = "accepted"
     text: str
@@ -37,31 +37,39 @@ class Accepted(_Event):
 
 
 class StateChanged(_Event):
-    """The task is in another state. Its end has an event of its own."""
+    """The task changed to another state. Its end is a different event."""
 
     type: Literal["state"] = "state"
     state: TaskState
 
 
 class StepDone(Step):
-    """A step as the log keeps it, without its `record`. `index` counts the steps of the task from 0, those of all
-    phones together.
+    """A finished step as the log stores it, without its `record`.
+
+    `index` counts the steps of the task from 0, over all its phones.
     """
 
     index: int = 0
     phone_name: str = ""
     target: str = ""
-    """What people call the thing that was touched, "" where that is not known."""
+    """The label of the element that was touched; "" if unknown."""
 
 
 class Ended(TaskEnded):
-    """The end of the task as the log keeps it. `quiet`: its own person has ended it, and needs no notice of that."""
+    """The end of the task as the log stores it. `quiet` means that the person who gave the task ended it, and needs no
+    notification.
+    """
 
     quiet: bool = False
 
 
 class ToolCalled(_Event):
-    """A tool that needs no phone is about to be used, or was refused; `call` is the id of the call."""
+    """A tool that needs no phone is about to be called, or was refused.
+
+    - `call`: Id of the call.
+    - `member`: The team member that calls it.
+    - `name`: The tool's name.
+    """
 
     type: Literal["tool call"] = "tool call"
     call: str
@@ -71,7 +79,14 @@ class ToolCalled(_Event):
 
 
 class ToolReturned(_Event):
-    """What came of a call, as its record keeps it. `cached` says that it was taken from an equal call."""
+    """The result of a tool call.
+
+    - `call`: Id of the call, as in `ToolCalled`.
+    - `member`: The team member that called it.
+    - `name`: The tool's name.
+    - `cached`: Whether the result was taken from an equal earlier call.
+    - `seconds`: Duration of the call.
+    """
 
     type: Literal["tool result"] = "tool result"
     call: str
@@ -84,7 +99,9 @@ class ToolReturned(_Event):
 
 
 class QuestionClosed(_Event):
-    """A question is over: answered `by` somebody, or closed without an answer, and why. The answer is not kept here."""
+    """A question was answered by a person (`by`), or closed without an answer (`why`). The answer itself is not stored
+    here.
+    """
 
     type: Literal["question closed"] = "question closed"
     question: str
@@ -93,7 +110,7 @@ class QuestionClosed(_Event):
 
 
 class Noted(_Event):
-    """Somebody has given the task a note on its way."""
+    """A person gave the task a note while it was running."""
 
     type: Literal["note"] = "note"
     text: str
@@ -101,19 +118,21 @@ class Noted(_Event):
 
 
 ServiceEvent = Accepted | StateChanged | ToolCalled | ToolReturned | QuestionClosed | Noted
-"""What the agent does not tell itself."""
+"""The events that the agent does not report itself."""
 LogEvent = (
     ServiceEvent | Planned | Thinking | SkillChosen | Waiting | Started | StepDone | Asked | Resumed | FileFound | Ended
 )
 KINDS: Final[dict[str, type[LogEvent]]] = {kind.model_fields["type"].default: kind for kind in get_args(LogEvent)}
-"""The kinds of events by the names under which they are kept."""
+"""The event classes by the names under which they are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event of the log of a task, numbered from 1 without a gap; `at` is in Unix seconds.
+    """An event in the log of a task.
 
-    `part` is the id of the phone's part in which it happened, "" where one phone works or it is about the whole task.
+    - `number`: Counts the task's events from 1 without gaps.
+    - `at`: Unix seconds.
+    - `part`: Id of the part (one phone's share of the task) in which it happened; "" if it concerns the whole task.
     """
 
     task: str
@@ -122,24 +141,28 @@ class LoggedEvent:
     event: LogEvent
     part: str = ""
     done: int = 0
-    """How many touches of phones and uses of tools there have been, this one included."""
+    """How many actions on phones and tool calls the task has made so far, this one included."""
     told: int = 0
-    """The number of the last event of its conversation that it is, 0 for none."""
+    """Number of the last of the API conversation's events that it became; 0 if it became none."""
     message: int | None = None
     """The id of its message in the conversation."""
     is_deleted: bool = False
-    """Whether that message was deleted: what it said is told no more."""
+    """Whether that message was deleted, so that its text must not be shown."""
     position: int = 0
-    """Its place among the events of all tasks: a later one has a higher one."""
+    """Its position among the events of all tasks, ascending."""
 
     @property
     def is_last(self) -> bool:
-        """Whether it is the end of the task, not only of one phone's part."""
+        """Whether it is the end of the whole task, not only of one phone's part."""
         return isinstance(self.event, TaskEnded) and not self.part
 
 
 def names_in_conversation(event: LogEvent, *, of_part: bool = False) -> tuple[str, ...]:
-    """The events that readers of the task's conversation get for it, in order; most are one or none."""
+    """Return the names of the API events that clients of the task's conversation receive for this event, in order;
+    often none.
+
+    `of_part` says that the event belongs to one phone's part of a task, whose end is not announced.
+    """
     match event:
         case Accepted():
             return ("thinking_start",)

@@ -1,4 +1,4 @@
-"""A task as a person asks for it, from their words to the request that the service accepts."""
+"""Types for a task as a person asks for it, from their words to the request that the service accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_STEPS: Final = 60
 
 
 class TaskOptions(BaseModel):
-    """How a task is to be done. Every surface offers these fields."""
+    """How a task is to be done. Every way to give a task (chat, console, API, command line) offers these options."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,12 +34,12 @@ class TaskOptions(BaseModel):
 
 
 PLAIN: Final = TaskOptions()
-"""Nothing beyond what is set."""
+"""No options, so that the settings apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkillCall:
-    """A skill that a task follows."""
+    """A skill that a task follows, with its arguments."""
 
     name: str
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class SkillCall:
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """A task in a person's words, before its phones and its skill are looked up."""
+    """A task as a person worded it, before its phones and its skill are looked up."""
 
     text: str
     device: str = ""
@@ -65,7 +65,7 @@ class TaskDraft:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a task was asked for, and by which message."""
+    """Where a person gave a task, and in which message."""
 
     address: Address
     event: str
@@ -78,26 +78,28 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class WishedPhone:
-    """One of the phones that a task is meant for."""
+    """A phone on which a task is to be done."""
 
     id: str
-    """`all` of a task that was turned down before the phones of that moment were looked up."""
+    """`all` in a task that was refused before the available phones were looked up."""
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """Which phones a person was allowed to use when they asked, and what is needed to check that again later."""
+    """Which phones a person was allowed to use when they gave a task, stored so that it can be checked again later."""
 
     phones: tuple[str, ...] = ()
     """The ids of the only phones they may use; () for every phone."""
     by_role: bool = False
-    """The right came with a role of that moment, and roles are not kept: it cannot be looked at again."""
+    """Whether the right came from a role. Roles are not stored, so it cannot be checked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """What a person asked, as the service takes it; a task keeps the one that it was accepted with."""
+    """What a person asked for, in the form that the service accepts. A task stores the request that it was accepted
+    with.
+    """
 
     text: str
     person: Person
@@ -105,7 +107,7 @@ class TaskRequest:
     phones: tuple[WishedPhone, ...] = ()
     """The phones, each of which does all of it; () for any free one."""
     files: tuple[GivenFile, ...] = ()
-    """What came with it."""
+    """The files that came with it."""
     options: TaskOptions = PLAIN
     max_steps: int = MAX_STEPS
     skill: SkillCall | None = None
@@ -114,14 +116,14 @@ class TaskRequest:
     """The form of its result; None for words."""
     guidance: Guidance = AS_SET
     follows: str = ""
-    """The id of the task that it follows up, whose result it begins with; "" for none."""
+    """The id of the task that it follows up, whose result it starts from; "" for none."""
     watch: TaskWatch | None = None
-    """The reading that it is, which has no card and whose end is only told when there is news; None for any other."""
+    """Set if the task makes one reading for a watch: it has no card, and its end is reported only if there is news."""
     standing: tuple[StandingYes, ...] = ()
-    """What a person has allowed ahead with the schedule that it comes from."""
+    """Standing approvals of the schedule that it comes from."""
     trigger: TaskTrigger | None = None
-    """What began it, where a notification did."""
+    """The trigger that started it, if a notification did."""
     received: tuple[ReceivedText, ...] = ()
-    """Texts of others that it began with."""
+    """Texts by other people that it was started with, such as a notification's."""
     entitled: Entitlement | None = None
-    """Which phones the person may use; None when that is not looked at."""
+    """Which phones the person may use; None if that is not checked."""

@@ -1,4 +1,4 @@
-"""Tiers: how much somebody may use in a day, by name."""
+"""Tiers: named daily quotas of what one person may use."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ Number = Annotated[int, Field(ge=0)]
 
 
 class Tier(BaseModel):
-    """The most that the tasks of one person and day may take together; None is no limit, 0 nothing at all."""
+    """The most that the tasks of one person may use in one day. None is no limit, 0 is nothing at all."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     tasks: Number | None = None
     steps: Number | None = None
     tokens: Number | None = None
-    """In and out together."""
+    """Input and output tokens together."""
     cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """In the currency of the prices. A model without a price costs nothing here."""
 
 
 QUOTAS: Final = tuple(Tier.model_fields)
-"""What a tier limits, in the order in which it is told."""
+"""The names of the limits, in the order in which they are shown."""
 
 
 def smallest(given: Iterable[str], tiers: Mapping[str, Tier]) -> str:
-    """The tier that counts if a person has several: the first in `tiers`, "" if they have none.
+    """Return the tier that counts if a person has several: the one that is first in `tiers`, "" if they have none.
 
-    A tier that is no longer defined comes first, so that removing its definition gives nobody more.
+    A tier that is no longer defined counts as the first, so that removing its definition gives nobody more.
     """
     return min(given, key=_places(tiers), default="")
 
 
 def largest(given: Iterable[str], tiers: Mapping[str, Tier]) -> str:
-    """The tier that counts if a person has several through roles: the last in `tiers`, "" if they have none."""
+    """Return the tier that counts if a person has several through roles: the one that is last in `tiers`, "" if they
+    have none.
+    """
     return max(given, key=_places(tiers), default="")
 
 

@@ -15,7 +15,10 @@ NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An access token without its secret, which is never stored. Times are Unix seconds."""
+    """An access token without its secret, which is never stored. Times are Unix seconds.
+
+    `name` is typed in commands and is the id of the token's own account.
+    """
 
     name: str
     owner: Person
@@ -32,7 +35,7 @@ class Token:
 
     @property
     def person(self) -> Person:
-        """The token's own account, in whose name it acts; it belongs to the owner."""
+        """The token's own account (not its owner's), which appears as the author of what is done with it."""
         return Person(API_PLATFORM, self.name, self.owner.name or self.name)
 
     @property
@@ -42,7 +45,7 @@ class Token:
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """The rights that the token gives."""
+        """The rights that the token gives, as grants to its own account."""
         rights = sorted(self.rights)
         return tuple(
             Grant(API_PLATFORM, self.name, right, phone=phone) for right in rights for phone in self.phones or ("",)

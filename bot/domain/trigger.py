@@ -1,7 +1,7 @@
-"""A trigger: a schedule whose tasks begin when a phone gets a certain notification.
+"""Triggers: schedules whose tasks start when a phone gets a certain notification.
 
-Code decides whether a notification fits, by its app, given words and the time of day. A model gets what the
-notification says only as data.
+Whether a notification matches is decided by code, from its app, its words and the time of day. A model receives the
+notification's text only as data.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ class _Frozen(BaseModel):
 
 
 class QuietHours(_Frozen):
-    """Minutes of the day in which a trigger begins nothing, from the first to before the last; also past midnight."""
+    """Hours of the day in which a trigger starts nothing, as minutes since midnight: from `begins` to before `ends`,
+    also across midnight.
+    """
 
     begins: int = Field(ge=0, lt=1440)
     ends: int = Field(ge=0, lt=1440)
 
     def hold(self, local: datetime) -> bool:
-        """Whether the quiet hours include this moment."""
+        """Return whether this local time is within the quiet hours."""
         minute = local.hour * 60 + local.minute
         if self.begins <= self.ends:
             return self.begins <= minute < self.ends
@@ -47,7 +49,7 @@ class QuietHours(_Frozen):
 
 
 def quiet_hours(text: str) -> QuietHours | None:
-    """The quiet hours in a text such as "22:00-07:00"; None if the text has another form."""
+    """Return the quiet hours in a text such as "22:00-07:00"; None if the text has another form."""
     found = _QUIET.fullmatch(text.strip())
     if found is None:
         return None
@@ -57,30 +59,34 @@ def quiet_hours(text: str) -> QuietHours | None:
 
 
 class Trigger(_Frozen):
-    """Which notifications begin a task."""
+    """The conditions under which a notification on a phone starts a task."""
 
     phone: str
     """The id of the phone that gets them."""
     phone_name: str
     package: str
-    """Of the app that shows them."""
+    """Package name of the app that shows them."""
     app: str
-    """What people call it; "" where it shows SMS."""
+    """The app's name; "" if it shows SMS."""
     sender: str = ""
-    """Words that its title has to have; "" for any."""
+    """Words that the title must contain; "" for any title."""
     words: tuple[str, ...] = ()
-    """Words that it has to have, all of them; () for any."""
+    """Words that title and text must contain, all of them; () for any text."""
     quiet: QuietHours | None = None
     per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR)
-    """At most so many tasks in any hour."""
+    """Maximum number of tasks in any hour."""
 
     @property
     def source(self) -> str:
-        """Describe the notifications of this trigger for a model."""
+        """Text that describes the source of these notifications to a model."""
         return f"a notification of {self.app} on {self.phone_name}" if self.app else f"an SMS on {self.phone_name}"
 
     def takes(self, one: PhoneNotification) -> bool:
-        """Whether a notification of that app is one of those: by its words, in whatever case and width they are."""
+        """Return whether this notification of the trigger's app starts a task: it is new, recent, and contains the
+        required words.
+
+        Words match regardless of case and character width.
+        """
         if one.lasting or one.reposted or one.age > LATE:
             return False
         said = _folded(f"{one.title}\n{one.text}")
@@ -88,7 +94,7 @@ class Trigger(_Frozen):
 
 
 class TaskTrigger(_Frozen):
-    """The trigger that a task began by, and the mark of what it was: the same one begins nothing twice."""
+    """The trigger that started a task, and the mark of the notification; the same mark never starts two tasks."""
 
     schedule: str
     mark: str
@@ -96,8 +102,9 @@ class TaskTrigger(_Frozen):
 
 
 def mark_of(phone: str, one: PhoneNotification) -> str:
-    """A mark that identifies a notification on a phone. New words in the same notification give a new mark; the same
-    words shown again without an interruption do not.
+    """Return a mark that identifies a notification on a phone (its id).
+
+    New text in the same notification gives a new mark; the same text shown again without an interruption does not.
     """
     said = "\0".join((phone, one.key, str(one.posted), one.title, one.text))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]

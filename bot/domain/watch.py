@@ -29,7 +29,7 @@ class _Frozen(BaseModel):
 
 
 class Compare(StrEnum):
-    """How a value is compared with what a condition sets."""
+    """How the value that was read is compared with the value in the condition."""
 
     CHANGES = "changes"
     BELOW = "below"
@@ -39,7 +39,9 @@ class Compare(StrEnum):
 
 
 class Condition(_Frozen):
-    """The condition on which a watch reports: the comparison uses one of `limit`, `text` and `yes`."""
+    """When a watch (a schedule that reads one value) reports. Depending on the comparison, one of `limit`, `text` and
+    `yes` is set.
+    """
 
     compare: Compare
     limit: Decimal | None = None
@@ -50,24 +52,32 @@ class Condition(_Frozen):
 
 
 class Watch(_Frozen):
-    """What a watch reads at each run, and when it reports."""
+    """A watch, a schedule that reads one value: what it reads at each run (`result`), and when it reports
+    (`condition`).
+    """
 
     result: ResultSchema
     condition: Condition
 
 
 class Finding(StrEnum):
-    """The result of judging one reading."""
+    """The kinds of results when one reading is judged: nothing to report, the condition met, a change, or no value
+    found.
+    """
 
     SILENT = "silent"
     MET = "met"
     CHANGED = "changed"
     LOST = "lost"
-    """Nothing was found, several times in a row."""
+    """No value was found, several times in a row."""
 
 
 class Verdict(_Frozen):
-    """What came of a reading, the value that was read (None: none), and for a change the one that was told before."""
+    """The result of one reading.
+
+    - `value`: The value that was read; None if none was found.
+    - `before`: For a change, the value that was reported before.
+    """
 
     finding: Finding
     value: Value | None = None
@@ -75,33 +85,38 @@ class Verdict(_Frozen):
 
 
 class WatchState(_Frozen):
-    """What a watch remembers of its readings."""
+    """What is stored about the earlier readings of a watch (a schedule that reads one value)."""
 
     last: Value | None = None
     """The value that was read last."""
     read: float | None = None
-    """When that was, in Unix seconds."""
+    """When it was read, in Unix seconds."""
     told: Value | None = None
-    """The value that counts as known to the person: the first one read, then each that was told as a change."""
+    """The value that the person knows: the first one read, then each that was reported as a change."""
     before: Value | None = None
-    """The one that was known before that."""
+    """The value that the person knew before that."""
     away: int = AWAY
-    """At how many readings in a row a condition was not met."""
+    """How many readings in a row did not meet the condition."""
     met: bool = False
-    """Whether the condition was told and has not been unmet long enough since."""
+    """Whether the condition was reported as met and has not been unmet for `AWAY` readings in a row since."""
     misses: int = 0
-    """How many times in a row nothing was found."""
+    """How many readings in a row found no value."""
 
 
 class TaskWatch(_Frozen):
-    """The watch that a task makes one reading for."""
+    """The watch (a schedule that reads one value) for which a task makes one reading; `schedule` is the schedule's
+    number.
+    """
 
     schedule: str
     watch: Watch
 
 
 def judge(watch: Watch, state: WatchState, value: Value | None, now: float) -> tuple[Verdict, WatchState]:
-    """Judge a reading at `now` (None: no value was found). Returns the verdict and the new state of the watch."""
+    """Decide whether a reading of a watch is reported. Returns the verdict and the watch's new state.
+
+    `value` is None if none was found; `now` is in Unix seconds. The rules are those in the module's docstring.
+    """
     if value is None:
         misses = state.misses + 1
         finding = Finding.LOST if misses == MISSES else Finding.SILENT
@@ -132,7 +147,9 @@ def _change(state: WatchState, after: WatchState, value: Value) -> tuple[Verdict
 
 
 def is_met(condition: Condition, value: Value) -> bool:
-    """Whether a value meets a condition; always False for "changes" and for a value of the wrong type."""
+    """Return whether a value that was read meets a condition; always False for "changes" and for a value of the wrong
+    type.
+    """
     match condition.compare, value:
         case Compare.BELOW | Compare.ABOVE, NumberValue(number=number) if number == condition.limit:
             return condition.inclusive
@@ -155,7 +172,7 @@ def is_met(condition: Condition, value: Value) -> bool:
 
 
 def value_text(value: Value) -> str:
-    """A value as text for people; booleans become "yes" and "no", which the caller may translate."""
+    """Return a value as text for people; booleans become "yes" and "no", which the caller may translate."""
     match value:
         case NumberValue(number=number, unit=unit):
             plain = f"{number:f}"

@@ -1,8 +1,9 @@
-"""Reads a watch from a person's words: "… and tell me when the price is below 50", “……，价格低于50时告诉我”.
+"""Reads a watch (a value to read repeatedly and a condition to report it) from a person's words, such as "… and tell
+me when the price is below 50" or “……，价格低于50时告诉我”.
 
-By code: the same words always give the same watch. A sentence in which no comparison is found is a question that is
-answered with yes or no, and told when that becomes yes. Where there is a model, it says the form of the watch, and code
-makes the watch of that. The person sees it before anything is watched.
+It uses only code, so the same words always give the same watch. A sentence without a known comparison becomes a yes/no
+question, whose change to "yes" is reported. If there is a model, it chooses the form of the watch instead, and code
+builds the watch from that. The person sees the result before the watch starts.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _CHANGES: Final = re.compile(
 )
 _ITS: Final = re.compile(r"(?<!\w)(it|that)['’]s(?!\w)", re.IGNORECASE)
 _NOT: Final = re.compile(r"(?:(?<!\w)(?:not|never|no\s+longer)|n['’]t|不|没|没有|未)$", re.IGNORECASE)
-"""What tells that a name ends with the denial of what follows: then the sentence is asked as a question."""
+"""Matches a name that ends with a negation of what follows: the sentence then becomes a yes/no question."""
 _AT_MOST: Final = re.compile(
     rf"(?P<name>.+?)\s+{_BE}(?:at\s+most|(?:no|not)\s+(?:more|higher|greater)\s+than|not\s+(?:above|over)|<=|≤|down\s+to|"
     rf"(?<=falls\s)to|(?<=drops\s)to|(?<=sinks\s)to)\s*{_LIMIT}",
@@ -86,16 +87,18 @@ _NUMBERS: Final = re.compile(
 )
 _LISTS: Final = re.compile(r"\b(?:list|results|titles|names|headlines|messages|items|products)\b|列表|结果|清单", re.I)
 _COMPARED: Final = re.compile(r"\b(?:below|under|above|over|than)\b|[<>]|[低高]于|[小大少多]于|超过", re.IGNORECASE)
-"""What tells that a name is a comparison itself, and the sentence two: then it is asked as a question."""
+"""Matches a name that contains a comparison itself: the sentence then becomes a yes/no question."""
 _LIMIT_WORDS: Final = 3
-"""Words of a limit at most: a number, which may have blanks in it, and its unit."""
+"""Most words of a limit: a number, which may contain blanks, and its unit."""
 _ARTICLE: Final = re.compile(r"^(?:the|its|their|a|an)\s+(?=\S)", re.IGNORECASE)
 QUOTES: Final = "\"'“”‘’「」『』"
 _ENDS: Final = " \t\n.。!！,，;；"
 
 
 def split_watch(text: str) -> tuple[str, str] | None:
-    """Split a text into the task and the words that say when to report; None if it says nothing of that."""
+    """Split a text into the task and the condition that says when to report; None if the text contains no such
+    condition.
+    """
     english = list(_TELL_ME.finditer(text))
     if english:  # the last one, should the task speak of telling, too
         task, rest = text[: english[-1].start()].strip(_ENDS), text[english[-1].end() :]
@@ -126,7 +129,9 @@ def _without(text: str, words: tuple[str, ...], cut: Callable[[str, str], str]) 
 
 
 def watch_of(words: str) -> Watch:
-    """The watch that words such as "the price is below 50" or “价格低于50” describe."""
+    """Return the watch (what to read repeatedly, and when to report it) that words such as "the price is below 50" or
+    “价格低于50” describe. It never fails: words that are not understood become a yes/no question.
+    """
     words = _ITS.sub(r"\1 is", " ".join(words.split()))
     for ending, compare in ((_OR_LESS, Compare.BELOW), (_OR_MORE, Compare.ABOVE)):
         end = ending.search(words)
@@ -174,7 +179,7 @@ _LIMITS: Final = (
     ((_BELOW, _ZH_BELOW), Compare.BELOW, False),
     ((_ABOVE, _ZH_ABOVE), Compare.ABOVE, False),
 )
-"""By which words a number is compared with a limit, and whether the limit itself counts."""
+"""The patterns of each comparison with a limit, and whether the limit itself meets it."""
 
 
 def _watch(name: str, kind: ValueType, condition: Condition, unit: str = "") -> Watch:

@@ -1,4 +1,6 @@
-"""A webhook: an address that is called when a task ends or asks something, or a watch has news."""
+"""Types for outgoing webhooks: URLs that the service calls when a task ends or asks something, or a watch (a schedule
+that reads one value) reports.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,17 @@ from bot.domain.address import Person, Place
 
 
 class WebhookEvent(StrEnum):
-    """What a webhook can be called for."""
+    """The events for which a webhook can be called."""
 
     ENDED = "ended"
     ASKED = "asked"
     WATCHED = "watched"
-    """A watch has news."""
+    """A watch reports a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewWebhook:
-    """A webhook to be stored: the address, whose tasks it is for, and which events."""
+    """A webhook to be stored: its URL, whose tasks it is for, and for which events it is called."""
 
     person: Person
     place: Place

@@ -1,4 +1,4 @@
-"""The operator's time zone, in which days begin and schedules are read."""
+"""Days and time zones: looks up the operator's time zone, and computes when days begin in it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import tzlocal
 
 
 def zone_named(name: str) -> ZoneInfo:
-    """The time zone with this IANA name, such as "Europe/Berlin"; "" is the machine's own. Raises ValueError for an
-    unknown name.
+    """Return the time zone with this IANA name, such as "Europe/Berlin"; "" is the machine's own. Raises ValueError
+    for an unknown name.
     """
     if not name:
         # A machine without a zone file still has an offset; tzlocal then says UTC.
@@ -22,16 +22,18 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def day_of(moment: float, zone: ZoneInfo) -> date:
-    """The calendar day of a Unix time in a time zone."""
+    """Return the calendar day of a Unix time in a time zone."""
     return datetime.fromtimestamp(moment, zone).date()
 
 
 def day_begins(day: date, zone: ZoneInfo) -> float:
-    """The Unix time at which a day begins in a time zone. If midnight is skipped, the first moment after it."""
+    """Return the Unix time at which a day begins in a time zone. If midnight is skipped, it is the first moment after
+    it.
+    """
     return datetime.combine(day, time.min, zone).timestamp()
 
 
 def last_days(days: int, now: float, zone: ZoneInfo) -> tuple[float, float]:
-    """Unix times of the last `days` days including today, from the beginning of the first to the end of today."""
+    """Return the begin of the first and the end of the last of the last `days` days, today included, as Unix times."""
     today = day_of(now, zone)
     return day_begins(today - timedelta(days=days - 1), zone), day_begins(today + timedelta(days=1), zone)

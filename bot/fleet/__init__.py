@@ -1,1 +1,3 @@
-"""Phones on other machines: the hub is the service that people talk to, the hosts have the phones."""
+"""The fleet: lets phones that are connected to other computers work for one service. The hub is the service that
+people talk to; hosts are the computers with the phones.
+"""

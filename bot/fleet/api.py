@@ -1,5 +1,5 @@
-"""The API for hosts, the machines whose phones work for this service. Whoever invites a host gives it everybody's
-tasks.
+"""The HTTP API (v1) for hosts, the computers whose phones work for this service. It is for admins: a host receives
+everybody's tasks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ router = APIRouter(tags=["hosts"])
 
 
 class HostInfo(Got):
-    """A machine with phones that works for this service."""
+    """A host: a computer whose phones work for this service. `joined` is in Unix seconds; `phones` are names."""
 
     name: str
     state: str = Field(description="How it stands, in words.")
@@ -41,7 +41,9 @@ class HostInfo(Got):
 
 
 class ConflictInfo(Got):
-    """Two machines report a phone with this id. It belongs to `owner`; the one reported by `claimant` is ignored."""
+    """Two computers report a phone with the same id. It belongs to `owner`; the one reported by `claimant` is
+    ignored.
+    """
 
     phone: str
     owner: str = Field(description="The name of the host; empty for the machine of the service itself.")
@@ -50,7 +52,9 @@ class ConflictInfo(Got):
 
 
 class Hosts(Listed[HostInfo]):
-    """The hosts that have joined. `switched_on` is false if this service takes none; `FLEET_URL` switches it on."""
+    """The list of hosts that have joined. `switched_on` is false if this service takes none; the setting FLEET_URL
+    switches that on.
+    """
 
     switched_on: bool
     install: str = Field(description="The command that installs what hosts need; empty where it is installed.")
@@ -58,19 +62,19 @@ class Hosts(Listed[HostInfo]):
 
 
 class PhoneOwner(Sent):
-    """The machine that a phone is to belong to: the name of a host, empty for the machine of the service itself."""
+    """The computer that a phone is to be assigned to: the name of a host, empty for the service's own computer."""
 
     host: str = Field(max_length=NAME_LIMIT)
 
 
 class NewHost(Sent):
-    """A host to invite: 1 to 32 lowercase letters, digits and dashes."""
+    """The name of a host to invite: 1 to 32 lowercase letters, digits and dashes."""
 
     name: str = Field(min_length=1, max_length=NAME_LIMIT)
 
 
 class Invitation(Got):
-    """The command with which a host joins, once. It is not shown again."""
+    """The command with which a host joins the fleet. It works once and is not shown again."""
 
     command: str = Field(description="What is run on the machine with the phones.")
     minutes: int = Field(description="How long it can be used.")
@@ -87,7 +91,7 @@ def _hub(calls: Calls) -> Hub:
 
 @router.get("/hosts")
 async def list_hosts(calls: Caller) -> Hosts:
-    """List the hosts that have joined, with their phones."""
+    """List the hosts that have joined, with their phones, and phones that two computers report."""
     calls.require(Right.ADMIN)
     hub = hub_of(calls.services.machines)
     infos = [
@@ -112,7 +116,7 @@ async def list_hosts(calls: Caller) -> Hosts:
 
 @router.post("/hosts", status_code=201)
 async def invite_host(wish: NewHost, calls: Caller) -> Invitation:
-    """Create the command with which a machine can join under this name, once and within ten minutes."""
+    """Create the command with which a computer can join under this name, once and within ten minutes."""
     hub = _hub(calls)
     if not may_be_called(wish.name):
         raise Refused(say("fleet.bad_name"))
@@ -131,7 +135,7 @@ async def revoke_host(host: Id, calls: Caller) -> None:
 
 @router.patch("/hosts/phones/{phone_id}", status_code=204)
 async def move_phone(phone_id: Id, wish: PhoneOwner, calls: Caller) -> None:
-    """Assign a phone, given by its id, to another machine, together with its tasks, its name and what is remembered
+    """Assign a phone, given by its id, to another computer, together with its tasks, its name and what is remembered
     about it.
     """
     from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client

@@ -1,7 +1,6 @@
-"""Limits what the hub accepts from a host: nothing larger, deeper or odder than a real host sends. Violations are
-counted.
+"""Checks that messages from hosts stay within limits that no real host exceeds, and counts violations.
 
-A host's key may be stolen, and no message sent with it may stop the hub's work for the others.
+A host's key may be stolen; messages sent with it must not stop the hub's work for the other hosts.
 """
 
 from __future__ import annotations
@@ -21,15 +20,17 @@ logger = logging.getLogger(__name__)
 
 MOST_DEEP: Final = 32
 MOST_LETTERS: Final = 200_000
-"""Characters of one text."""
+"""Maximum characters of one text."""
 MOST_NUMBER: Final = 2**53
 """Largest number that all JSON readers and the database represent exactly."""
 SAID: Final = 200
-"""Characters of a fault in the log."""
+"""Maximum characters of a fault in the log."""
 
 
 def bounded(data: bytes) -> bytes:
-    """Return the JSON message unchanged. Raises ValueError if it is not JSON or exceeds the limits."""
+    """Return the message unchanged. Raises ValueError if it is not JSON, or is nested too deeply, or a text or number
+    in it is too large.
+    """
     _look(from_json(data, allow_inf_nan=False), MOST_DEEP)
     return data
 
@@ -57,12 +58,12 @@ def in_line(text: str, most: int) -> str:
 
 
 class Faults(Counter[str]):
-    """Counts each host's invalid messages and failed requests. The log mentions the first, and then whenever the number
-    has doubled.
+    """Counts each host's invalid messages and failed requests. The first is logged, and then whenever the number has
+    doubled.
     """
 
     def note(self, host: str, why: str) -> None:
-        """Count one more fault."""
+        """Count one more fault of this host; `why` is the text for the log."""
         self[host] += 1
         number = self[host]
         if number & (number - 1) == 0:
@@ -71,7 +72,9 @@ class Faults(Counter[str]):
 
     @contextmanager
     def of(self, host: str) -> Iterator[None]:
-        """Count any error in this block as a fault of the host, and suppress it. Only EngineAway is raised."""
+        """Context manager that counts any error in its block as a fault of the host, and suppresses it. Only
+        EngineAway is raised.
+        """
         try:
             yield
         except EngineAway:

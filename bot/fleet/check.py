@@ -1,4 +1,4 @@
-"""Checks the engine between hub and hosts, from either side, and the hosts themselves."""
+"""Checks for `opengui doctor`: whether the message broker between hub and hosts works, and the state of the hosts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 async def findings(settings: Settings, service: RunningService | None) -> list[Finding]:
-    """Check the fleet; without one there are no findings. A running hub also reports its hosts, and phones that two
-    machines claim.
+    """Check the fleet and return the results; none if this computer is neither a hub nor a host.
+
+    If this computer's hub is running (`service`), also report its hosts, and phones that two computers report.
     """
     joined = await asyncio.to_thread((settings.data_dir / HOST_KEYS).exists)
     if not settings.fleet_url and not joined:

@@ -1,4 +1,4 @@
-"""The `opengui fleet` command: lists, invites and removes hosts, moves phones between machines, and prints the
+"""The `opengui fleet` command: lists, invites and removes hosts, moves phones between computers, and prints the
 configuration for the nats-server.
 """
 
@@ -18,7 +18,9 @@ FLEET: Final = "/api/fleet"
 
 
 async def fleet(options: argparse.Namespace, settings: Settings) -> int:
-    """Carry out the command through the running service. Raises Refused and ServiceGone."""
+    """Carry out the command through the running service and return its exit code. Raises Refused, and ServiceGone if
+    the service is not running.
+    """
     if options.what == "config":
         return _configuration(options, settings)
     if options.what == "move" and not options.host:

@@ -1,6 +1,7 @@
-"""The interface to the engine (message broker) between hub and hosts: what a link to it does, and how it can fail.
+"""The interface to the engine, the message broker between hub and hosts: what a connection to it can do, and how it
+can fail.
 
-`bot.fleet.nats_engine` is the real one, NATS JetStream; `tests.fleet.fake_engine` is one inside the process.
+`bot.fleet.nats_engine` implements it with NATS JetStream; `tests.fleet.fake_engine` within one process.
 """
 
 from __future__ import annotations
@@ -19,21 +20,31 @@ REQUEST_S: Final = 5.0
 
 
 def steady_now() -> float:
-    """Return the event loop's time in seconds, used for all waiting because setting the clock does not change it."""
+    """Return the event loop's time in seconds. All waiting uses it, because setting the system clock does not change
+    it.
+    """
     return asyncio.get_running_loop().time()
 
 
 class EngineAway(OSError):
-    """The engine, or the machine asked through it, does not answer."""
+    """The engine (message broker), or the computer asked through it, does not answer."""
 
 
 class EngineRefused(EngineAway):
-    """The engine does not let this machine sign in."""
+    """The engine (message broker) does not let this computer sign in."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the engine is, and how this machine signs in: with a key, or with the code of an invitation."""
+    """Where the engine (message broker) is, and how this computer signs in: with a key, or with the code of an
+    invitation.
+
+    - `url`: The engine's URL.
+    - `name`: The name of this computer in the fleet.
+    - `inbox`: Prefix of the subjects at which it receives answers.
+    - `seed`: The secret key, "" for none.
+    - `code`: The invitation's code, "" for none.
+    """
 
     url: str
     name: str
@@ -46,11 +57,11 @@ class Address:
 
 
 class Delivery(Protocol):
-    """A message that has arrived from the engine."""
+    """A message received from the engine (message broker)."""
 
     @property
     def subject(self) -> str:
-        """The subject under which it was sent."""
+        """The subject (address) under which the message was sent."""
         ...
 
     @property
@@ -64,18 +75,20 @@ class Delivery(Protocol):
         ...
 
     async def answer(self, data: bytes) -> None:
-        """Send an answer. It is dropped if nothing waits for it any more."""
+        """Send an answer to the message. It is lost if the sender no longer waits for it."""
         ...
 
     async def done(self) -> None:
-        """Acknowledge the message, so that its queue does not deliver it again; does nothing for one delivered only
-        once.
+        """Acknowledge the message, so that its queue does not deliver it again. Does nothing for a message that is
+        delivered only once.
         """
         ...
 
 
 class Link(Protocol):
-    """One connection to the engine. Every call raises EngineAway once it is over, or if no answer comes in time."""
+    """One connection to the engine (message broker). Every call raises EngineAway once it is closed, or if no answer
+    comes in time.
+    """
 
     @property
     def is_open(self) -> bool:
@@ -83,52 +96,59 @@ class Link(Protocol):
         ...
 
     async def ended(self) -> None:
-        """Return once the connection is over."""
+        """Wait until the connection is closed."""
         ...
 
     async def publish(self, subject: str, data: bytes) -> None:
-        """Send a message to whoever is listening now."""
+        """Send a message to all computers that are listening to this subject now."""
         ...
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
-        """Send a request and return the answer."""
+        """Send a request and return the answer. Raises EngineAway if none comes within `timeout` seconds."""
         ...
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with each message under this subject, one after the other."""
+        """Call `heard` with each message that arrives under this subject (address), one after the other."""
         ...
 
     async def flush(self) -> None:
-        """Return once the engine has received everything that was sent."""
+        """Wait until the engine has received everything that was sent."""
         ...
 
     async def store(self, subject: str, data: bytes) -> None:
-        """Add a message to the queue for hosts that has this subject; return once it is stored there."""
+        """Add a message to the queue to hosts that has this subject. Returns once the engine has stored it."""
         ...
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
-        """Create a queue that stores messages under these subjects for its reader: from one host, or to hosts.
+        """Create a queue that stores messages with these subjects until they are read: messages from one host, or to
+        hosts.
 
-        The engine answers whoever stores or acknowledges something wherever they want it, with its own rights. So it
-        answers only the hub: what a host sends is stored without an answer, until the hub has handled it, and what is
-        sent to a host is delivered once, within a minute.
+        The engine sends confirmations to any subject that the sender names, with its own unlimited rights, so hosts
+        must not get any. Messages from a host are therefore stored without confirmation until the hub has processed
+        them, and messages to a host are delivered once, within a minute.
         """
         ...
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
-        """Deliver the messages of a queue, under this subject or all, at `deliver`: once, or again until `done`."""
+        """Deliver the messages of a queue, those with this subject or all, to the subject `deliver`. With `done` each
+        is repeated until `Delivery.done` is called.
+        """
         ...
 
     async def add_bucket(self, bucket: str) -> None:
-        """Create a bucket that stores the last value of each key. Storing one gets no answer, as in `add_queue`."""
+        """Create a key-value store that keeps the last value of each key. Storing a value is not confirmed, as in
+        `add_queue`.
+        """
         ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """Store the value of a key without waiting: a reader may still get the previous value right afterwards."""
+        """Store the value of a key in this key-value store without waiting: a reader may still get the previous value
+        right afterwards.
+        """
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """Return the value of a key; b"" if there is none."""
+        """Return the value of a key in this key-value store; b"" if it has none."""
         ...
 
 
@@ -137,7 +157,9 @@ Connect = Callable[[Address], AbstractAsyncContextManager[Link]]
 
 
 async def keep_connected(connect: Connect, address: Address, work: Callable[[Link], Awaitable[None]]) -> None:
-    """Call `work` with each new link until this is cancelled; `work` starts what it needs and returns."""
+    """Keep connecting to the engine until cancelled, and call `work` with each new connection. `work` starts what it
+    needs and returns.
+    """
     told = ""
     while True:
         try:
@@ -156,8 +178,9 @@ async def keep_connected(connect: Connect, address: Address, work: Callable[[Lin
 
 
 async def end_tasks(*tasks: asyncio.Task[None]) -> None:
-    """Cancel these tasks and return when they have ended. The cancellation is repeated, because before Python 3.12
-    `asyncio.wait_for` loses one that coincides with an answer.
+    """Cancel these asyncio tasks and return when they have ended.
+
+    The cancellation is repeated, because before Python 3.12 `asyncio.wait_for` loses one that coincides with a result.
     """
     left = {task for task in tasks if not task.done()}
     while left:

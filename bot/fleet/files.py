@@ -1,4 +1,4 @@
-"""Transfers files between hub and host in pieces, because the engine takes at most a megabyte in one message."""
+"""Transfers files between hub and host in pieces, because the message broker takes at most a megabyte per message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ LARGEST: Final = 100 * 1024 * 1024
 
 
 async def piece_of(frames: Frames, asked: GetFile) -> tuple[Reply, bytes]:
-    """Return the requested piece of a file, and the size of the whole."""
+    """Return the requested piece of a stored file, and in the reply the size of the whole file (or that it is
+    missing).
+    """
     try:
         data = await frames.load(asked.reference)
     except KeyError:
@@ -25,8 +27,10 @@ async def piece_of(frames: Frames, asked: GetFile) -> tuple[Reply, bytes]:
 
 
 async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply, bytes]]]) -> bytes:
-    """Assemble a file from its pieces and check it against the digest in its reference. Raises KeyError, and what `ask`
-    raises.
+    """Fetch a file in pieces and check it against the SHA-256 in its reference.
+
+    `ask` returns the reply and the bytes from an offset on. Raises KeyError if the file is missing, too large or
+    damaged, and what `ask` raises.
     """
     found = bytearray()
     while True:
@@ -44,18 +48,22 @@ async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply,
 
 
 class HostFrames:
-    """The `Frames` of a host: files that came with a task are fetched from the hub, all others are stored here."""
+    """The file storage (`Frames`) of a host. Files that belong to a task are fetched from the hub when needed; others
+    are stored here.
+    """
 
     def __init__(self, frames: Frames, from_hub: Callable[[str], Awaitable[bytes]]) -> None:
         self._frames = frames
         self._from_hub = from_hub
 
     async def save(self, data: bytes, *, suffix: str) -> str:
-        """Keep the bytes and return their reference, such as `sha256.jpg`."""
+        """Store the bytes and return their reference, such as "<sha256>.jpg"."""
         return await self._frames.save(data, suffix=suffix)
 
     async def load(self, reference: str) -> bytes:
-        """Return the bytes of a reference. Raises KeyError."""
+        """Return the bytes of a reference, fetched from the hub if they are not here. Raises KeyError if they cannot
+        be had.
+        """
         try:
             return await self._frames.load(reference)
         except KeyError:

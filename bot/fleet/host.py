@@ -1,6 +1,7 @@
 """A host: joins its hub, reports its phones, receives the hub's state, and carries out its requests.
 
-The hub's state comes with its beats. A host that receives none continues to the next safe point and pauses.
+The hub sends its state every two seconds (beats). A host that receives none lets its runs continue to the next safe
+point and pauses them.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ MakeRunner = Callable[[dict[str, Any], "Host"], Runner]
 
 
 class Host:
-    """A host of a fleet with its own `store` and `phones`. `run` connects it to its hub, until cancelled."""
+    """A host of a fleet: a computer with its own `store` and `phones` that works for a hub. `run` connects it until
+    cancelled.
+    """
 
     def __init__(
         self,
@@ -114,11 +117,11 @@ class Host:
 
     @property
     def is_joined(self) -> bool:
-        """Whether the host is in contact with its hub."""
+        """Whether the host knows the hub's rules and has recently heard from it."""
         return self._runs.runner is not None and steady_now() - self._heard < self._patience.cut
 
     async def run(self, *, ready: Callable[[], None] = lambda: None) -> None:
-        """Work for the hub until cancelled; `ready` is called at the first contact."""
+        """Work for the hub until cancelled. `ready` is called at the first contact with the hub."""
         self._ready = ready
         await self._store.leases.release_all(now=time.time())
         await self._runs.load()
@@ -147,7 +150,9 @@ class Host:
     # requests to the hub
 
     async def ask(self, message: Message) -> tuple[Reply, bytes]:
-        """Send a request to the hub. Raises EngineAway, also if the hub refuses."""
+        """Send a request to the hub and return its reply and the bytes that came with it. Raises EngineAway, also if
+        the hub refuses.
+        """
         if self._link is None:
             raise EngineAway("the hub is not reached")
         data = await self._link.request(asked_by(self.keys.name), message.model_dump_json().encode(), timeout=10.0)
@@ -160,7 +165,9 @@ class Host:
         return reply, body
 
     async def ask_memory(self, message: Message) -> Reply:
-        """Send a request to the hub's memory. Raises EngineAway."""
+        """Send a request about people's remembered facts to the hub, and return its reply. Raises EngineAway, also if
+        the hub refuses.
+        """
         return (await self.ask(message))[0]
 
     async def _file_of_hub(self, reference: str) -> bytes:
@@ -183,7 +190,7 @@ class Host:
 
     async def _say_all(self) -> None:
         if self._saying.locked():
-            return  # whoever is reporting now reports everything, or the next pulse does
+            return  # the report in progress, or the next pulse, covers everything
         async with self._saying:
             try:
                 await self._say_presence()
@@ -288,12 +295,12 @@ class Host:
         if sent.host != self.keys.name:
             return
         async with self._turn:
-            # An order from a start of the hub that is not known yet comes again, because nobody is seen to work on it.
+            # An order from a start of the hub that is not known yet is sent again, as its run is not being worked on.
             if sent.epoch == self._epoch and self._is_wanted(sent):
                 await self._runs.take_order(sent)
 
     def _is_wanted(self, sent: OrderSent) -> bool:
-        """Whether the order is still valid: the hub may have abandoned the run since it was sent."""
+        """Return whether the order is still valid: the hub may have abandoned the run since it was sent."""
         beat = self._beat
         return beat is None or beat.number < sent.number or str(sent.order.run) in beat.runs
 

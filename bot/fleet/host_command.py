@@ -1,4 +1,4 @@
-"""The `opengui host` command: lets this machine's phones work for a hub elsewhere."""
+"""The `opengui host` command: lets this computer's phones work for a hub on another computer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINE = re.compile(r"(?P<url>(?:nats|tls|ws|wss)://[^#\s]+)#(?P<name>[a-z0-9-]{1
 
 
 async def host(options: argparse.Namespace, settings: Settings) -> int:
-    """Join the hub if asked to, then work until a signal."""
+    """Join the hub if `--join` is given, then work for it until a signal ends the process. Returns the exit code."""
     if not is_installed(Extra.FLEET):
         return _failed(said(lack_of(Extra.FLEET)), USAGE)
     from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same

@@ -1,4 +1,4 @@
-"""Leases at a host: the hub has the queues and the record of who holds which phone; the host adopts what it is
+"""Leases of phones on a host. The hub decides which run gets which phone and stores it; the host stores what it is
 given.
 """
 
@@ -17,8 +17,9 @@ Tell = Callable[[RunId, Item], Awaitable[None]]
 
 
 class HostLeases:
-    """The `Leases` of a host. `tell` sends the hub a message of a run; the hub's answers arrive through `given` and
-    `refuse`.
+    """The `Leases` of a host: lets its runs wait for phones, which the hub assigns.
+
+    `tell` sends the hub a message about a run; the hub's answers arrive through `given` and `refuse`.
     """
 
     def __init__(self, table: LeaseTable, tell: Tell) -> None:
@@ -32,7 +33,11 @@ class HostLeases:
         self._changed = asyncio.Event()
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
-        """Wait for a phone and yield its lease. The hub assigns the phone, which must be free here as well."""
+        """Wait until the hub assigns a phone to the run, and yield its lease. Raises NoPhone if it never will.
+
+        `wish` is the phone's id, "" for any; `first` puts the run at the head of the queue. The phone must also be
+        free on this host.
+        """
         if run not in self._held:
             self._refused.pop(run, None)
             await self._tell(run, PhoneWanted(n=0, phone=wish, first=first))
@@ -53,7 +58,7 @@ class HostLeases:
             await self._changed.wait()
 
     async def release(self, run: RunId) -> None:
-        """Return the phone."""
+        """Return the run's phone to the hub. Does nothing if the run has none."""
         lease = self._held.pop(run, None)
         if lease is None:
             return
@@ -63,25 +68,27 @@ class HostLeases:
         self._changed.set()
 
     def note_returned(self, run: RunId, fence: int) -> None:
-        """Note that the run has returned this lease, so that older messages of the hub about it are ignored."""
+        """Record that the run has returned the lease with this number, so that older messages of the hub about it are
+        ignored.
+        """
         self._returned.add((run, fence))
 
     def given(self, leases: tuple[Held, ...]) -> None:
-        """Replace the list of leases that the hub has given to runs of this host."""
+        """Replace the list of leases that the hub has granted to runs of this host."""
         self._given = leases
         self._changed.set()
 
     def refuse(self, run: RunId, why: str) -> None:
-        """Note that there is no phone for this run and will be none."""
+        """Record that there will be no phone for this run; `acquire` then raises NoPhone with `why`."""
         self._refused[run] = why
         self._changed.set()
 
     def has_lost(self, run: RunId) -> bool:
-        """Whether the run uses a phone that the hub has not given to it, or has taken back."""
+        """Return whether the run uses a phone that the hub has taken back, or has not granted."""
         lease = self._held.get(run)
         return lease is not None and all((each.run, each.fence) != (run, lease.fence) for each in self._given)
 
     async def adopt(self, held: Held) -> None:
-        """Adopt the lease under which a person uses the phone by hand."""
+        """Store the lease under which a person operates the phone by hand."""
         if held.run not in self._held:
             await self._table.adopt(Lease(held.phone, held.run, held.fence), now=time.time())

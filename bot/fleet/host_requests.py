@@ -1,4 +1,6 @@
-"""Answers hosts' requests for files of the tasks that they run, and for the memory of those tasks' people."""
+"""Lets a host use the hub's files and people's remembered facts: the hub's answers, and the host's client for the
+facts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _FACTS: Final = TypeAdapter(tuple[Fact, ...])
 
 
 async def answer_file(frames: Frames, asked: GetFile, orders: Iterable[RunOrder]) -> tuple[Reply, bytes]:
-    """Return a piece of a file that came with one of these orders; other files are treated as missing."""
+    """Answer a host's request for a piece of a file. Only files that belong to these orders are given; others count as
+    missing.
+    """
     if asked.reference not in {file.content for order in orders for file in order.files}:
         return Reply(missing=True), b""
     return await piece_of(frames, asked)
@@ -40,7 +44,11 @@ class _Given(BaseModel):
 async def answer_memory(
     memory: Memory, asked: UseMemory, persons: Collection[str], has: Callable[[str], bool]
 ) -> Reply:
-    """Answer a host's call of the memory, limited to these persons and without facts about other hosts' phones."""
+    """Answer a host's request about people's remembered facts.
+
+    Only facts of these `persons` are available, and not those about phones for which `has` (called with the phone's
+    id) is False.
+    """
     if not asked.person or asked.person not in persons:
         return Reply(error="This host does nothing for that person.")
     try:
@@ -69,25 +77,29 @@ async def _call(memory: Memory, asked: UseMemory, given: _Given, has: Callable[[
 
 
 class HubMemory:
-    """The `Memory` of a host, which asks the hub with `ask`; that raises OSError."""
+    """The memory of people's facts on a host. It sends each call to the hub with `ask`, which raises OSError."""
 
     def __init__(self, ask: Callable[[UseMemory], Awaitable[Reply]]) -> None:
         self._ask = ask
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """Keep a fact, in one line and at most MAX_FACT characters."""
+        """Store a fact about the person as one line of at most MAX_FACT characters, and return it. Raises
+        MemoryFull.
+        """
         return (await self._facts(person, "remember", text=text, phone=phone, source=source))[0]
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """The facts that fit these words best, the best first; of those that hold for one phone only `phone`'s."""
+        """Return at most `limit` facts that match the text `about`, the best first. Facts about one phone are included
+        only for this `phone`.
+        """
         return await self._facts(person, "recall", about=about, phone=phone, limit=limit)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """All facts of the person, the oldest first."""
+        """Return all facts of the person, the oldest first."""
         return await self._facts(person, "all")
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """Remove those of these facts that are the person's, for good."""
+        """Delete those of these facts that are the person's, and return them."""
         return await self._facts(person, "forget", facts=list(facts))
 
     async def _facts(self, person: str, call: Any, **arguments: Any) -> tuple[Fact, ...]:  # noqa: ANN401 - JSON

@@ -1,4 +1,6 @@
-"""The runs of a host: begun by the hub's orders, paused while the hub is silent, dropped when the hub says so."""
+"""The runs (executions of tasks) on a host: started by the hub's orders, paused while the hub is silent, stopped when
+the hub no longer wants them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class _Run:
     language: str = "en"
     working: asyncio.Task[None] | None = None
     held: bool = False
-    """Whether the run is paused because the hub is silent."""
+    """Whether the run is paused because the host does not hear from the hub."""
     paused: bool = False
     """Whether a person has paused the run."""
     since: int = 0
@@ -56,7 +58,9 @@ class _Run:
 
 
 class HostRuns:
-    """Carries out runs with the runner given to `use`; before that, none is worked on."""
+    """Carries out the runs (executions of tasks) of this host with the runner given to `use`; before that, none is
+    worked on.
+    """
 
     def __init__(self, table: FleetTable, leases: HostLeases, outgoing: Outgoing) -> None:
         self._table = table
@@ -67,38 +71,42 @@ class HostRuns:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Load the runs that an earlier start of this host was given; the hub's first beat says which are wanted."""
+        """Load the runs that this host was given before its restart. The hub's first beat says which ones are still
+        wanted.
+        """
         for known in await self._table.runs():
             self._run(known.run)
 
     async def stop(self) -> None:
-        """Stop the work on all runs; their progress is kept in their checkpoints."""
+        """Stop the work on all runs. Their progress remains in their checkpoints."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._drop_all()
 
     async def use(self, runner: Runner) -> None:
-        """Use this runner from now on. Work in progress is dropped, and begins again from its checkpoints when
-        ordered.
+        """Use this runner from now on. Current work is stopped, and continues from its checkpoints when the hub orders
+        it again.
         """
         await self._drop_all()
         self.runner = runner
 
     @property
     def working(self) -> tuple[str, ...]:
-        """The runs that are being worked on now."""
+        """The ids of the runs that are being worked on now."""
         return tuple(str(run.id) for run in self._runs.values() if run.alive)
 
     def stands_still(self, run_id: RunId) -> bool:
-        """Whether nobody but a person uses the run's phone now."""
+        """Return whether the run is not using its phone now, because it is paused or not being worked on."""
         run = self._runs.get(run_id)
         return run is None or not run.alive or run.paused
 
     # decisions from the hub's beats
 
     async def judge(self, beat: Beat) -> None:
-        """Drop runs that the hub no longer wants, and continue those that it does."""
+        """Apply the hub's state: stop runs that the hub no longer wants, and continue those that were paused because
+        it was silent.
+        """
         for run in list(self._runs.values()):
             standing = beat.runs.get(str(run.id))
             if standing is None:
@@ -115,7 +123,7 @@ class HostRuns:
                 self._later(self._go_on(run))
 
     def hold_all(self) -> None:
-        """Let every run continue to its next safe point and wait there, because the hub is silent."""
+        """Pause every run at its next safe point, because the host does not hear from the hub."""
         for run in self._runs.values():
             if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
                 run.held = True
@@ -130,7 +138,7 @@ class HostRuns:
                     await self.runner.signal(run.id, Pause())
 
     async def _go_on(self, run: _Run) -> None:
-        """Waits for a pause in progress, so that this is never overtaken by it."""
+        """Resume the run, after a pause in progress has taken effect."""
         assert self.runner is not None
         async with run.switching:
             if not run.held and not run.paused and run.alive:
@@ -139,7 +147,9 @@ class HostRuns:
     # the hub's requests for one run
 
     async def signal(self, runner: Runner, run_id: RunId, signal: Signal) -> None:
-        """Pass on a person's signal. It does not release a run that is held because the hub is silent."""
+        """Pass a person's signal (pause, resume, note or cancel) to the run. A resume does not continue a run that is
+        paused because the hub is silent.
+        """
         run = self._run(run_id)
         if isinstance(signal, Pause | Resume):
             run.paused = isinstance(signal, Pause)
@@ -147,7 +157,7 @@ class HostRuns:
             await runner.signal(run_id, signal)
 
     async def take_order(self, sent: OrderSent) -> None:
-        """Begin a run or its next sub-task. A run in progress continues, and the hub attaches to it."""
+        """Start a run or its next sub-task. If the sub-task is in progress, it simply continues."""
         order = sent.order
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
@@ -168,7 +178,7 @@ class HostRuns:
         run.working = asyncio.create_task(self._work(run, order), name=f"run {order.run}")
 
     async def release(self, run_id: RunId) -> None:
-        """End a run because its task is over."""
+        """Stop a run and delete its data because its task is over."""
         if run_id in self._runs:
             self._runs[run_id].ending = True
             await self._forget(self._runs[run_id])

@@ -1,4 +1,4 @@
-"""A run on a host as the hub follows it: its events, its phone, and the messages to it."""
+"""A run on a host, as the hub follows it: its events, its phone, and the messages to it."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ ASK_S: Final = 12.0
 
 @dataclass(frozen=True, slots=True)
 class HostChanged:
-    """The host of the run came, left, or has been away for too long."""
+    """Event: the host of the run came, left, or has been away for too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """The run is being cancelled."""
+    """Event: the run is being cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The service is stopping."""
+    """Event: the service is stopping."""
 
 
 Happening = Item | Place | Lease | NoPhone | HostChanged | Cancelled | Closing
@@ -57,7 +57,11 @@ Happening = Item | Place | Lease | NoPhone | HostChanged | Cancelled | Closing
 
 
 class HostedRun:
-    """A run on a host as the hub follows it, with the events not yet handled and the messages not yet delivered."""
+    """A run on a host, as the hub follows it, with events that are not processed and messages that are not delivered
+    yet.
+
+    `leases` are the hub's; `secrets` contains secret answers; `frames` stores files that the host delivers.
+    """
 
     def __init__(self, run: RunId, hub: Hub, leases: PhoneLeases, secrets: MemorySecrets, frames: FrameFiles) -> None:
         self.id = run
@@ -70,7 +74,7 @@ class HostedRun:
         """Number of the next message expected from the host."""
         self.early: dict[int, Item] = {}
         self.told: deque[tuple[int, tuple[str, ...]]] = deque()
-        """Numbers and keys of events that were passed on but are not yet known to be in the record."""
+        """Numbers and keys of events that were passed on but are not yet known to be stored."""
         self.to_say: list[Message] = []
         self.before: list[Answer | Signal] = []
         """Answers and signals from before it was decided who does the run."""
@@ -86,7 +90,9 @@ class HostedRun:
         """When the order was last sent, by the event loop's clock."""
 
     def take(self, item: Item) -> None:
-        """Accept a message of the host, in any order; messages are handled in the order of their numbers."""
+        """Receive a message of the host. Messages may arrive in any order and are processed in the order of their
+        numbers.
+        """
         if not self.followed:
             self.next = max(self.next, self._hub.known[self.id].taken + 1)
         self.early[item.n] = item
@@ -95,7 +101,7 @@ class HostedRun:
             self.happenings.put_nowait(due)
 
     def in_record(self, event: TaskEvent) -> None:
-        """Note that the record has this event; messages up to it need no longer be kept."""
+        """Record that the event is stored in the task's log, so that host messages up to it can be deleted."""
         key = key_of(event)
         place = next((place for place, (_, known) in enumerate(self.told) if known == key), None)
         if key is None or place is None:
@@ -114,7 +120,9 @@ class HostedRun:
     # the phone
 
     def acquire(self, wish: str, *, first: bool) -> None:
-        """Start to wait for a phone; the result arrives as a happening."""
+        """Start to wait for a phone; the result is put into `happenings`. `wish` is the phone's id, "" for any;
+        `first` puts the run at the head of the queue.
+        """
         if self.acquiring is None or self.acquiring.done():
             self.acquiring = asyncio.create_task(self._wait_for_phone(wish, first=first))
 
@@ -133,7 +141,7 @@ class HostedRun:
                 return
 
     def stop_acquiring(self) -> None:
-        """Stop waiting for a phone."""
+        """Stop the wait for a phone that `acquire` started."""
         if self.acquiring is not None:
             self.acquiring.cancel()
             self.acquiring = None
@@ -141,7 +149,9 @@ class HostedRun:
     # messages from the host
 
     async def follow(self, host: str, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """Yield the events of the run from where the record ends, as the host reports them."""
+        """Send the order to the host and yield the run's events, beginning after the last one that the hub has
+        stored.
+        """
         self._settle()
         self.followed = True
         before, self.before = self.before, []
@@ -217,7 +227,7 @@ class HostedRun:
             self.stop_acquiring()
 
     async def give(self, host: str, order: RunOrder) -> None:
-        """Send the order to its host, which continues a run in progress."""
+        """Send the order to its host. If the run is in progress there, it simply continues."""
         self.ordered = steady_now()
         await self._hub.order(host, order)
 
@@ -254,7 +264,7 @@ class HostedRun:
                 pass
 
     def _settle(self) -> None:
-        """Drop what was passed on, because the main graph has continued and its checkpoint contains it."""
+        """Delete events that were passed on, because the main graph has continued and its checkpoint contains them."""
         if self.told:
             self._hub.incoming.in_record(self.id, self.told[-1][0])
             self.told.clear()
@@ -262,8 +272,8 @@ class HostedRun:
     # messages to the host
 
     def answer_for(self, host: str, answer: Answer) -> GiveAnswer:
-        """Return an answer in the form for the host. The value of a secret is encrypted for it, and removed from this
-        process.
+        """Return the message that carries an answer to the host. The value of a secret is encrypted for the host, and
+        removed from this process.
         """
         value = self._secrets.take(answer.question)
         sealed = ""
@@ -272,7 +282,9 @@ class HostedRun:
         return GiveAnswer(id=new_id(), run=self.id, answer=answer, sealed=sealed)
 
     async def say(self, message: Message) -> bool:
-        """Send a message to the run's host; False if it could not be delivered now, or was refused."""
+        """Send a message to the run's host. Returns False if it could not be delivered now (it is sent again later),
+        or was refused.
+        """
         host = self._hub.known[self.id].host
         self.to_say.append(message)
         try:
@@ -283,7 +295,7 @@ class HostedRun:
         return message not in self.to_say
 
     async def say_all(self, host: str) -> None:
-        """Send all undelivered messages, in order. Raises HostRefused for one that was not carried out."""
+        """Send all undelivered messages in order. Raises HostRefused if the host does not carry one out."""
         async with self.saying:
             while self.to_say and self._hub.hosts.usable(host):
                 try:
@@ -300,12 +312,14 @@ class HostedRun:
 
 
 def new_id() -> str:
-    """Return a new id for a request, by which a repeated one is recognised."""
+    """Return a random id for a request, so that a repetition of the request is recognised."""
     return random.token_hex(8)
 
 
 def key_of(event: RunEvent | TaskEvent) -> tuple[str, ...] | None:
-    """Return the key by which an event of a run is recognised once it is in the record, None if it is not stored."""
+    """Return a key that identifies an event of a run, so that it is recognised once it is stored; None for events that
+    are not stored.
+    """
     match event:
         case Started(run=run, phone=phone):
             return ("started", str(run), phone)

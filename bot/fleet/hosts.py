@@ -1,4 +1,4 @@
-"""The hosts of a hub: which have joined, what each has reported, and whether it is reachable."""
+"""The hub's list of hosts: which have joined, what each has reported, and whether it is reachable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ FORMER: Final = 50
 
 @dataclass
 class Host:
-    """A host as the hub knows it now. `heard` is when it last sent something, by the hub's clock."""
+    """A host as the hub sees it now.
+
+    - `known`: What is stored about it.
+    - `presence`: Its last description of itself; None before the first.
+    - `heard`: When it last sent something, in seconds of the hub's event loop.
+    - `away`: Whether it is unreachable.
+    - `lost`: Whether it has been away for so long that its tasks count as interrupted.
+    """
 
     known: KnownHost
     presence: Presence | None = None
@@ -29,13 +36,13 @@ class Host:
     away: bool = True
     lost: bool = False
     since: float = field(default_factory=steady_now)
-    """When the host went away, by the hub's clock."""
+    """When the host went away, in seconds of the hub's event loop."""
     reading: bool = False
-    """Whether its presence is being read."""
+    """Whether its presence is being loaded."""
     former: deque[str] = field(default_factory=lambda: deque(maxlen=FORMER))
-    """Its last starts that are over, because a newer one has been heard."""
+    """Ids of its earlier starts (`Presence.boot`); a newer one has been heard since."""
     echoes: int = 0
-    """How often one of those has sent something nevertheless."""
+    """How often an earlier start has sent something nevertheless."""
 
     @property
     def name(self) -> str:
@@ -44,18 +51,18 @@ class Host:
 
     @property
     def speaks(self) -> int | None:
-        """The version of the host's messages; None while nothing is known about it."""
+        """The version of the message format that the host uses; None while unknown."""
         return None if self.presence is None else self.presence.speaks
 
     @property
     def usable(self) -> bool:
-        """Whether the host can be given work now."""
+        """Whether the host can be given work now: it is reachable, not blocked, and its messages are understood."""
         known = self.presence is not None and understands(self.presence.speaks)
         return known and not self.away and not self.blocked
 
     @property
     def blocked(self) -> bool:
-        """Whether the host's key is refused because two machines have used it."""
+        """Whether the host's key is refused because two computers have used it."""
         return self.known.blocked is not None
 
     def phones(self) -> tuple[PhoneThere, ...]:
@@ -64,23 +71,23 @@ class Host:
 
 
 class HostWatcher(Protocol):
-    """Gets notified when something about hosts has changed."""
+    """Receives notifications about changes of hosts."""
 
     def host_changed(self, name: str) -> None:
-        """A host came, went away, restarted or has been away for too long."""
+        """Called when a host came, went away, restarted or has been away for too long."""
         ...
 
     def phones_changed(self) -> None:
-        """A host has other phones, or reports something new about them."""
+        """Called when a host's phones have changed."""
         ...
 
     def key_copied(self, name: str) -> None:
-        """Two machines use the key of this host."""
+        """Called when two computers use the key of this host."""
         ...
 
 
 class Hosts(Mapping[str, Host]):
-    """All admitted hosts by name. `watcher` is notified of changes."""
+    """All admitted hosts by name. `watcher` is notified of changes; `faults` counts invalid messages."""
 
     def __init__(self, patience: Patience, watcher: HostWatcher, faults: Faults) -> None:
         self._patience = patience
@@ -98,27 +105,27 @@ class Hosts(Mapping[str, Host]):
         return len(self._hosts)
 
     def add(self, known: KnownHost) -> None:
-        """Admit a host, of which nothing else is known yet."""
+        """Add an admitted host, about whose state nothing is known yet."""
         self._hosts[known.name] = Host(known)
 
     def remove(self, name: str) -> bool:
-        """Remove a host. False if there is none of this name."""
+        """Remove a host. Returns False if there is none of this name."""
         host = self._hosts.pop(name, None)
         if host is not None:
             host.away = host.lost = True
         return host is not None
 
     def usable(self, name: str) -> bool:
-        """Whether this host can be given work now."""
+        """Return whether there is a host of this name that can be given work now."""
         return name in self._hosts and self._hosts[name].usable
 
     @property
     def awaited(self) -> bool:
-        """Whether some host is away that may come back soon."""
+        """Whether any host is away but may come back soon."""
         return any(host.away and not host.lost for host in self._hosts.values())
 
     def note_heard(self, name: str) -> None:
-        """Note that the host has just sent something."""
+        """Record that the host has just sent something; it is then no longer away."""
         host = self._hosts.get(name)
         if host is None or host.blocked:
             return
@@ -129,8 +136,10 @@ class Hosts(Mapping[str, Host]):
             self._watcher.host_changed(name)
 
     async def note_pulse(self, link: Link, name: str, pulse: Pulse, *, greeted: bool) -> bool:
-        """Note a pulse of a host, and read its presence if that has a new number. Returns whether the host can be given
-        work: its presence is known, and it has greeted this start of the hub.
+        """Process a host's sign of life, and load its presence (description of itself) if that is new.
+
+        `greeted` says whether the host knows this start of the hub. Returns whether it can be given work: its presence
+        is known, and `greeted` is set.
         """
         host = self._hosts.get(name)
         if host is None or host.blocked or self._is_copied(host, pulse):
@@ -161,7 +170,7 @@ class Hosts(Mapping[str, Host]):
         return True
 
     def block(self, name: str, *, now: float) -> None:
-        """Refuse this host's key, and treat its work as lost from now on."""
+        """Refuse this host's key from now on, and treat its work as lost. `now` is in Unix seconds."""
         host = self._hosts[name]
         host.known = replace(host.known, blocked=now)
         host.away = host.lost = True
@@ -187,7 +196,7 @@ class Hosts(Mapping[str, Host]):
             self._watcher.phones_changed()
 
     def look_who_is_away(self) -> None:
-        """Mark hosts as away that have been silent for some time, and as lost if they stay away."""
+        """Mark hosts as away that have been silent for too long, and as lost if they stay away."""
         now = steady_now()
         for host in list(self._hosts.values()):
             if not host.away and host.heard is not None and now - host.heard > self._patience.away:

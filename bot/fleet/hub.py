@@ -1,7 +1,8 @@
-"""The hub of a fleet: keeps track of hosts and their runs, and exchanges messages with them through the engine.
+"""The hub of a fleet: keeps track of hosts and their runs, and exchanges messages with them through the engine
+(message broker).
 
-Every two seconds each host receives its complete state. That, or the numbers of the runs' messages, repairs whatever
-was lost on the way; nothing depends on another machine's clock.
+Every two seconds each host receives its complete state (a beat). This, and the numbers of the runs' messages, repair
+whatever was lost; nothing depends on another computer's clock.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ logger = logging.getLogger(__name__)
 
 HUB_DELIVERY: Final = "fleet.deliver._hub"
 AT_ONCE: Final = 64
-"""Requests of one host that are answered at the same time: two for each of its phones."""
+"""Requests of one host that are answered at the same time; that is two for each of its phones."""
 
 
 class HostRefused(EngineAway):
@@ -71,12 +72,13 @@ class HostRefused(EngineAway):
 
 
 class NotMoved(Exception):
-    """A phone was not assigned to another machine; the sentence says why."""
+    """A phone was not assigned to another computer; the text is a sentence that says why."""
 
 
 class Hub:
-    """The hub of a fleet, which works from `start` to `stop` whether the engine is reachable or not. `runs` and
-    `memory` must be set before.
+    """The hub of a fleet. It works from `start` to `stop`, whether the engine (message broker) is reachable or not.
+
+    The attributes `runs` and `memory` must be set before `start`.
     """
 
     def __init__(
@@ -122,16 +124,18 @@ class Hub:
 
     @property
     def online(self) -> bool:
-        """Whether the engine is reachable now."""
+        """Whether the engine (message broker) is reachable now."""
         return self._link is not None and self._link.is_open
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Call this whenever a host or its phones have changed."""
+        """Call `listener` whenever a host or its phones have changed."""
         self._listeners.append(listener)
 
     async def start(self) -> None:
-        """Start, and wait for the known hosts, because tasks that are due may need their phones; not longer than until
-        a host counts as away. Raises StoreError.
+        """Start the hub, and wait until the known hosts have reported, because tasks that are due may need their
+        phones.
+
+        Waits no longer than until a silent host counts as away. Raises StoreError.
         """
         self._epoch = await self._table.begin_epoch()
         for host in await self._table.hosts():
@@ -151,7 +155,7 @@ class Hub:
                     await self._arrived.wait()
 
     async def stop(self) -> None:
-        """Tell the hosts that the hub is leaving, and end."""
+        """Tell the hosts that the hub is stopping, and stop."""
         self._leaving = True
         with suppress(EngineAway):
             await self._beat_all()
@@ -169,7 +173,9 @@ class Hub:
         return f"{self.url}#{name}.{code}"
 
     async def revoke(self, name: str) -> bool:
-        """Remove a host: it is not admitted again, and what it sends is ignored. False if there is none."""
+        """Remove a host: it is not admitted again, and what it sends is ignored. Returns False if there is none of
+        this name.
+        """
         known = await self._table.revoke(name, now=time.time())
         was_there = self.hosts.remove(name)
         await disconnect(self._connect, self._system, name)
@@ -177,7 +183,7 @@ class Hub:
         return known or was_there
 
     def key_copied(self, name: str) -> None:
-        """Refuse this host's key, because two machines use it and the right one is unknown."""
+        """Block this host's key, because two computers use it and it is unknown which one is right."""
         if self.hosts[name].blocked:
             return
         now = time.time()
@@ -195,8 +201,8 @@ class Hub:
     # messages from the hub
 
     async def ask(self, host: str, message: Message, *, timeout: float = 5.0) -> tuple[Reply, bytes]:
-        """Send a request to a host; return its reply and the bytes that came with it. Raises EngineAway and
-        HostRefused.
+        """Send a request to a host, and return its reply and the bytes that came with it. Raises EngineAway, and
+        HostRefused if it was not carried out.
         """
         if self._link is None or not self.hosts.usable(host):
             raise EngineAway(f"the host {host} does not answer")
@@ -223,24 +229,24 @@ class Hub:
                 await self._link.store(orders_to(host), sent.model_dump_json().encode())
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
-        """Record that this host does the run from now on."""
+        """Store that this host does the run, and return what is stored; a run that has a host already keeps it."""
         kept = self.known[run] = await self._table.keep_run(run, host, person)
         return kept
 
     async def forget_run(self, run: RunId) -> None:
-        """Forget a run that is over; its host learns of it with the next beat."""
+        """Delete a run that is over. Its host learns of it with the next beat."""
         self.known.pop(run, None)
         self._orders.pop(run, None)
         self.incoming.forget(run)
         await self._table.forget_run(run)
 
     async def beat(self, host: str) -> None:
-        """Send a host its state now. Raises EngineAway."""
+        """Send a host its complete state now. Raises EngineAway."""
         async with self._beating:
             await self._beat_one(host)
 
     async def file(self, host: str, reference: str) -> bytes:
-        """Return a file that a host stores. Raises KeyError if it does not, and EngineAway."""
+        """Return a file that a host stores. Raises KeyError if the host does not have it, and EngineAway."""
 
         async def piece(offset: int) -> tuple[Reply, bytes]:
             return await self.ask(host, GetFile(reference=reference, offset=offset), timeout=20.0)
@@ -248,7 +254,7 @@ class Hub:
         return await all_pieces(reference, piece)
 
     async def picture(self, reference: str) -> bytes:
-        """Return a picture that some host stores, found by its content. Raises KeyError."""
+        """Return a picture that any host stores, by its reference. Raises KeyError if none has it."""
         near = self.incoming.host_of_picture(reference)
         hosts = [near] if near is not None else [name for name, host in self.hosts.items() if host.usable]
 
@@ -264,7 +270,7 @@ class Hub:
         raise KeyError(reference)
 
     def held_on(self, phone: str) -> Held | None:
-        """Return the lease on this phone, None if it is free."""
+        """Return the current lease of this phone; None if it is free."""
         found = next((each for each in self.runs.leases() if each.phone == phone), None)
         return None if found is None else Held(phone=phone, run=found.run, fence=found.fence)
 
@@ -407,24 +413,24 @@ class Hub:
         await self._link.publish(beats_to(host), beat.model_dump_json().encode())
 
     def host_changed(self, name: str) -> None:
-        """React to a change of a host, which also gets its state at once."""
+        """Handle a change of a host: notify its runs and listeners, and send it its state."""
         self._arrived.set()
         self.runs.host_changed(name)
         self.phones_changed()
         self._later(self.beat(name), name)
 
     def phones_changed(self) -> None:
-        """A host has other phones, or reports something new about them."""
+        """Notify listeners that a host's phones have changed."""
         for listener in self._listeners:
             listener()
 
     def keep_owners(self) -> None:
-        """Store new owners of phones. What cannot be stored now is stored with the next beat."""
+        """Store new owners of phones in the background. If that fails, it is repeated with the next beat."""
         if self.owners.unkept:
             self._later(self.owners.keep(), "")
 
     async def move_phone(self, phone: str, host: str) -> None:
-        """Assign the phone to this host, "" for this machine. Raises NotMoved."""
+        """Assign the phone to this host, "" for this computer. Raises NotMoved."""
         if host and host not in self.hosts:
             raise NotMoved(words("fleet.unknown", name=host))
         if self.owners.of(phone) is None:

@@ -1,4 +1,4 @@
-"""Builds the hub of a service with FLEET_URL, and reads the keys of hub and host."""
+"""Builds the hub of a service whose settings have FLEET_URL, and loads the keys of hub and host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def hub_keys(settings: Settings) -> HubKeys:
-    """Return the keys of this hub, created at the first call. Raises SettingsError."""
+    """Return the keys of this hub, created at the first call. Raises SettingsError if their file is damaged."""
     try:
         return HubKeys.kept(settings.data_dir / HUB_KEYS)
     except KeysLost as lost:
@@ -31,7 +31,7 @@ def hub_keys(settings: Settings) -> HubKeys:
 
 
 def host_keys(settings: Settings) -> HostKeys | None:
-    """Return the keys of this host, None before it has joined. Raises SettingsError."""
+    """Return the keys of this host; None before it has joined a hub. Raises SettingsError if their file is damaged."""
     try:
         return HostKeys.kept(settings.data_dir / HOST_KEYS)
     except KeysLost as lost:
@@ -39,7 +39,9 @@ def host_keys(settings: Settings) -> HostKeys | None:
 
 
 class HubParts:
-    """The remote machines (`bot.machines.RemoteMachines`) of a hub: its hosts."""
+    """Everything that a hub adds to a service: the hub, its hosts' phones and the runner. Implements
+    `bot.machines.RemoteMachines`.
+    """
 
     def __init__(self, settings: Settings, store: Store, policy: Policy) -> None:
         self.hub = Hub(settings.fleet_url, hub_keys(settings), store.fleet, store.frames, policy)
@@ -50,20 +52,20 @@ class HubParts:
         self._runner: FleetRunner | None = None
 
     async def start(self) -> None:
-        """Connect to the other machines."""
+        """Start the hub, which connects to its hosts."""
         await self.hub.start()
 
     async def stop(self) -> None:
-        """Disconnect from the other machines."""
+        """Stop the hub."""
         await self.hub.stop()
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """Report that the record has this event of a task."""
+        """Tell the runner that this event is stored in the task's log."""
         if self._runner is not None:
             self._runner.in_record(task, event)
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> FleetRunner:
-        """The runner for runs here and on hosts; called once, before `start`."""
+        """Return the runner for runs on this computer and on hosts. Called once, before `start`."""
         runner = FleetRunner(local, self.hub, self.phones, leases, secrets, self._frames, self._verdicts)
         self._runner = self.hub.runs = runner
         self.hub.memory = memory

@@ -1,5 +1,5 @@
-"""Receives what hosts report of their runs: each message is stored once and then followed, even if it comes twice or
-late.
+"""Receives the hosts' messages about their runs. Each message is stored once and then processed, even if it arrives
+twice or late.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bot.store.fleet import FleetTable, KnownRun
 logger = logging.getLogger(__name__)
 
 AT_ONCE: Final = 200
-"""Events that are written in one transaction at most."""
+"""Most events written in one transaction."""
 MOST_AHEAD: Final = 5000
 """How many numbers an event may be ahead of the last one without a gap."""
 FRAMES_KNOWN: Final = 10_000
@@ -31,35 +31,38 @@ FRAMES_KNOWN: Final = 10_000
 
 
 class HubRuns(Protocol):
-    """The follower of the runs that hosts do."""
+    """The part of the hub that follows the runs on hosts."""
 
     def told(self, run: RunId, item: Item) -> None:
-        """Handle a host's new message about a run."""
+        """Process a host's new message about a run."""
         ...
 
     def waits_to_say(self, run: RunId) -> bool:
-        """Whether there are undelivered messages for the run."""
+        """Return whether there are undelivered messages to the run's host."""
         ...
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
-        """Compare with the runs that the host says it works on."""
+        """Compare the hub's runs with those that the host says it is working on, and send lost orders again."""
         ...
 
     def say_again(self) -> None:
-        """Deliver messages that could not be delivered before."""
+        """Try again to deliver messages that could not be delivered."""
         ...
 
     def host_changed(self, host: str) -> None:
-        """React to a host that came, left, restarted or has been away for too long."""
+        """Handle that a host came, left, restarted or has been away for too long."""
         ...
 
     def leases(self) -> Iterable[Lease]:
-        """Return the leases that runs hold now."""
+        """Return the leases of phones that runs have now."""
         ...
 
 
 class Incoming:
-    """Stores the events of `known` runs, and calls `follow` once for each."""
+    """Stores the hosts' messages about the runs in `known`, and calls `follow` once for each.
+
+    `owners` tells which phones are a host's own; `faults` counts invalid messages.
+    """
 
     def __init__(
         self,
@@ -81,7 +84,7 @@ class Incoming:
         self._pictures: OrderedDict[str, str] = OrderedDict()
 
     async def load(self) -> None:
-        """Follow events that an earlier start of the hub has stored but that are not in the record."""
+        """Process messages that were stored before the hub's restart, but not processed completely."""
         for run, number, body in await self._table.events():
             if run in self._known:
                 self._note_received(run, number)
@@ -89,15 +92,15 @@ class Incoming:
                     self._follow(run, ITEM.validate_json(body))
 
     def received(self, run: RunId) -> int:
-        """Return the number up to which everything of this run has arrived."""
+        """Return the number up to which all messages of this run have arrived."""
         return self._received.get(run, self._known[run].taken if run in self._known else 0)
 
     def host_of_picture(self, reference: str) -> str | None:
-        """Return the host that has reported this picture."""
+        """Return the host that has reported the picture with this reference; None if unknown."""
         return self._pictures.get(reference)
 
     async def arrive(self, delivery: Delivery) -> None:
-        """Accept a host's message about one of its own runs; others are ignored."""
+        """Receive a host's message about one of its own runs. Others are ignored."""
         _, _, host, written = delivery.subject.split(".", 3)
         try:
             run, item = RunId.parse(written), ITEM.validate_json(bounded(delivery.data))
@@ -118,7 +121,7 @@ class Incoming:
         self._inbox.put_nowait((run, item, delivery))
 
     async def take_in(self) -> None:
-        """Store what has arrived, in batches, before it is acknowledged and followed."""
+        """Store received messages in batches, acknowledge them, and process them. Runs until cancelled."""
         while True:
             batch = [await self._inbox.get()]
             while not self._inbox.empty() and len(batch) < AT_ONCE:
@@ -140,12 +143,14 @@ class Incoming:
                         self._follow(run, item)
 
     def in_record(self, run: RunId, number: int) -> None:
-        """Note that this run's messages up to this number are in the record and need no longer be stored."""
+        """Record that this run's messages up to this number are stored in the task's log, so that they can be
+        deleted.
+        """
         if run in self._known:
             self._taken[run] = number
 
     async def drop_what_is_in_record(self) -> None:
-        """Store that. Raises StoreError, in which case the next call stores it."""
+        """Delete the messages that `in_record` has reported. Raises StoreError; the next call then deletes them."""
         taken, self._taken = self._taken, {}
         if taken:
             try:
@@ -155,7 +160,7 @@ class Incoming:
                 raise
 
     def forget(self, run: RunId) -> None:
-        """Forget a run that is over."""
+        """Delete what is in memory about a run that is over."""
         for kept in (self._received, self._early, self._taken):
             kept.pop(run, None)
 
@@ -169,7 +174,7 @@ class Incoming:
         self._received[run] = last
 
     def _is_its_own(self, run: RunId, host: str, item: Item) -> bool:
-        """Whether the message concerns only this run: the run itself, its questions, and a phone of its host."""
+        """Return whether the message concerns only this run: the run itself, its questions, and a phone of its host."""
         if not isinstance(item, Told):
             return True
         match item.event:
@@ -195,5 +200,5 @@ class Incoming:
 
 
 def _is_of(question: str, run: RunId) -> bool:
-    """Whether a question belongs to this run, with whose id its own begins."""
+    """Return whether a question belongs to this run: its id then begins with the run's."""
     return question.startswith(f"{run}.")

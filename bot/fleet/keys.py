@@ -1,6 +1,7 @@
-"""The keys of a fleet, with which hub and hosts sign in to the engine and secrets are encrypted for a host.
+"""The keys of a fleet: hub and hosts sign in to the engine (message broker) with them, and secrets are encrypted for a
+host.
 
-The files are private to the machine: whoever has them can act as that hub or host.
+The files are private to the computer: whoever has them can act as that hub or host.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class KeysLost(Exception):
 
 
 def new_seed(prefix: int) -> str:
-    """Create the secret seed of a key pair for a user or an account of the engine."""
+    """Create the secret seed of a new key pair. `prefix` says whether it is for a user or an account of the engine
+    (message broker).
+    """
     seed: bytes = nkeys.encode_seed(os.urandom(32), prefix)
     return seed.decode()
 
@@ -42,7 +45,7 @@ def public_of(seed: str) -> str:
 
 
 def is_signed(public: str, text: str, signature: str) -> bool:
-    """Whether the text was signed with this key. The signature is base64, with or without padding."""
+    """Return whether the text was signed with this key. The signature is base64, with or without padding."""
     try:
         raw = base64.b32decode(public)[1:33]
         signed = base64.urlsafe_b64decode(signature.translate(str.maketrans("+/", "-_")) + "==")
@@ -53,7 +56,7 @@ def is_signed(public: str, text: str, signature: str) -> bool:
 
 
 def signed_claims(claims: dict[str, Any], seed: str) -> str:
-    """Return a JWT for the engine, signed by this account."""
+    """Return a JWT for the engine (message broker) with these claims, signed with the account's secret seed."""
     body = claims | {"iss": public_of(seed), "iat": int(time.time())}
     digest = hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).digest()
     body["jti"] = base64.b32encode(digest).decode().rstrip("=")
@@ -63,7 +66,7 @@ def signed_claims(claims: dict[str, Any], seed: str) -> str:
 
 
 def claims_of(token: str) -> dict[str, Any]:
-    """Return the contents of a JWT without checking its signature. Raises ValueError."""
+    """Return the claims of a JWT without checking its signature. Raises ValueError."""
     parts = token.split(".")
     if len(parts) != 3:
         raise ValueError("not a JWT")
@@ -80,24 +83,29 @@ def _base64(data: bytes) -> str:
 
 
 def sealed_for(seal: str, value: str) -> str:
-    """Encrypt a secret so that only the host with this key can read it."""
+    """Encrypt a secret so that only the host with the public key `seal` can read it. Returns base64."""
     box = nacl.public.SealedBox(nacl.public.PublicKey(bytes.fromhex(seal)))
     return base64.b64encode(box.encrypt(value.encode())).decode()
 
 
 def new_code() -> str:
-    """Create the code of an invitation."""
+    """Create a random code for an invitation."""
     return secrets.token_urlsafe(18)
 
 
 def digest_of(code: str) -> str:
-    """Return the digest of a code, which is what gets stored."""
+    """Return the hash of an invitation's code; only the hash is stored."""
     return hashlib.sha256(code.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class HubKeys:
-    """The keys of a hub: it signs in with `user` and admits hosts with `issuer`; `system` may close connections."""
+    """The secret keys of a hub.
+
+    - `user`: Signs in to the engine (message broker).
+    - `issuer`: Signs the admission of hosts.
+    - `system`: May close connections of the engine.
+    """
 
     user: str
     issuer: str
@@ -108,7 +116,7 @@ class HubKeys:
 
     @classmethod
     def kept(cls, path: Path) -> HubKeys:
-        """Load the keys from the file, or create it. Raises KeysLost."""
+        """Load the keys from the file, creating it if it does not exist. Raises KeysLost if it is damaged."""
         if not path.exists():
             made = {
                 "user": new_seed(nkeys.PREFIX_BYTE_USER),
@@ -125,7 +133,11 @@ class HubKeys:
 
 @dataclass(frozen=True)
 class HostKeys:
-    """The keys of a host, with its name and the engine's address. `box` decrypts what was encrypted for it."""
+    """The keys of a host, with its name and the URL of the engine (message broker).
+
+    - `user`: Secret key that signs in to the engine.
+    - `box`: Secret key that decrypts what was encrypted for this host.
+    """
 
     name: str
     url: str
@@ -137,13 +149,13 @@ class HostKeys:
 
     @classmethod
     def new(cls, name: str, url: str) -> HostKeys:
-        """Create new keys."""
+        """Create new keys for a host of this name."""
         box = bytes(nacl.public.PrivateKey.generate()).hex()
         return cls(name, url, new_seed(nkeys.PREFIX_BYTE_USER), box)
 
     @classmethod
     def kept(cls, path: Path) -> HostKeys | None:
-        """Load the keys from the file, None if it does not exist. Raises KeysLost."""
+        """Load the keys from the file; None if it does not exist. Raises KeysLost if it is damaged."""
         if not path.exists():
             return None
         read = _read(path)
@@ -162,7 +174,7 @@ class HostKeys:
         return bytes(nacl.public.PrivateKey(bytes.fromhex(self.box)).public_key).hex()
 
     def opened(self, sealed: str) -> str:
-        """Decrypt a secret that was encrypted for this host. Raises ValueError."""
+        """Decrypt a secret that was encrypted for this host. Raises ValueError if it is for another host."""
         box = nacl.public.SealedBox(nacl.public.PrivateKey(bytes.fromhex(self.box)))
         try:
             return box.decrypt(base64.b64decode(sealed)).decode()

@@ -1,5 +1,5 @@
-"""Registers the fleet, phones on other machines, as a part of the program. The engine's client is only loaded when
-used.
+"""Registers the fleet (phones on other computers) as a part of the program. The message broker's client is loaded only
+when it is used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The messages between hub and hosts: JSON, optionally followed by the bytes of a file or picture on the next line.
+"""The messages between hub and hosts: JSON, optionally followed by the bytes of a file or picture after a line break.
 
-Each host has its own subjects, which end with its name, and the engine allows it no others.
+Each host has its own subjects, which end with its name, and the engine (message broker) allows it no others.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _PHONE_ID: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long hub and host wait for each other, in seconds by the clock of the one that waits."""
+    """Time limits in seconds for how long hub and host wait for each other, by the clock of the one that waits."""
 
     beat: float = 2.0
     away: float = 6.0
@@ -81,42 +81,42 @@ class Patience:
 
 
 def orders_to(host: str) -> str:
-    """Return the subject for orders to a host."""
+    """Return the subject (NATS message address) for orders to a host."""
     return f"fleet.orders.{host}"
 
 
 def events_of(host: str, run: RunId | str) -> str:
-    """Return the subject for a host's reports about a run."""
+    """Return the subject (NATS message address) for a host's reports about a run."""
     return f"fleet.events.{host}.{run}"
 
 
 def beats_to(host: str) -> str:
-    """Return the subject on which the hub sends a host its state every two seconds."""
+    """Return the subject (NATS message address) at which the hub sends a host its state every two seconds."""
     return f"fleet.beat.{host}"
 
 
 def pulse_of(host: str) -> str:
-    """Return the subject on which a host reports every two seconds that it is alive."""
+    """Return the subject (NATS message address) at which a host reports every two seconds that it is alive."""
     return f"fleet.pulse.{host}"
 
 
 def asked_of(host: str) -> str:
-    """Return the subject for the hub's requests to a host."""
+    """Return the subject (NATS message address) for the hub's requests to a host."""
     return f"fleet.ask.{host}"
 
 
 def asked_by(host: str) -> str:
-    """Return the subject for a host's requests to the hub."""
+    """Return the subject (NATS message address) for a host's requests to the hub."""
     return f"fleet.hub.{host}"
 
 
 def inbox_of(host: str) -> str:
-    """Return the subject prefix for answers to a host."""
+    """Return the prefix of the subjects (NATS message addresses) for answers to a host."""
     return f"_INBOX_{host}"
 
 
 class Message(BaseModel):
-    """The base of all messages. Fields that a later version adds are ignored."""
+    """Base class of all messages. Fields that a later version adds are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -125,7 +125,12 @@ M = TypeVar("M", bound=Message)
 
 
 class Wish(Message):
-    """A host's request to join, with its public keys and the code of its invitation."""
+    """A computer's request to join the fleet as a host.
+
+    - `code`: The code of its invitation.
+    - `nkey`: Its public key for signing in.
+    - `seal`: Its public key for encrypting secrets.
+    """
 
     code: str
     nkey: str = Field(pattern=r"^U[A-Z2-7]{55}$")
@@ -133,20 +138,22 @@ class Wish(Message):
 
 
 class Sentence(Message):
-    """A sentence as its kind and values, which the reader words in their own language (see `devices.wording.Words`)."""
+    """A sentence given by its kind and values, so that the receiver can word it in its own language (see
+    `devices.wording.Words`).
+    """
 
     kind: str = Field(max_length=100)
     values: dict[str, str] = Field(max_length=20)
 
     @classmethod
     def of(cls, text: str) -> Sentence | None:
-        """Return the sentence that a text was made from, None for plain text."""
+        """Return the sentence that this text was made from; None for plain text."""
         if not isinstance(text, Words):
             return None
         return cls(kind=text.kind, values={name: str(value) for name, value in text.values.items()})
 
     def worded(self) -> Words:
-        """Word the sentence; a general one if the kind is unknown here or a value is missing."""
+        """Return the sentence as text. It is a general one if the kind is unknown here or a value is missing."""
         form = PHONE_SENTENCES.get(self.kind) or AGENT_SENTENCES.get(self.kind, "")
         if not form or not placeholders(form) <= self.values.keys():
             return words("fleet.unworded")
@@ -154,7 +161,9 @@ class Sentence(Message):
 
 
 class PhoneThere(Message):
-    """A phone of a host, with sentences about its state."""
+    """A phone as its host reports it. The sentences `reason` and `fix` are sent by kind and values, so that the hub
+    can translate them.
+    """
 
     info: PhoneInfo
     reason: Sentence | None = None
@@ -162,7 +171,7 @@ class PhoneThere(Message):
 
     @classmethod
     def of(cls, info: PhoneInfo) -> PhoneThere:
-        """Make the report about a phone from what is known about it."""
+        """Make the report about a phone from its PhoneInfo."""
         return cls(info=info, reason=Sentence.of(info.reason), fix=Sentence.of(info.fix))
 
     @field_validator("info")
@@ -173,7 +182,7 @@ class PhoneThere(Message):
         return info
 
     def seen_at(self, host: str) -> PhoneInfo:
-        """Return the phone as the hub lists it, each text shortened to one line."""
+        """Return the phone's info as the hub lists it for this host, each text shortened to one line."""
         info = self.info
         told: dict[str, Any] = {name: in_line(getattr(info, name), VALUE_LETTERS) for name in _TOLD}
         told |= {"name": in_line(info.name, LONGEST) or info.id[:LONGEST], "host": host}
@@ -187,7 +196,13 @@ class PhoneThere(Message):
 
 
 class Presence(Message):
-    """A host's description of itself. `boot` is new after each start, `number` grows with each change."""
+    """A host's description of itself.
+
+    - `boot`: A random id of the host's start.
+    - `number`: Grows with each change.
+    - `speaks`: Version of its message format.
+    - `version`: Version of its program.
+    """
 
     boot: str = Field(max_length=100)
     number: int
@@ -197,13 +212,16 @@ class Presence(Message):
 
     @classmethod
     def read(cls, data: bytes) -> Presence:
-        """Parse a presence. Raises ValueError."""
+        """Parse a presence. Raises ValueError if it is invalid or exceeds the limits."""
         return cls.model_validate_json(bounded(data))
 
 
 class Pulse(Message):
-    """A host's sign of life, with the number of its current presence and the runs it is working on. `epoch` is the
-    start of the hub whose rules it follows: 0 if it knows none yet, None from a host that does not say.
+    """A host's regular sign of life.
+
+    - `boot`, `number`: Those of its current presence.
+    - `epoch`: The start of the hub whose rules it follows: 0 if it knows none yet, None from a host that does not say.
+    - `working`: The ids of the runs that it is working on.
     """
 
     boot: str = Field(max_length=100)
@@ -213,12 +231,12 @@ class Pulse(Message):
 
     @classmethod
     def read(cls, data: bytes) -> Pulse:
-        """Parse a pulse. Raises ValueError."""
+        """Parse a pulse. Raises ValueError if it is invalid or exceeds the limits."""
         return cls.model_validate_json(bounded(data))
 
 
 class Held(Message):
-    """A lease of a phone, as in the record."""
+    """A lease of a phone: which run has it, and the lease's number (`fence`)."""
 
     phone: str
     run: RunId
@@ -226,8 +244,10 @@ class Held(Message):
 
 
 class Standing(Message):
-    """The state of a run at the hub: the last event that has arrived, and whether messages must be delivered before it
-    may go on.
+    """The state of a run at the hub.
+
+    - `received`: Number of the last message up to which all have arrived.
+    - `hold`: Whether the run must wait, because messages to it are not delivered yet.
     """
 
     received: int = 0
@@ -235,10 +255,13 @@ class Standing(Message):
 
 
 class Beat(Message):
-    """The complete state that the hub sends to a host. A run that is not in it is over; with `leaving` the hub stops.
+    """The complete state that the hub sends to a host every two seconds. A run that is not in it is over.
 
-    `epoch` is new after each start of the hub; `number` grows with each beat. `link` is new after each loss of the
-    connection to the engine, when earlier messages may not have arrived.
+    - `epoch`: New after each start of the hub.
+    - `number`: Grows with each beat.
+    - `link`: New after each loss of the connection to the engine (message broker), when earlier messages may be lost.
+    - `leaving`: Whether the hub is stopping.
+    - `leases`: The leases of the host's phones.
     """
 
     host: str
@@ -251,7 +274,9 @@ class Beat(Message):
 
 
 class OrderSent(Message):
-    """A run for a host, with its person's language. `epoch` and `number` are those of the hub's last beat."""
+    """An order to a host to do a run. `epoch` and `number` are those of the hub's latest beat; `language` is the
+    person's.
+    """
 
     host: str
     epoch: int
@@ -261,7 +286,7 @@ class OrderSent(Message):
 
 
 class Told(Message):
-    """An event of a run, as its `n`th message."""
+    """A host's message with an event of a run. `n` is the message's number within the run."""
 
     kind: Literal["told"] = "told"
     n: int
@@ -269,7 +294,12 @@ class Told(Message):
 
 
 class PhoneWanted(Message):
-    """The run waits for this phone, "" for any of its host; `first` puts it at the head of the queue."""
+    """A host's message that the run waits for a phone.
+
+    - `n`: The message's number within the run.
+    - `phone`: The phone's id, "" for any of this host.
+    - `first`: Whether the run goes to the head of the queue.
+    """
 
     kind: Literal["wanted"] = "wanted"
     n: int
@@ -278,7 +308,9 @@ class PhoneWanted(Message):
 
 
 class PhoneReturned(Message):
-    """The run has returned its phone."""
+    """A host's message that the run has returned its phone. `n` is the message's number within the run, `fence` the
+    lease's number.
+    """
 
     kind: Literal["returned"] = "returned"
     n: int
@@ -291,7 +323,9 @@ ITEM: Final[TypeAdapter[Item]] = TypeAdapter(Item)
 
 
 class GiveAnswer(Message):
-    """An answer for a run. The value of a secret is included, encrypted for the host."""
+    """Request to a host: pass a person's answer to a run. The value of a secret is in `sealed`, encrypted for the
+    host.
+    """
 
     op: Literal["answer"] = "answer"
     id: str
@@ -301,7 +335,7 @@ class GiveAnswer(Message):
 
 
 class GiveSignal(Message):
-    """A person's signal (pause, resume, note or cancel) for a run."""
+    """Request to a host: pass a person's signal (pause, resume, note or cancel) to a run."""
 
     op: Literal["signal"] = "signal"
     id: str
@@ -310,7 +344,7 @@ class GiveSignal(Message):
 
 
 class Rest(Message):
-    """The run does not need its phone for now."""
+    """Request to a host: return the run's phone, which it does not need for now."""
 
     op: Literal["rest"] = "rest"
     id: str
@@ -318,7 +352,7 @@ class Rest(Message):
 
 
 class Release(Message):
-    """The task of the run is over."""
+    """Request to a host: end the run, because its task is over."""
 
     op: Literal["release"] = "release"
     id: str
@@ -326,7 +360,7 @@ class Release(Message):
 
 
 class Refuse(Message):
-    """There is no phone for the run, and there will be none."""
+    """Request to a host: tell the run that it will get no phone, and why."""
 
     op: Literal["refuse"] = "refuse"
     id: str
@@ -335,7 +369,7 @@ class Refuse(Message):
 
 
 class GetFile(Message):
-    """A request for a piece of a stored file, beginning at `offset`."""
+    """Request for a piece of a stored file, beginning at the byte `offset`."""
 
     op: Literal["file"] = "file"
     reference: str
@@ -343,14 +377,14 @@ class GetFile(Message):
 
 
 class UsePhone(Message):
-    """A call of a phone (see `bot.fleet.phone_calls`)."""
+    """Request to a host: call a method of a phone for a person (see `bot.fleet.phone_calls`)."""
 
     op: Literal["phone"] = "phone"
     phone: str
     call: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     held: Held | None = None
-    """The current lease of the phone, from the record."""
+    """The current lease of the phone; None if it is free."""
 
 
 ToHost = Annotated[GiveAnswer | GiveSignal | Rest | Release | Refuse | GetFile | UsePhone, Field(discriminator="op")]
@@ -358,13 +392,13 @@ TO_HOST: Final[TypeAdapter[ToHost]] = TypeAdapter(ToHost)
 
 
 class Hello(Message):
-    """A host's first request, which asks for the hub's rules."""
+    """A host's first request to the hub, which asks for its rules."""
 
     op: Literal["hello"] = "hello"
 
 
 class UseMemory(Message):
-    """A call of the memory of a person whose run the host does."""
+    """Request to the hub: use the remembered facts of a person whose run the host does."""
 
     op: Literal["memory"] = "memory"
     person: str
@@ -377,7 +411,9 @@ TO_HUB: Final[TypeAdapter[ToHub]] = TypeAdapter(ToHub)
 
 
 class Reply(Message):
-    """The answer to a request. A non-empty `error` is a sentence and means that nothing was done; bytes may follow."""
+    """The answer to a request; bytes may follow it. A non-empty `error` is a sentence and means that nothing was
+    done.
+    """
 
     error: str = ""
     missing: bool = False
@@ -385,16 +421,16 @@ class Reply(Message):
     data: Any = None
 
     def bytes(self, body: bytes = b"") -> bytes:
-        """Encode the reply, with any bytes that follow."""
+        """Encode the reply as bytes, followed by `body`."""
         return self.model_dump_json().encode() + b"\n" + body
 
 
 def read_reply(data: bytes) -> tuple[Reply, bytes]:
-    """Decode a reply and the bytes that came with it. Raises ValueError."""
+    """Decode a reply, and return it with the bytes that came with it. Raises ValueError."""
     head, _, body = data.partition(b"\n")
     return Reply.model_validate_json(bounded(head)), body
 
 
 def understands(theirs: int) -> bool:
-    """Whether the other side's version can work with this one."""
+    """Return whether the other side's message version can work with this one."""
     return abs(theirs - SPEAKS) <= 1

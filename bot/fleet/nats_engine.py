@@ -1,4 +1,4 @@
-"""The engine in NATS JetStream: one connection at a time, with all errors as EngineAway."""
+"""The engine (message broker) implemented with NATS JetStream. All errors of its client are raised as EngineAway."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BUCKET_BYTES: Final = 64 * MEBIBYTE
 VALUE_BYTES: Final = 256 * 1024
 """Bytes of one host's presence, enough for 400 phones. So the bucket has room for 256 hosts, whatever each stores."""
 NO_DUPLICATES_S: Final = 0.1
-"""Shortest time for which the engine can be set to remember message ids, which it would share among all hosts; our
+"""Shortest time for which the engine can be set to remember message ids. It would share them among all hosts; these
 messages have none.
 """
 _BOUNDED: Final = StreamConfig(
@@ -69,7 +69,7 @@ AHEAD: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class NatsDelivery:
-    """A message that has arrived from NATS."""
+    """A message received from NATS. Implements `bot.fleet.engine.Delivery`."""
 
     subject: str
     data: bytes
@@ -77,7 +77,7 @@ class NatsDelivery:
     _message: Msg
 
     async def answer(self, data: bytes) -> None:
-        """Send an answer."""
+        """Send an answer to the message. Errors are only logged."""
         if self.reply:
             try:
                 await self._message.respond(data)
@@ -85,7 +85,7 @@ class NatsDelivery:
                 logger.debug("a reply was not sent: %s", error)
 
     async def done(self) -> None:
-        """Acknowledge the message, so that its queue does not deliver it again; does nothing for one delivered only
+        """Acknowledge the message, so that its queue does not deliver it again. Does nothing for one delivered only
         once.
         """
         try:
@@ -95,7 +95,7 @@ class NatsDelivery:
 
 
 class NatsLink:
-    """A connection to NATS."""
+    """A connection to NATS. Implements `bot.fleet.engine.Link`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -108,24 +108,26 @@ class NatsLink:
         return bool(self._client.is_connected) and not self.closed.is_set()
 
     async def ended(self) -> None:
-        """Return once the connection is over."""
+        """Wait until the connection is closed."""
         while self.is_open:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await self.closed.wait()
 
     async def publish(self, subject: str, data: bytes) -> None:
-        """Send a message to whoever is listening now."""
+        """Send a message to all computers that are listening to this subject now."""
         with _as_away():
             await self._client.publish(subject, data)
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
-        """Send a request and return the answer."""
+        """Send a request and return the answer. Raises EngineAway if none comes within `timeout` seconds."""
         with _as_away():
             return (await self._client.request(subject, data, timeout=timeout)).data
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with each message under this subject, one after the other."""
+        """Call `heard` with each message that arrives under this subject, one after the other. Errors of `heard` are
+        logged.
+        """
 
         async def on(message: Msg) -> None:
             try:
@@ -139,43 +141,51 @@ class NatsLink:
             await self._client.subscribe(subject, cb=on)
 
     async def flush(self) -> None:
-        """Return once the engine has received everything that was sent. The client writes its ping at once, ahead of
-        what waits for its writer (`_send_ping`); by the first pong the writer has run, so the second ping is the last.
+        """Wait until the engine has received everything that was sent.
+
+        The client sends its ping at once, ahead of queued messages (`_send_ping`). By the first pong the queue is
+        written, so a second ping is certain to be behind it.
         """
         with _as_away():
             await self._client.flush()
             await self._client.flush()
 
     async def store(self, subject: str, data: bytes) -> None:
-        """Add a message to the queue for hosts that has this subject; return once it is stored there."""
+        """Add a message to the queue to hosts that has this subject. Returns once the engine has stored it."""
         with _as_away():
             await self._stream.publish(subject, data)
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
-        """Create a queue that stores messages under these subjects for its reader: from one host, or to hosts."""
+        """Create a queue that stores messages with these subjects until they are read: messages from one host, or to
+        hosts.
+        """
         await self._add_stream((_FROM_HOST if from_host else _TO_HOSTS).evolve(name=queue, subjects=[subjects]))
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
-        """Deliver the messages of a queue, under this subject or all, at `deliver`: once, or again until `done`."""
+        """Deliver the messages of a queue, those with this subject or all, to the subject `deliver`. With `done` each
+        is repeated until it is acknowledged.
+        """
         made = ConsumerConfig(durable_name=reader, deliver_subject=deliver, filter_subject=subject or None)
         again = made.evolve(ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_S, max_ack_pending=AHEAD)
         with _as_away():
             await self._stream.add_consumer(queue, again if done else made.evolve(ack_policy=AckPolicy.NONE))
 
     async def add_bucket(self, bucket: str) -> None:
-        """Create a bucket. The client's own kind could be emptied by anybody who may write one key, with a
-        `Nats-Rollup` header.
+        """Create a key-value store.
+
+        It is not the client's own kind, which anybody who may write one key could empty with a `Nats-Rollup` header.
         """
         await self._add_stream(_BUCKET.evolve(name=f"KV_{bucket}", subjects=[f"$KV.{bucket}.>"]))
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """Store the value of a key without waiting: a reader may still get the previous value right afterwards. A
-        host may write its own key and not ask what else there is, so this is a plain message.
+        """Store the value of a key without waiting: a reader may still get the previous value right afterwards.
+
+        It is a plain message, because a host may write its own key but not query the store.
         """
         await self.publish(f"$KV.{bucket}.{key}", value)
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """The value of a key; b"" if there is none."""
+        """Return the value of a key in this key-value store; b"" if it has none."""
         with _as_away():
             try:
                 last = await self._stream.get_last_msg(f"KV_{bucket}", f"$KV.{bucket}.{key}")
@@ -208,7 +218,9 @@ def _as_away() -> Iterator[None]:
 
 @asynccontextmanager
 async def connected(address: Address) -> AsyncIterator[Link]:
-    """Yield a connected link until the block ends (see `Connect`)."""
+    """Context manager that yields an open connection to the engine (see `Connect`). Raises EngineAway, or
+    EngineRefused if this computer may not sign in.
+    """
     client = Client()
     link = NatsLink(client)
     faults: list[Exception] = []

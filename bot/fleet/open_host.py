@@ -36,7 +36,9 @@ logger = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> AsyncIterator[Host]:
-    """Yield a host with its own store and phones, to be run within the block. Raises like `open_core`."""
+    """Context manager that yields a host with its own store and phones; call `run` on it within the block. Raises like
+    `open_core`.
+    """
     start_threads()
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))

@@ -1,4 +1,4 @@
-"""Sends the messages of a host's runs: each is stored under its number first, and kept until the hub has it."""
+"""Sends the messages of a host's runs to the hub. Each is numbered and stored first, and kept until the hub has it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from bot.tasks.shielded import ShieldedCalls
 logger = logging.getLogger(__name__)
 
 NEVER: Final = float("-inf")
-"""Time of sending of a message that was not sent yet."""
+"""The time of sending of a message that was not sent yet."""
 
 
 class Outgoing:
-    """Sends written messages while `send` runs, again after `again` seconds unless known to have arrived."""
+    """Sends stored messages to the hub while `send` runs.
+
+    A message that is not known to have arrived is sent again after `again` seconds.
+    """
 
     def __init__(self, host: str, table: FleetTable, again: float) -> None:
         self._host = host
@@ -33,24 +36,26 @@ class Outgoing:
         self._link: Link | None = None
 
     async def load(self) -> tuple[tuple[RunId, Item], ...]:
-        """Load and queue what an earlier start of this host has written and the hub may not have; return it."""
+        """Load and queue the messages that were written before this host's restart and may not have arrived. Returns
+        them.
+        """
         written = await self._table.events()
         for run, number, body in written:
             self._unsent[run, number] = (body, NEVER)
         return tuple((run, ITEM.validate_json(body)) for run, _, body in written)
 
     def use(self, link: Link) -> None:
-        """Send on this link from now on."""
+        """Send on this connection from now on, beginning with everything that may not have arrived."""
         self._link = link
         self.send_anew()
 
     def send_anew(self) -> None:
-        """Send everything again that may not have arrived, because the link to the hub was replaced."""
+        """Send everything again that may not have arrived, because the connection to the hub was replaced."""
         self._unsent = OrderedDict((key, (body, NEVER)) for key, (body, _) in self._unsent.items())
         self._due.set()
 
     async def write(self, run: RunId, item: Item) -> None:
-        """Store a message of this run under its next number, unless the run is over.
+        """Store a message of this run under its next number and queue it. Does nothing if the run is over.
 
         A cancelled caller does not interrupt this: a number that is stored but never sent would be a gap, at which the
         hub would wait for ever.
@@ -58,7 +63,7 @@ class Outgoing:
         await self._writing.unbroken(self._write(run, item.model_dump_json()))
 
     async def stop(self) -> None:
-        """Wait for writes in progress. What they store is sent by the next start."""
+        """Wait for writes in progress. They are sent after the next start."""
         await self._writing.stop(self._again)
 
     async def _write(self, run: RunId, body: str) -> None:
@@ -68,7 +73,7 @@ class Outgoing:
             self._due.set()
 
     async def note_arrived(self, run: RunId, number: int) -> None:
-        """Note that the hub has everything of this run up to this number."""
+        """Record that the hub has all messages of this run up to this number, and delete them."""
         if number <= self._arrived.get(run, 0):
             return
         self._drop(run, number)
@@ -80,19 +85,19 @@ class Outgoing:
             self._arrived[run] = number
 
     async def forget(self, run: RunId) -> None:
-        """Forget a run that is over."""
+        """Delete a run that is over, with its messages."""
         await self._table.forget_run(run)
         self._arrived.pop(run, None)
         self._drop(run, None)
 
     def look_again(self) -> None:
-        """Trigger sending again for messages that have waited too long."""
+        """Send messages again that have waited too long for a confirmation."""
         now = steady_now()
         if any(now - sent > self._again for _, sent in self._unsent.values()):
             self._due.set()
 
     async def send(self) -> None:
-        """Send what is due, in order, until cancelled."""
+        """Send due messages in order, until cancelled."""
         while True:
             await self._due.wait()
             self._due.clear()

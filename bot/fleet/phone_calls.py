@@ -1,4 +1,4 @@
-"""Carries calls of a phone between hub and host: requests and results as JSON and bytes."""
+"""Carries calls of a phone's methods from hub to host: requests and results as JSON and bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGEST: Final = 900_000
 
 
 class DoneThere(BaseModel):
-    """The result of an input that a host has sent to a phone."""
+    """The result of an input that a host has sent to a phone, as a message. See `devices.phone.Done` for the fields."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,17 +46,19 @@ class DoneThere(BaseModel):
 
     @classmethod
     def of(cls, done: Done) -> DoneThere:
-        """Return the result in the form for the hub."""
+        """Convert a `devices.phone.Done` into the message for the hub."""
         notes = tuple(told for note in done.notes if (told := Sentence.of(note)) is not None)
         return cls(field_text=done.field_text, notes=notes, elsewhere=done.elsewhere)
 
     def here(self) -> Done:
-        """Return the result in the hub's own form."""
+        """Convert the message back into a `devices.phone.Done`."""
         return Done(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
 
 
 class Facts(BaseModel):
-    """The fields of an observation other than picture and elements (see `Observation`)."""
+    """The fields of an observation of a phone other than picture and elements. See `devices.phone.Observation` for
+    their meaning.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -74,7 +76,7 @@ class Facts(BaseModel):
 
 
 class Seen(BaseModel):
-    """An observation without its picture, which follows as JPEG."""
+    """An observation of a phone without its picture, which is sent as JPEG after it. Sizes are in pixels."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -85,7 +87,9 @@ class Seen(BaseModel):
 
 
 def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
-    """Encode an observation. Blocks while encoding the picture, so call it in a thread."""
+    """Encode an observation as JSON data and JPEG bytes (b"" without a picture). Blocks while encoding, so call it in
+    a thread.
+    """
     facts = Facts.model_validate(seen, from_attributes=True)
     told = Seen(width=seen.size.width, height=seen.size.height, elements=seen.elements, facts=facts)
     picture = b""
@@ -97,7 +101,9 @@ def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
 
 
 def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
-    """Decode an observation. Blocks while decoding the picture. Raises CaptureFailed."""
+    """Decode an observation from JSON data and JPEG bytes. Blocks while decoding. Raises CaptureFailed if either is
+    invalid.
+    """
     try:
         seen = Seen.model_validate(told)
         image = image_of(picture) if picture else None
@@ -109,14 +115,14 @@ def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
 
 
 def jpeg_of(image: Image.Image) -> bytes:
-    """Encode a picture as JPEG. Blocks."""
+    """Encode a picture as JPEG with quality `QUALITY`. Blocks."""
     buffer = io.BytesIO()
     image.convert("RGB").save(buffer, "JPEG", quality=QUALITY)
     return buffer.getvalue()
 
 
 def image_of(data: bytes) -> Image.Image:
-    """Decode a JPEG. Blocks. Raises OSError."""
+    """Decode a JPEG into an RGB picture. Blocks. Raises OSError if it is invalid."""
     with opened(data, ("JPEG",)) as picture:
         return picture.convert("RGB")
 
@@ -129,7 +135,7 @@ KINDS: Final = {
 
 
 def refused(error: errors.PhoneError) -> Reply:
-    """Encode a PhoneError."""
+    """Encode an error of a phone as a reply."""
     told = Sentence.of(sentence_of(error))
     worded = None if told is None else told.model_dump(mode="json")
     name, uncertain = type(error).__name__, error.uncertain
@@ -151,11 +157,13 @@ def raise_refused(reply: Reply) -> None:
 
 
 class PhoneCalls:
-    """Carries out the hub's requests for a host's phones. Whatever touches a phone needs its lease and is journalled
-    first.
+    """Carries out the hub's requests for a host's phones. Inputs require the phone's lease and are recorded in the
+    journal first.
 
-    `stands_still` says whether a run is leaving its phone alone now; `opened` decrypts what was encrypted for this
-    host.
+    - `phone`: Returns the phone with an id.
+    - `adopt`: Stores the lease under which a person operates the phone.
+    - `stands_still`: Says whether a run is leaving its phone alone now.
+    - `opened`: Decrypts what was encrypted for this host.
     """
 
     def __init__(
@@ -174,7 +182,9 @@ class PhoneCalls:
         self._last: dict[str, Observation] = {}
 
     async def do(self, asked: UsePhone) -> tuple[Reply, bytes]:
-        """Carry out the request; errors of the phone become part of the reply."""
+        """Carry out the request, and return the reply and bytes that go with it. Errors of the phone become part of
+        the reply.
+        """
         try:
             return await self._do(self._phone(asked.phone), asked)
         except errors.PhoneError as error:

@@ -1,4 +1,4 @@
-"""Provides the phones of hosts to the pool."""
+"""Makes the phones of hosts available to the hub's pool of phones."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ CALL_S: Final = 40.0
 
 
 class FleetPhones:
-    """The provider (`devices.provider.DeviceProvider`) of hosts' phones. If two machines report the same id, only the
-    one that the phone belongs to counts (see `PhoneOwners`); the other is a conflict.
+    """The phones of all hosts. Implements `devices.provider.DeviceProvider`.
+
+    If two computers report the same id, only the phone of the owner counts (see `PhoneOwners`); the other one is a
+    conflict.
     """
 
     def __init__(self, hub: Hub, book: NameBook | None) -> None:
@@ -51,7 +53,10 @@ class FleetPhones:
         hub.on_change(self._look)
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Attach the phones; returns once those that are already there are known."""
+        """Load names and owners, and list the phones that hosts have reported by now.
+
+        `others` returns the phones of this computer, so that names and ids do not collide.
+        """
         self._others = others
         self._started = True
         await self._names.load()
@@ -59,35 +64,39 @@ class FleetPhones:
         self._look()
 
     async def stop(self) -> None:
-        """Detach the phones."""
+        """Stop making the phones available: `get` then raises PhoneGone."""
         self._started = False
 
     @property
     def away(self) -> int:
-        """How many servers are unreachable at the moment: hosts, and the engine itself."""
+        """The number of servers that are unreachable at the moment: hosts, and the engine (message broker) itself."""
         return sum(host.away for host in self._hub.hosts.values()) + (not self._hub.online)
 
     def host_of(self, phone_id: str) -> str:
-        """Return the host that has the phone, "" if none has it."""
+        """Return the host that the phone with this id is connected to; "" if no host has it."""
         found = self._found.get(phone_id)
         return HERE if found is None else found.host
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
-        """Whether a phone with this id belongs to this provider."""
+        """Return whether this provider (the hosts' phones, or this computer's) is responsible for the phone with this
+        id.
+        """
         owner = self._hub.owners.of(phone_id)
         return owner is None or (owner != HERE) == (provider is self)
 
     def may_use(self, run: RunId, phone_id: str) -> bool:
-        """Whether a run may be given this phone: a machine that already does the run uses only its own phones."""
+        """Return whether a run may be given this phone. A run that a computer has begun can use only phones of that
+        computer.
+        """
         known = self._hub.known.get(run)
         return known is None or known.host == (self._hub.owners.of(phone_id) or HERE)
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """Every known phone, from memory, in a stable order."""
+        """Return every known phone, from memory, in a stable order."""
         return tuple(self._found.values())
 
     def get(self, phone_id: str) -> Phone:
-        """Return the phone with this stable id. Raises PhoneGone."""
+        """Return the phone with this id. Raises PhoneGone if it is unknown or its host cannot be used."""
         found = self._found.get(phone_id)
         if not self._started or found is None:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -96,11 +105,13 @@ class FleetPhones:
         return self._phones[phone_id]
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Return the list of phones. Nothing is asked, because hosts report changes on their own."""
+        """Return the list of phones. Hosts are not asked, because they report changes on their own."""
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """Rename a phone, also for later starts. Only the hub uses the new name; the host keeps its own."""
+        """Give a phone another name for good, and return its info. Only the hub uses the name; the host keeps its
+        own.
+        """
         if phone_id not in self._found:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
         others = [*self._others(), *(info for key, info in self._found.items() if key != phone_id)]
@@ -109,11 +120,11 @@ class FleetPhones:
         return self._found[phone_id]
 
     async def wait_for_change(self) -> None:
-        """Returns at the next change of presence or health of any phone."""
+        """Wait until any phone comes, leaves or changes its health."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """The phone as soon as it answers, waiting up to `timeout` seconds."""
+        """Return the phone as soon as it can be used. Raises PhoneGone if that takes longer than `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 while True:
@@ -167,12 +178,12 @@ class FleetPhones:
         return Conflict(phone_id, self._hub.owners.of(phone_id) or HERE, claimant)
 
     def note_app(self, phone_id: str, app: str) -> None:
-        """Remember the foreground app from the last answer of the host."""
+        """Store the app that the host reported to be in the foreground."""
         if phone_id in self._found:
             self._found[phone_id] = replace(self._found[phone_id], app=app)
 
     def info_of(self, phone_id: str) -> PhoneInfo | None:
-        """Return what is known about a phone now."""
+        """Return the current info about a phone; None if it is unknown."""
         return self._found.get(phone_id)
 
 
@@ -199,7 +210,9 @@ def _in_conflict(conflict: Conflict, known: PhoneInfo | None) -> PhoneInfo:
 
 
 class HostedPhone:
-    """A phone of a host (`devices.phone.Phone`), for people; runs use the phone directly on the host."""
+    """A phone of a host, as people use it through the hub. Implements `devices.phone.Phone`. Runs use the phone
+    directly on the host.
+    """
 
     def __init__(self, hub: Hub, phones: FleetPhones, phone_id: str) -> None:
         self._hub = hub
@@ -210,7 +223,7 @@ class HostedPhone:
 
     @property
     def info(self) -> PhoneInfo:
-        """The latest knowledge of this phone, from memory."""
+        """The latest info about this phone, from memory."""
         self._info = self._phones.info_of(self._id) or self._info
         assert self._info is not None, "it was told of before it was made"
         return self._info
@@ -224,21 +237,25 @@ class HostedPhone:
         elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        """Look at the phone."""
+        """Look at the phone's screen; see `Phone.observe`."""
         given: dict[str, Any] = {"after": after is not None and after is self._last}
         given |= {"patience": patience, "settle": settle, "elements": elements}
         reply, picture = await self._call("observe", given)
         return await self._seen(reply, picture, fit)
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """Return the observation again if the screen still shows it, None otherwise."""
+        """Return the current observation if the screen still shows what `since` did; None otherwise. See
+        `Phone.confirmed`.
+        """
         if since is not self._last:
             return None
         reply, picture = await self._call("confirmed", {})
         return None if reply.data is None else await self._seen(reply, picture, None)
 
     async def glance(self) -> Image.Image | None:
-        """The screen for a person who watches; elements are not read."""
+        """Return a picture of the screen for a person who watches, without its elements; None if the screen may not be
+        shown.
+        """
         reply, picture = await self._call("glance", {})
         if isinstance(reply.data, dict) and "app" in reply.data:
             self._phones.note_app(self._id, in_line(str(reply.data["app"]), VALUE_LETTERS))
@@ -256,7 +273,9 @@ class HostedPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Send one input, once. The host checks the lease and journals the input first."""
+        """Send one input to the phone, once, and return the result; see `Phone.act`. The host checks the lease and
+        records the input first.
+        """
         del watched, later
         if judged is not None and self._last is not None:
             now = await self.observe()
@@ -279,20 +298,20 @@ class HostedPhone:
             return Done()
 
     async def prepare(self) -> None:
-        """Before a run: wake, unlock without a PIN, keep awake, choose the input method."""
+        """Prepare the phone for use: wake it, unlock it without a PIN, keep it awake, choose the input method."""
         await self._call("prepare", {})
 
     async def restore(self) -> None:
-        """After a run: input method and keep-awake as they were."""
+        """Undo `prepare`: restore the input method and the setting that keeps the phone awake."""
         await self._call("restore", {})
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        """Raise FileRejected, because files only reach a host with a task."""
+        """Raise FileRejected, because files reach a host only together with a task."""
         del data, folder
         raise FileRejected(words("fleet.no_push", name=name))
 
     async def find_files(self, name: str) -> FoundFiles:
-        """The files of shared storage that this name, part of a name, pattern or path means, newest first."""
+        """Return the files in shared storage that match a name, part of a name, pattern or path, the newest first."""
         reply, _ = await self._call("find_files", {"name": name})
         try:
             return FOUND.validate_python(reply.data)
@@ -300,7 +319,9 @@ class HostedPhone:
             raise PhoneError(words("fleet.not_understood", host=self.info.host)) from error
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """Read a file of at most `limit` bytes from the phone's shared storage."""
+        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing or larger
+        than `limit` bytes.
+        """
         _, data = await self._call("pull", {"path": path, "limit": limit})
         return data
 

@@ -1,4 +1,4 @@
-"""Runs sub-tasks on the phones of this machine and of hosts, wherever the phone is."""
+"""Runs sub-tasks on the phones of this computer and of hosts, wherever the chosen phone is."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ ORDER_AGAIN_S: Final = 4.0
 
 
 class FleetRunner:
-    """The runner (`agent.ports.runner.Runner`) of a hub: `local` does runs on this machine's phones, each host those on
-    its own.
+    """The runner of a hub (`agent.ports.runner.Runner`): `local` does runs on this computer's phones, each host those
+    on its own phones.
 
-    The machine that does a run keeps it until it is released, even if it goes away; the run is begun nowhere else.
+    The computer that has begun a run keeps it until the run is released, even if it goes away; the run is started
+    nowhere else.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class FleetRunner:
         frames: FrameFiles,
         verdicts: Callable[[str], Awaitable[tuple[PressVerdict, ...]]],
     ) -> None:
-        """`verdicts` returns the gate's verdicts from when a skill was recorded; a host gets them with the order."""
+        """`verdicts` returns the guard model's verdicts on a recorded skill, which are sent to hosts with an order."""
         self._verdicts = verdicts
         self._local = local
         self._hub = hub
@@ -71,7 +72,7 @@ class FleetRunner:
     # Runner
 
     async def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """Start the sub-task, or attach to it again after a restart; RunEnded is the last event."""
+        """Start the sub-task, or attach to it again after a restart, and yield its events. RunEnded is the last one."""
         run = self._run(order.run)
         known = self._hub.known.get(order.run)
         if known is None:
@@ -93,17 +94,17 @@ class FleetRunner:
                 yield event
 
     async def warm_up(self, order: RunOrder) -> None:
-        """Does nothing, although a sub-task may follow: which machine does a run is only decided with its first
-        order.
-        """
+        """Do nothing: which computer does a run is decided only with its first order."""
 
     async def cool_down(self, run: RunId) -> Usage:
-        """Does nothing, as nothing was warmed up; returns no usage."""
+        """Do nothing, as nothing was warmed up, and return no usage."""
         del run
         return Usage()
 
     async def answer(self, run: RunId, answer: Answer) -> None:
-        """Pass on an answer. The value of a secret leaves this process only encrypted for the host of the run."""
+        """Pass a person's answer to the run. The value of a secret leaves this process only encrypted for the run's
+        host.
+        """
         known = self._hub.known.get(run)
         if known is None:
             self._run(run).before.append(answer)
@@ -113,7 +114,11 @@ class FleetRunner:
             await self._run(run).say(self._run(run).answer_for(known.host, answer))
 
     async def signal(self, run: RunId, signal: Signal) -> None:
-        """Pause, resume, steer or cancel the run. An unreachable host gets the signal before it goes on."""
+        """Pause, resume, steer or cancel the run. A host that is unreachable now gets the signal before it continues
+        the run.
+
+        Raises TimeoutError if a pause could not be delivered.
+        """
         known = self._hub.known.get(run)
         if known is not None and not known.host:
             await self._local.signal(run, signal)
@@ -131,7 +136,7 @@ class FleetRunner:
             raise TimeoutError
 
     async def rest(self, run: RunId) -> None:
-        """Return the phone, restored, because no part of the task needs it for now."""
+        """Let the run return its phone, with its settings restored, because no part of the task needs it for now."""
         known = self._hub.known.get(run)
         if known is None:
             return
@@ -141,7 +146,9 @@ class FleetRunner:
             await self._local.rest(run)
 
     async def release(self, run: RunId) -> None:
-        """Return the phone, restored, because the task is over; an unreachable host does so once it learns of it."""
+        """End the run and return its phone, with its settings restored, because the task is over. An unreachable host
+        does so later.
+        """
         known = self._hub.known.get(run)
         self._runs.pop(run, None)
         if known is None or not known.host:
@@ -155,8 +162,9 @@ class FleetRunner:
             await self._leases.release(run)
 
     async def shutdown(self) -> None:
-        """Stop every run at its next safe point and give its phone back; its events end without RunEnded. Hosts
-        finish the step that they are in and wait for the next start.
+        """Stop every run at its next safe point; its events end without RunEnded.
+
+        Runs on this computer return their phones. Hosts finish the current step and wait for the hub's next start.
         """
         for run in self._runs.values():
             run.close()
@@ -168,15 +176,15 @@ class FleetRunner:
     # HubRuns
 
     def told(self, run: RunId, item: Item) -> None:
-        """Handle a host's message about a run, in the order of the numbers."""
+        """Process a host's message about a run. Messages are processed in the order of their numbers."""
         self._run(run).take(item)
 
     def waits_to_say(self, run: RunId) -> bool:
-        """Whether there are undelivered messages for the run."""
+        """Return whether there are undelivered messages to the run's host."""
         return run in self._runs and bool(self._runs[run].to_say)
 
     def host_changed(self, host: str) -> None:
-        """React to a host that came, left, restarted or has been away for too long."""
+        """Notify the runs of a host that came, left, restarted or has been away for too long."""
         for run in list(self._runs.values()):
             known = self._hub.known.get(run.id)
             if known is not None and known.host == host:
@@ -184,7 +192,9 @@ class FleetRunner:
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
         """Send orders again for runs that the host should be working on but does not name: they were lost on the way,
-        or with its process.
+        or in a restart.
+
+        `runs` are the ids of the runs that the host is working on.
         """
         now = steady_now()
         for run in self._runs.values():
@@ -195,18 +205,18 @@ class FleetRunner:
                 self._later(run.give(host, run.order))
 
     def say_again(self) -> None:
-        """Deliver messages that could not be delivered before."""
+        """Try again to deliver messages that could not be delivered."""
         for run in self._runs.values():
             known = self._hub.known.get(run.id)
             if known is not None and run.to_say and not run.saying.locked() and self._hub.hosts.usable(known.host):
                 self._later(run.say_all(known.host))
 
     def leases(self) -> Iterable[Lease]:
-        """Return the leases that runs hold now."""
+        """Return the leases of phones that runs have now."""
         return self._leases.held
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """Note that the record has this event of a task; reports up to it need no longer be kept."""
+        """Record that this event is stored in the task's log, so that host messages up to it can be deleted."""
         run = self._runs.get(RunId(task))
         if run is not None:
             run.in_record(event)

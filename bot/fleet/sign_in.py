@@ -1,4 +1,5 @@
-"""Decides who may sign in to the engine, which asks the hub about every unknown key (auth callout).
+"""Decides which computers may sign in to the engine (message broker), which asks the hub about every unknown key (auth
+callout).
 
 A host that has joined signs in with its key and may use only its own subjects. An invitation's code allows its bearer
 to submit public keys, once.
@@ -41,13 +42,15 @@ JOIN_INBOX: Final = "_INBOX_join"
 
 
 def delivery_of(host: str) -> str:
-    """Return the subject at which the engine delivers a host's orders."""
+    """Return the subject (NATS message address) at which the engine (message broker) delivers a host's orders."""
     return f"fleet.deliver.{host}"
 
 
 def permissions_of(host: str) -> dict[str, Any]:
-    """Return the subjects that a host may use: only its own, and none that the engine itself answers, because it would
-    send the answer wherever the host wants, with unlimited rights.
+    """Return the permissions of a host in the form of NATS: it may use only its own subjects.
+
+    It may use none that the engine itself answers, because the engine would send the answer wherever the host wants,
+    with unlimited rights.
     """
     says = [
         events_of(host, "*"),
@@ -68,7 +71,9 @@ class JoinRefused(EngineAway):
 
 
 async def join(url: str, name: str, code: str, *, connect: Connect = connected) -> HostKeys:
-    """Use an invitation's code to join, and return the new host's keys. Raises EngineAway and JoinRefused."""
+    """Join a hub with the code of an invitation, and return the new host's keys. Raises EngineAway, and JoinRefused if
+    the code is not valid.
+    """
     made = HostKeys.new(name, url)
     wish = Wish(code=code, nkey=public_of(made.user), seal=made.seal)
     try:
@@ -82,14 +87,14 @@ async def join(url: str, name: str, code: str, *, connect: Connect = connected) 
 
 
 class SignIn:
-    """Answers the engine's sign-in requests, and admits hosts that join."""
+    """Answers the sign-in requests of the engine (message broker), and admits hosts that join."""
 
     def __init__(self, keys: HubKeys, table: FleetTable) -> None:
         self._keys = keys
         self._table = table
 
     async def listen(self, link: Link) -> None:
-        """Answer on this link from now on."""
+        """Answer sign-in requests that arrive on this connection."""
         await link.listen(CALLOUT, self._asked)
 
     async def invite(self, name: str, code: str) -> None:
@@ -98,8 +103,9 @@ class SignIn:
         await self._table.invite(digest_of(code), name, expires=now + INVITATION_MINUTES * 60, now=now)
 
     async def join(self, delivery: Delivery) -> KnownHost | None:
-        """Admit the host that submits its keys, and send the reason if its code is not valid, in which case None is
-        returned.
+        """Admit the host whose request to join this is, and return it.
+
+        If its code is not valid, the reason is sent to it and None is returned.
         """
         if not delivery.reply.startswith(f"{JOIN_INBOX}."):
             return None
@@ -156,9 +162,10 @@ class SignIn:
 
 
 async def disconnect(connect: Connect, system: Address, host: str) -> None:
-    """Close all connections that were admitted as this host. `system` is the hub's address in the engine's own account.
+    """Close all connections that were admitted as this host. `system` is the address with which the hub may do that.
 
-    The engine is asked for them, because there may be two with one key, or some from before the hub's last start.
+    The engine is asked for the connections, because there may be two with one key, or some from before the hub's last
+    start.
     """
     asked = json.dumps({"auth": True, "user": host, "limit": 1024}).encode()
     try:
@@ -180,7 +187,12 @@ def server_configuration(
     tls: tuple[str, str] = ("", ""),
     websocket: int = 0,
 ) -> str:
-    """Return the configuration for this hub's nats-server. `tls` names the files with a certificate and its key."""
+    """Return the text of the configuration file for this hub's nats-server.
+
+    - `store`: The server's data directory.
+    - `tls`: The files with a certificate and its key; "" for no encryption.
+    - `websocket`: The port for WebSocket connections; 0 for none.
+    """
     certificate, key = tls
     secure = f'tls {{ cert_file: "{certificate}", key_file: "{key}" }}' if certificate else ""
     socket = ""

@@ -1,1 +1,1 @@
-"""What goes out: one actor per conversation, so that a chat that has to wait holds up no other."""
+"""Sends messages to chats. Each chat has its own asyncio task, so that a slow or rate-limited chat delays no other."""

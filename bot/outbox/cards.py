@@ -1,4 +1,6 @@
-"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, and frozen at the end."""
+"""Keeps the card of each task in its chat up to date: sends it once, edits it in place, sends a new one before it gets
+too old to edit, and finishes it at the end.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class CardSlot:
-    """The cards of one conversation. Only the newest state of a task is ever shown."""
+    """Sends and edits the cards of one conversation. Only the newest state of a task is shown."""
 
     def __init__(
         self,
@@ -52,18 +54,18 @@ class CardSlot:
         self._shown: dict[str, Message] = {}
         self._frozen: set[str] = set()
         self._kept: dict[str, CardRef] = {}
-        """Cards as the store has them: nobody else writes them while this conversation goes on."""
+        """Stored cards by task, as a cache: no other code writes them while this conversation runs."""
         self._unkept: dict[str, CardRef] = {}
         """Cards that were sent while nothing could be written."""
 
     async def show(self, task: Task) -> bool:
-        """Update the card to the task's current state. False if nothing had to be sent.
+        """Update the card to the task's current state. Returns False if nothing had to be sent.
 
-        A card that was deleted, or is at a place that the task has left, is made anew. Raises FloodWait, ChatGone (the
-        place is gone) or ChatError.
+        A new card is sent if the old one was deleted, is too old to edit, or is at a place that the task has left.
+        Raises FloodWait, ChatGone (the place no longer exists) or ChatError.
         """
         if self._chat.capabilities.counts_down and task.id in self._shown:
-            return False  # such a chat draws it by itself: that it was sent has opened its place
+            return False  # such a chat draws the card itself; sending it once has opened its place
         message = await self._rendered(task)
         card = await self._card(task.id)
         moves = card is not None and (self._is_old(card) or card.message.address != task.place)
@@ -86,8 +88,8 @@ class CardSlot:
         return True
 
     async def freeze(self, task: Task) -> None:
-        """Edit the card once more, with the outcome and without buttons; does nothing if there is no card. Raises
-        FloodWait.
+        """Edit the card for the last time, with the outcome and without buttons. Does nothing if there is no card.
+        Raises FloodWait.
         """
         if task.id in self._frozen:
             return
@@ -101,8 +103,8 @@ class CardSlot:
         self._frozen.add(task.id)
 
     async def next_look(self, task: Task) -> float | None:
-        """When the card is due for an update without news (Unix seconds): for its clock while the task works, and to
-        move before it is too old.
+        """Return when the card needs an update even without news (Unix seconds): for its clock while the task works,
+        and before it is too old to edit. None if never.
         """
         card = await self._card(task.id)
         if card is None:
@@ -113,7 +115,7 @@ class CardSlot:
         return None if math.isinf(min(times)) else min(times)
 
     def forget(self, task: str) -> None:
-        """Forget the task: its final message was sent, or never will be."""
+        """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._shown.pop(task, None)
         self._frozen.discard(task)
         self._kept.pop(task, None)

@@ -1,5 +1,5 @@
-"""The actor of one conversation (a chat, or one task's part of it): sends one thing at a time, notifying messages
-first, within the chat's budget.
+"""Sends everything that goes to one conversation (a chat, or one task's thread), one message at a time within the rate
+limits; messages that notify people come first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RETRY_FIRST = 2.0
 RETRY_MOST = 300.0
 """Maximum seconds between retries."""
 FINISHED_KEPT = 1000
-"""More messages than one chat is sent while the table is read once."""
+"""Ids of finished messages that are remembered: more than one chat is sent while the table is read once."""
 GIVE_UP = 24 * 3600.0
 """Seconds after which an undeliverable message is given up: the longest time that a question waits."""
 
@@ -60,7 +60,10 @@ def _in_place(final: Message, task: Task, place: Address) -> Message:
 
 
 class Conversation:
-    """Everything that goes out to one chat and its threads, or to one task if threads have their own budgets."""
+    """Sends everything that goes to one chat and its threads, or to one task if threads have rate limits of their own.
+
+    `run` is an asyncio task of its own; the other methods tell it what to send.
+    """
 
     def __init__(
         self,
@@ -79,7 +82,7 @@ class Conversation:
         self._time = time
         self._chat = RateLimitedChat(chat, rate_limit_of, place, time)
         self._questions = ShownQuestions(self._chat, task_service)
-        # What shows the steps by itself needs no messages of them.
+        # A chat that shows the steps itself needs no messages about them.
         self._steps = StepStream(task_service, store.tasks, "none" if chat.capabilities.counts_down else streaming)
         cards = CardSlot(self._chat, task_service, store.cards, store.frames, zone, time.now)
         self._low_priority = LowPriorityQueue(
@@ -89,47 +92,49 @@ class Conversation:
         self._finished: Recent[int, None] = Recent(FINISHED_KEPT)
         """The last rows that were sent or given up: one that was read just before is not offered again."""
         self._refused: dict[int, int] = {}
-        """How often the chat did not take a row as it was."""
+        """How often the chat refused each row."""
         self._left: set[str] = set()
-        """Tasks whose place is gone."""
+        """Tasks whose place no longer exists."""
         self._wake = asyncio.Event()
         self._stopping = False
         self._resting = False
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being sent, and nothing is known that will be."""
+        """Whether nothing is being sent, and nothing is waiting to be sent."""
         return self._resting and not self._rows and not self._left and self._low_priority.idle
 
     async def adopt(self, task: Task) -> None:
-        """Take over a task from an earlier process."""
+        """Take over a task that an earlier process of the service was working on."""
         await self._questions.adopt(task)
         self.changed(task)
 
     def offer(self, row: OutboxRow) -> None:
-        """Add a message that is due; one that is already known changes nothing."""
+        """Add a stored message that is due. Does nothing if it is known already."""
         if row.id not in self._finished:
             self._rows.setdefault(row.id, row)
             self._wake.set()
 
     def changed(self, task: Task) -> None:
-        """Report that something changed about the task, or about the task it is a part of."""
+        """Tell the conversation that the task, or the task that it is a part of, has changed, so that its card is
+        updated.
+        """
         self._low_priority.moved(task)
         self._wake.set()
 
     def leave(self, task: str) -> None:
-        """Move the task to another place, if there is one, because its place is gone."""
+        """Let the task's messages go to another place if there is one, because its current place no longer exists."""
         self._left.add(task)
         self._wake.set()
 
     def stop(self) -> None:
-        """Finish what is being sent, and then stop."""
+        """Let `run` finish the message that is being sent, and then end."""
         self._stopping = True
         self._chat.hurry()
         self._wake.set()
 
     async def run(self) -> None:
-        """Send messages until stopped."""
+        """Send messages until `stop` is called."""
         while not self._stopping:
             self._wake.clear()
             while self._left:
@@ -191,7 +196,7 @@ class Conversation:
         except ChatError as error:
             await self._later(row, str(error))
         except StoreAway as away:
-            # Nothing was sent that is not kept; the row is as it was.
+            # Nothing was sent without being stored; the row is unchanged.
             logger.info("message %s of task %s waits: %s", row.id, row.task, away)
             self._rows[row.id] = replace(row, not_before=self._time.now() + RETRY_FIRST)
         except Exception:
@@ -284,16 +289,16 @@ class Conversation:
 
 
 class Pointless(Exception):
-    """The message need not be sent any more; the text says why, for the record."""
+    """Raised when a message need not be sent any more. The text says why and is stored."""
 
 
 async def message_for(
     row: OutboxRow, task: Task, *, task_service: TaskService, frames: Frames, capabilities: Capabilities, now: float
 ) -> Message:
-    """The contents that the message should have now. Raises Pointless.
+    """Return the contents that a stored message should have now. Raises Pointless if it need not be sent any more.
 
-    If an earlier process died while sending it, it is marked as a possible repeat, unless the platform shows a nonce
-    once.
+    If an earlier process died while sending it, the contents say that it may be a repetition, unless the platform
+    itself ignores repetitions.
     """
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.payload:
@@ -301,7 +306,7 @@ async def message_for(
             return await render_watch(task, frames=frames, now=now, repeated=repeated)
         case FinalPayload(quiet):
             recap = None
-            if not capabilities.counts_down:  # who shows steps and screen by itself has no use for it
+            if not capabilities.counts_down:  # a chat that shows steps and screen itself does not need it
                 # One phone after the other, not in turns.
                 steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
                 recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
@@ -341,9 +346,10 @@ async def message_for(
 
 
 def degrade(message: Message, times: int, title: str) -> Message:
-    """A smaller version of a message that the platform has refused this many times, at last only its task's `title`.
+    """Return a smaller version of a message that the platform has refused `times` times.
 
-    Raises Pointless if nothing remains.
+    First it loses pictures and files, then its text, so that only the task's `title` and the buttons remain. Raises
+    Pointless if nothing remains to try.
     """
     if not times:
         return message

@@ -1,4 +1,4 @@
-"""Messages that may wait: cards, and the silent messages about steps. The card goes first; several steps share one
+"""Sends messages that can wait: cards, and silent messages about steps. Cards come first; several steps share one
 message, and none is lost.
 """
 
@@ -25,12 +25,12 @@ from bot.texts import speaking
 Streaming = Literal["threads", "all", "none"]
 
 FOLD = 5
-"""Number of steps of a task that share one message, so that its card keeps its pace; the end sends the rest."""
+"""Steps that share one message, so that they do not slow down the card; the remaining ones are sent at the end."""
 
 
 class StepStream:
-    """The steps of one conversation that are still to be shown. Those that an earlier process showed are not shown
-    again.
+    """The steps of one conversation that are still to be shown as messages. Those shown by an earlier process are left
+    out.
     """
 
     def __init__(self, task_service: TaskService, tasks: Tasks, streaming: Streaming) -> None:
@@ -40,10 +40,10 @@ class StepStream:
         self._told: dict[str, int] = {}
         self._waiting: dict[str, list[StepRow]] = {}
         self._threads: set[Address] = set()
-        """Places that are known to be for tasks alone; they stay so."""
+        """Threads that are known to have been opened for a task."""
 
     async def collect(self, task: Task) -> None:
-        """Add the task's new steps."""
+        """Add the task's new steps, if the setting `streaming` wants them shown at its place."""
         if self._streaming == "none" or (self._streaming == "threads" and not await self._has_thread(task)):
             return
         if task.id not in self._told:
@@ -55,7 +55,7 @@ class StepStream:
             self._waiting.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
-        """Whether the task has a thread that is used for tasks only."""
+        """Return whether the task has a thread that is used for tasks only."""
         if task.place is None or task.place in self._threads:
             return task.place is not None
         if made_for_tasks := await self._tasks.made_for_tasks(task.place):
@@ -63,14 +63,15 @@ class StepStream:
         return made_for_tasks
 
     def forget(self, task: str) -> None:
-        """Forget the task: its final message was sent, or never will be."""
+        """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._told.pop(task, None)
         self._waiting.pop(task, None)
 
     def next(self) -> tuple[StepRow, ...]:
-        """The steps to show next in one message, of the task that has waited longest; they stay until `taken`.
+        """Return the steps to show next in one message: those of the task that has waited longest. They remain until
+        `taken`.
 
-        None while every task has only a few: its card shows them as they come.
+        Empty while no task has `FOLD` steps waiting; its card shows them as they come.
         """
         many = [waiting for waiting in self._waiting.values() if len(waiting) >= FOLD]
         if not many:
@@ -79,11 +80,11 @@ class StepStream:
         return tuple(longest)
 
     def left(self, task: str) -> tuple[StepRow, ...]:
-        """All waiting steps of a task."""
+        """Return all steps of a task that wait to be shown."""
         return tuple(self._waiting.get(task, ()))
 
     async def taken(self, steps: tuple[StepRow, ...]) -> None:
-        """Remove steps that were shown, or cannot be."""
+        """Remove steps that were shown or cannot be shown, and store how many of the task's steps were shown."""
         for step in steps:
             waiting = self._waiting.get(step.task, [])
             if step in waiting:
@@ -108,7 +109,10 @@ logger = logging.getLogger(__name__)
 
 
 class LowPriorityQueue:
-    """The silent messages of one conversation. `leave` is called with a task whose place is gone."""
+    """The silent messages of one conversation: cards, steps, and edits of answered questions.
+
+    `leave` is called with the number of a task whose place no longer exists.
+    """
 
     def __init__(
         self,
@@ -128,26 +132,26 @@ class LowPriorityQueue:
         self._time = time
         self._leave = leave
         self._changed: dict[str, float] = {}
-        """Tasks whose card is to be brought up to date, each not before that time."""
+        """Tasks whose card must be updated, with the earliest time for it."""
         self._states: dict[str, dict[str, tuple[TaskState, bool, bool]]] = {}
-        """How tasks stood with their parts, whether they were being ended, and whether there was a screen to show, when
-        that was last told.
-        """
+        """State, `ending` and whether there is a screenshot, by task and part, as of the last update."""
         self._answers: set[str] = set()
-        """Tasks whose card is what somebody waits for: it is new, or what they pressed changes it."""
+        """Tasks whose card a person is waiting for: it is new, or shows the effect of a pressed button."""
         self._looks: dict[str, float] = {}
-        """When a card is looked at again without news: for its clock, and to move it."""
+        """When each card needs an update without news: for its clock, or to move it."""
         self._card_turn = True
         self._steps_from = float("-inf")
         self._failures = 0
 
     def changed(self, task: str) -> None:
-        """Report that something about the task is new."""
+        """Mark the task as changed, so that its card is updated."""
         self._changed.setdefault(task, 0.0)
 
     def moved(self, task: Task) -> None:
-        """Report that the task, or a part of it, has changed. A card that is new, or shows another state or its
-        first screen, is treated as an answer to the person who gave the task or pressed its button.
+        """Mark the task (or the task that it is a part of) as changed.
+
+        If its state is new, or it has its first screenshot, the card is sent with the urgency of an answer to a
+        person.
         """
         shown = task.parent or task.id
         now = (task.state, self._task_service.ending(task.id), task.frame is not None)
@@ -163,14 +167,14 @@ class LowPriorityQueue:
         return not self._changed and not self._looks and not self._steps.next()
 
     def urgency(self) -> Urgency | None:
-        """The highest urgency among what can be shown now; None if there is nothing."""
+        """Return the highest urgency among the messages that can be sent now; None if there are none."""
         cards = self._due_cards()
         if any(task in self._answers for task in cards):
             return Urgency.ANSWER
         return Urgency.LOW if cards or self._due_steps() else None
 
     def waits(self) -> list[float]:
-        """Seconds until something that was put off can be done."""
+        """Return after how many seconds each thing that was postponed can be sent."""
         now = self._time.now()
         times = [*self._changed.values(), *self._looks.values()]
         if self._steps.next():
@@ -178,7 +182,9 @@ class LowPriorityQueue:
         return [time - now for time in times if time > now]
 
     async def do(self) -> None:
-        """Show a card, beginning with those that answer somebody; or several steps, at most every other turn."""
+        """Send one thing: a card (first those that answer a person), or a message with several steps, at most every
+        other time.
+        """
         cards, steps = self._due_cards(), self._due_steps()
         answers = [task for task in cards if task in self._answers]
         if steps and not answers and not (cards and self._card_turn):
@@ -189,10 +195,10 @@ class LowPriorityQueue:
             await self._show((answers or cards)[0])
 
     async def finish(self, task: Task, attempt: int) -> None:
-        """Do what comes before a final message: send the remaining steps in one message, update answered questions, and
-        freeze the card.
+        """Do what comes before a task's final message: send the remaining steps in one message, update answered
+        questions, and finish the card.
 
-        Raises FloodWait, and ChatError while the steps should be retried (`attempt` counts from 0).
+        `attempt` counts from 0. Raises FloodWait, and ChatError while sending the steps should be tried again.
         """
         self._changed.pop(task.id, None)
         self._looks.pop(task.id, None)
@@ -213,7 +219,7 @@ class LowPriorityQueue:
         await self._cards.freeze(task)
 
     def forget(self, task: str) -> None:
-        """Forget the task: its final message was sent, or never will be."""
+        """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._steps.forget(task)
         self._cards.forget(task)
         self._looks.pop(task, None)
@@ -254,7 +260,7 @@ class LowPriorityQueue:
         if not await self._questions.settle(task):
             self._changed[task.id] = self._time.now() + SETTLE_AGAIN
         if task.state is TaskState.ENDED or task.request.watch is not None:
-            return  # the final message tells the rest and freezes the card; a reading has none
+            return  # the final message contains the rest and finishes the card; a watch's reading has none
         await self._steps.collect(task)
         await self._cards.show(task)
         if (look := await self._cards.next_look(task)) is not None:

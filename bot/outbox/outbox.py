@@ -1,6 +1,4 @@
-"""The outbox: passes due messages to the actor of their conversation, and keeps the actors alive while there is
-work.
-"""
+"""The outbox: passes due messages to the asyncio task of their conversation, and keeps these tasks running."""
 
 from __future__ import annotations
 
@@ -26,11 +24,11 @@ from bot.store.store import Store
 from bot.tasks.service import TaskService
 
 LOOK_AGAIN = 15.0
-"""Seconds between two looks at the table without news, for messages that were put off or whose chat was not
+"""Seconds between two reads of the table without news, for messages that were postponed or whose chat was not
 connected.
 """
 STOP_LIMIT = 5.0
-"""Seconds that a send in progress gets to finish at the end; one that is cut off is uncertain at the next start."""
+"""Seconds that a send in progress gets to finish when the service stops; otherwise its result is unknown."""
 AFTER_FAULT = 1.0
 """Seconds to wait after an unexpected error."""
 
@@ -38,10 +36,13 @@ logger = logging.getLogger(__name__)
 
 
 class Outbox:
-    """Sends the messages that are due in the store, and keeps the cards up to date.
+    """Sends the stored messages that are due, and keeps the cards up to date.
 
-    `chats` is by platform and may grow while this runs. `rate_limits` also count what others send. `clock` returns Unix
-    seconds; `sleep` waits for some.
+    - `chats`: The connected chats by platform; may grow while this runs.
+    - `streaming`: Where steps are shown as messages: in threads, everywhere or nowhere.
+    - `rate_limits`: Shared with the answers to people, so that these count too.
+    - `clock`: Returns Unix seconds; `sleep` waits for a number of seconds.
+    - `zone`: The time zone of times in messages.
     """
 
     def __init__(
@@ -72,18 +73,20 @@ class Outbox:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
-        """Begin to send, and take over the cards of tasks from an earlier process."""
+        """Start sending in the background, and take over the cards of tasks from an earlier process."""
         self._unsubscribe = self._task_service.subscribe(self._listen)
         for task in await self._task_service.active():
             if task.parent:
-                continue  # it shows where the task shows of which it is a part
+                continue  # a part is shown on the card of its whole task
             conversation = self._conversation(task)
             if conversation is not None:
                 await conversation.adopt(task)
         self._dispatcher = asyncio.create_task(self._forever(self._dispatch), name="outbox")
 
     async def stop(self) -> None:
-        """Finish what is being sent within STOP_LIMIT seconds, and end. Messages that are due stay in the store."""
+        """Finish the messages that are being sent within `STOP_LIMIT` seconds, and stop. Messages that are due remain
+        stored.
+        """
         unsubscribe, self._unsubscribe = self._unsubscribe, lambda: None
         unsubscribe()
         for conversation in self._conversations.values():
@@ -98,7 +101,9 @@ class Outbox:
         await asyncio.gather(*ending, return_exceptions=True)
 
     async def move(self, old: Address, new: str) -> None:
-        """Continue the tasks of the chat `old` in the chat `new`; their addresses are changed already."""
+        """Continue the tasks of the chat `old` in the chat with the id `new`. Their stored addresses must have been
+        changed before.
+        """
         for key in [key for key in self._conversations if key[0] == replace(old, thread="")]:
             self._conversations.pop(key).stop()
         for task in await self._task_service.active():
@@ -108,7 +113,7 @@ class Outbox:
         self._wake.set()
 
     async def reconnect(self, platform: str) -> None:
-        """Use the new chat of this platform, or none, for its tasks from now on."""
+        """Use the present chat of this platform (or none) for its tasks, after `chats` was changed."""
         for key in [key for key in self._conversations if key[0].platform == platform]:
             self._conversations.pop(key).stop()
         for task in await self._task_service.active():
@@ -118,8 +123,8 @@ class Outbox:
         self._wake.set()
 
     async def leave(self, place: Address) -> None:
-        """Move unfinished tasks away from `place`, a thread or a chat with its threads, because nobody can be
-        reached there.
+        """Move the unfinished tasks at `place` (a thread, or a chat with its threads) to another place, because the
+        bot can no longer write there.
         """
         for task in await self._task_service.active():
             here = task.place or task.origin

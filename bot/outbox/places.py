@@ -1,4 +1,4 @@
-"""Where a task's messages go: its place is opened once, before its first message."""
+"""Decides where a task's messages go. Its place (a thread or the chat) is opened once, before its first message."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ logger = logging.getLogger(__name__)
 
 
 def conversation_of(task: Task) -> Address:
-    """The chat in which a task runs; its threads share the chat's budget."""
+    """Return the address of the chat in which the task was given, without thread: all its threads share one rate
+    limit.
+    """
     origin = task.origin
     return Address(origin.platform, origin.account, origin.chat, origin.guild)
 
 
 def is_group(task: Task) -> bool:
-    """Whether other people can read along. In a private chat the id is the person's own, where that matters for the
-    budget.
+    """Return whether other people can read the chat in which the task was given. A private chat is recognised by
+    having the person's own id.
     """
     return task.origin.chat != task.person.id
 
 
 async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address:
-    """The task's place, opened now if it has none yet. Raises what `Chat.open_place` raises."""
+    """Return the task's place, and open it if it has none yet. Raises what `Chat.open_place` raises."""
     if task.place is not None:
         return task.place
     followed = await task_service.get(task.request.follows) if task.request.follows else None
@@ -41,10 +43,12 @@ async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address
 
 
 async def another_place(task: Task, chat: Chat, task_service: TaskService) -> bool:
-    """Give a task whose place is gone the next one: after a thread that was opened for tasks its chat, otherwise the
-    private chat with its person, because another thread may be hidden from some people in the chat.
+    """Give a task whose place no longer exists another one: after its thread, the chat; after the chat, the private
+    chat with its person.
 
-    False if there is none left, so that its messages have to be given up.
+    A task given inside a thread that was not opened for tasks goes directly to the private chat, because the thread
+    may have been hidden from some people in the chat. Returns False if there is no place left, so that its messages
+    are given up.
     """
     place = task.place or task.origin
     if place.thread and (place != task.origin or await task_service.made_for_tasks(place)):

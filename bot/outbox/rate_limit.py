@@ -1,4 +1,4 @@
-"""Rate limits of chats: every call that sends or edits is counted, in the windows that the platforms use."""
+"""Rate limits of chats: counts every sent or edited message in the time windows that the platforms use."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from bot.domain.outgoing import Message, Turn, at_once
 
 
 class Urgency(Enum):
-    """What a call is for. The value is the share of a budget that it leaves to more urgent calls."""
+    """What a call to the platform is for. The value is the share of the rate limit that is reserved for more urgent
+    calls.
+    """
 
     LOW = 1 / 4
-    """Cards and steps: the next one tells the same."""
+    """Cards and steps: the next one contains the same information."""
     ANSWER = 1 / 10
-    """Answers to what people type and press, which may be as often as they like."""
+    """Answers to what people type and press, which may be frequent."""
     URGENT = 0.0
     """Questions, notices and final messages."""
 
 
 class Window:
-    """A rate limit: at most so many calls within any span of so many seconds."""
+    """Counts the calls of one rate limit: at most `Budget.calls` within any `Budget.seconds`."""
 
     def __init__(self, budget: Budget, clock: Callable[[], float]) -> None:
         self._budget = budget
@@ -34,12 +36,13 @@ class Window:
         self._times: deque[float] = deque(maxlen=budget.calls)
 
     def spent(self) -> None:
-        """Count a call that goes out now."""
+        """Count a call to the platform that is made now."""
         self._times.append(self._clock())
 
     def delay(self, urgency: Urgency) -> float:
-        """Seconds until a call may go out. If the budget is too small to reserve a share, the wait is longer
-        instead.
+        """Return the seconds until a call of this urgency may be made.
+
+        A limit too small to reserve a share of it for urgent calls makes less urgent ones wait longer instead.
         """
         kept = int(self._budget.calls * urgency.value)
         free = self._budget.calls - kept
@@ -50,14 +53,14 @@ class Window:
 
 
 class Account:
-    """The rate limit that all chats of one bot account share."""
+    """The rate limits that all chats of one bot account share."""
 
     def __init__(self, budgets: Sequence[Budget], clock: Callable[[], float]) -> None:
         self.windows = tuple(Window(budget, clock) for budget in budgets)
 
 
 class ChatRateLimit:
-    """The budget of one conversation within that of its account. After a flood error, everything waits."""
+    """The rate limits of one conversation and of its account. While the platform demands silence, all calls wait."""
 
     def __init__(
         self, capabilities: Capabilities, clock: Callable[[], float], *, group: bool, account: Account | None = None
@@ -72,21 +75,21 @@ class ChatRateLimit:
         """Unix seconds until which the platform asked for silence."""
 
     def spent(self) -> None:
-        """Count a call that goes out now."""
+        """Count a call to the platform that is made now, also in the account's rate limits."""
         self._last = self._clock()
         for window in self._windows:
             window.spent()
 
     def silence(self, seconds: float) -> None:
-        """Record that the platform asked for silence."""
+        """Record that the platform demands that nothing be sent for `seconds`."""
         self.silent_until = max(self.silent_until, self._clock() + seconds)
 
     def silent(self) -> float:
-        """Seconds of silence that remain."""
+        """Return the remaining seconds of the silence that the platform demands; 0 if there is none."""
         return max(0.0, self.silent_until - self._clock())
 
     def delay(self, urgency: Urgency) -> float:
-        """Seconds until the next call of this urgency may go out; 0 for now."""
+        """Return the seconds until the next call of this urgency may be made; 0 for now."""
         waits = [self.silent(), *(window.delay(urgency) for window in self._windows)]
         if urgency is Urgency.LOW:
             waits.append(self._last + self._interval - self._clock())
@@ -94,8 +97,8 @@ class ChatRateLimit:
 
 
 class ChatRateLimits:
-    """The rate limits of all conversations. Everything sent to a conversation shares its limit, answers to people
-    included.
+    """The rate limits of all conversations. Everything sent to a conversation counts in the same limit, answers to
+    people included.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -104,7 +107,9 @@ class ChatRateLimits:
         self._accounts: dict[tuple[str, str], Account] = {}
 
     def of(self, capabilities: Capabilities, place: Address, *, group: bool) -> ChatRateLimit:
-        """The rate limit of a place: that of its chat, unless threads have their own."""
+        """Return the rate limit of a place: that of its chat, unless threads have limits of their own. `group` says
+        whether the chat is a group.
+        """
         conversation = place if capabilities.threads_apart else replace(place, thread="")
         if (rate_limit := self._rate_limits.get(conversation)) is None:
             key = (place.platform, place.account)
@@ -115,10 +120,10 @@ class ChatRateLimits:
 
 
 class RateLimitedChat:
-    """A chat as its actor uses it, within the rate limits. Each part of a message takes a turn.
+    """A chat whose calls wait for the rate limits. Each part of a message is counted separately.
 
-    `delay` says when something silent may begin; what has begun continues at the urgency of the chat. `rate_limit_of`
-    returns the limit of a place; it begins at `place` and follows what is sent.
+    `rate_limit_of` returns the limit of a place. The current limit is that of `place` at first, then that of the last
+    call. `urgency` is that of the calls made here.
     """
 
     def __init__(
@@ -143,19 +148,19 @@ class RateLimitedChat:
 
     @property
     def silent_until(self) -> float:
-        """Unix seconds until which the platform asked for silence."""
+        """The Unix time until which the platform demands that nothing be sent; in the past if it does not."""
         return self._rate_limit.silent_until
 
     def delay(self, urgency: Urgency) -> float:
-        """Seconds until something of this urgency may begin."""
+        """Return the seconds until a call of this urgency may begin."""
         return self._rate_limit.delay(urgency)
 
     def hurry(self) -> None:
-        """Finish at once what is being sent, because the service stops."""
+        """Send without waiting from now on, because the service stops."""
         self._hurry.set()
 
     async def ready(self) -> None:
-        """Wait until the next call may go out. Raises FloodWait if the platform has asked for silence."""
+        """Wait until the next call may be made. Raises FloodWait if the platform demands silence."""
         while not self._hurry.is_set() and (wait := self._rate_limit.delay(self._urgency)) > 0:
             if self._rate_limit.silent() > 0:
                 raise FloodWait(self._rate_limit.silent())
@@ -180,7 +185,7 @@ class RateLimitedChat:
             raise
 
     async def close(self, place: Address) -> None:
-        """Close the task's place; see `Chat.close_place`."""
+        """Close a task's place; see `Chat.close_place`."""
         try:
             await self.chat.close_place(place)
         except FloodWait as flood:
@@ -188,13 +193,17 @@ class RateLimitedChat:
             raise
 
     async def turn(self) -> None:
-        """Wait as `ready` does, and count the call that goes out now."""
+        """Wait until the next call may be made, and count it. Raises FloodWait if the platform demands silence."""
         await self.ready()
         self._rate_limit.spent()
 
 
 class ReplyTurns:
-    """Makes the turns that answers at a place wait for. `chats` is by platform and may grow."""
+    """Makes the turns (functions to await before sending) for answers to people, so that these respect the rate
+    limits.
+
+    `chats` are the connected chats by platform and may grow.
+    """
 
     def __init__(self, rate_limits: ChatRateLimits, chats: Mapping[str, Chat], time: WaitingClock) -> None:
         self._rate_limits = rate_limits
@@ -202,11 +211,15 @@ class ReplyTurns:
         self._time = time
 
     def __call__(self, place: Place) -> Turn:
-        """The turn for answers at this place; it raises FloodWait while the platform wants silence there."""
+        """Return the turn for answers at this place. The turn raises FloodWait while the platform demands silence
+        there.
+        """
         return self._turn(place, Urgency.ANSWER)
 
     def for_a_press(self, place: Place) -> Turn:
-        """The turn for editing a pressed message, which a person is looking at: it leaves no reserve."""
+        """Return the turn for editing the message whose button was pressed. It may use the whole rate limit, as a
+        person is looking at it.
+        """
         return self._turn(place, Urgency.URGENT)
 
     def _turn(self, place: Place, urgency: Urgency) -> Turn:

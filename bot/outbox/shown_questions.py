@@ -1,4 +1,4 @@
-"""Open questions in the chats: they lose their buttons once they are closed, wherever that happened."""
+"""Removes the buttons of questions in chats once these are closed, wherever that happened."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bot.outbox.rate_limit import RateLimitedChat
 from bot.tasks.service import TaskService
 
 TRIES = 100
-"""Attempts to edit a closed question, some time apart; longer than a chat is likely to be unreachable."""
+"""Most attempts to edit a closed question, spread over a longer time than a chat is likely to be unreachable."""
 
 logger = logging.getLogger(__name__)
 
 
 class ShownQuestions:
-    """The questions shown in one conversation, with their tasks."""
+    """The questions that are shown with buttons in one conversation."""
 
     def __init__(self, chat: RateLimitedChat, task_service: TaskService) -> None:
         self._chat = chat
@@ -26,19 +26,19 @@ class ShownQuestions:
         self._failures: dict[str, int] = {}
 
     def shown(self, question: str, task: str) -> None:
-        """Record that the question is shown in this message with its buttons."""
+        """Record that a message with buttons shows this question of this task."""
         self._open[question] = task
 
     async def adopt(self, task: Task) -> None:
-        """Take over the questions that an earlier process showed."""
+        """Record the open questions of a task that an earlier process of the service showed."""
         for question in await self._task_service.open_questions(task=task.id):
             if question.message is not None:
                 self.shown(question.question.id, task.id)
 
     async def settle(self, task: Task) -> bool:
-        """Remove the buttons of the task's closed questions, and show who answered. Raises FloodWait.
+        """Edit the messages of the task's closed questions: remove their buttons and show who answered.
 
-        False while one of them could not be edited and should be retried.
+        Returns False if one of them could not be edited and should be tried again. Raises FloodWait.
         """
         settled = True
         for question_id in [known for known, owner in self._open.items() if owner == task.id]:

@@ -1,1 +1,3 @@
-"""What is kept: a database of SQLite or PostgreSQL, and pictures as files beside it. The only place with SQL."""
+"""The service's storage: one database (SQLite or PostgreSQL), and pictures as files next to it. Only this package
+contains SQL.
+"""

@@ -1,6 +1,7 @@
-"""Who did what: tasks that were taken in, answers, changes of rights, and what was refused to known people.
+"""The audit log: which person did what (gave a task, answered a question, changed a right, was refused), and when.
 
-Strangers are not in it; they are only counted (`bot.store.counters`). A secret's text is never in it.
+People without any right are not recorded here, only counted (`bot.store.counters`). Secret texts are never stored in
+it.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from bot.store.tables.metadata import Number
 from bot.store.tables.people import audit
 
 KEPT = 100_000
-"""Entries that are kept; the oldest go first, so that nobody can fill the disk by being refused."""
+"""Number of entries that are stored; the oldest are deleted first, so that refused people cannot fill the disk."""
 DETAIL_LIMIT = 500
-"""Characters of a detail that are kept."""
+"""Most characters of a detail that are stored."""
 
 
 class AuditKind(StrEnum):
-    """What happened."""
+    """The kind of event that an audit entry records."""
 
     ACCEPTED = "accepted"
     ANSWERED = "answered"
@@ -57,13 +58,17 @@ class AuditKind(StrEnum):
 
 
 class FileDetail(BaseModel):
-    """What became of the wish for a file of a phone. It is kept as JSON."""
+    """The outcome of a person's request for a file on a phone. Stored as JSON.
+
+    - `what`: "fetched", or why the file was not sent: it is "hidden" (may not be read), too "large", from "elsewhere"
+      (the phone did not hand it out), or the phone is "busy" with a task.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     what: Literal["fetched", "hidden", "large", "elsewhere", "busy"]
     file: str
-    """The phone, and the path or what was asked for."""
+    """The phone's name, and the path or what was asked for."""
     size: int = 0
     """Bytes, where the file was found."""
     task: str = ""
@@ -71,7 +76,13 @@ class FileDetail(BaseModel):
 
 
 class YesDetail(BaseModel):
-    """A yes that was given ahead, taken back, or let a message pass. It is kept as JSON, its text cut."""
+    """An approval given in advance: it was granted, revoked, or let a message be sent. Stored as JSON; `text` is
+    shortened.
+
+    - `to`: The recipient of the message.
+    - `by`: The person who approved (name or id).
+    - `app`: The app that sends it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -91,8 +102,14 @@ Detail = str | FileDetail | YesDetail
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One thing that somebody did. `detail` is the answer's text, why none came, the check that refused, the right, the
-    yes that was given ahead, or what became of the wish for a file.
+    """One entry of the audit log.
+
+    - `number`: Id of the entry, ascending with time.
+    - `at`: When it happened, in Unix seconds.
+    - `person`: Who did it.
+    - `task`: Id of the task concerned, "" for none.
+    - `detail`: Depends on `kind`: the text of an answer, why there was none, the check that refused, the right, the
+      approval given in advance, or the outcome of a request for a file.
     """
 
     number: int
@@ -115,7 +132,7 @@ _PAGE: Final = (
 
 
 class Audit:
-    """The table of the audit. Entries are added and never changed."""
+    """The table of audit entries. Entries are added and never changed; only the latest `KEPT` are stored."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
@@ -130,17 +147,20 @@ class Audit:
         task: str = "",
         detail: Detail = "",
     ) -> None:
-        """One more, together with what it tells of."""
+        """Add an entry in the caller's transaction, so that it is committed together with the change that it records.
+
+        `detail` is shortened to `DETAIL_LIMIT` characters, and the oldest entries beyond `KEPT` are deleted.
+        """
         entry = AuditEntry(0, self._clock(), kind, person, task, _cut(detail))
         rows = await transaction.fetch(_ADD, _ENTRY.values(entry))
         await transaction.fetch(_FORGET, {"last": rows[0]["number"] - KEPT})
 
     async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: Detail = "") -> None:
-        """One more, by itself. Raises StoreError."""
+        """Add an entry in a transaction of its own; see `add`. Raises StoreError."""
         await self._database.write(lambda transaction: self.add(transaction, kind, person, task=task, detail=detail))
 
     async def page(self, limit: int, before: int | None = None) -> tuple[AuditEntry, ...]:
-        """The latest entries first, those older than the entry `before` when it is given."""
+        """Return at most `limit` entries, the latest first; with `before`, only entries with a smaller number."""
         last = _LAST_NUMBER if before is None else before
         return _ENTRY.read_all(await self._database.fetch(_PAGE, {"before": last, "limit": limit}))
 

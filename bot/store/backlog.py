@@ -1,4 +1,4 @@
-"""The table of what was written while the service was away."""
+"""The table of messages that people wrote while the service was not running."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.store.json_columns import address_of, address_text, message_text, row_n
 from bot.store.tables.chats import missed
 
 KEEP_SECONDS = 7 * 86400.0
-"""How long something can still be pressed for; ours."""
+"""How long a person can still press the button that carries out a missed message. Our choice."""
 
 _LATE: Final = Codec(Late, missed)
 _MISSED: Final = Codec(Missed, missed)
@@ -40,13 +40,18 @@ _RELEASE: Final = update(missed).where(_THAT).values(done=False)
 
 
 class MissedTable:
-    """The missed messages, in order of arrival."""
+    """The table of messages that arrived while the service was not running, in order of arrival.
+
+    The service does not carry them out by itself: it lists them in one message per chat, with a button for each.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, late: Late, *, now: float) -> bool:
-        """Store a missed message, and remove those that are too old. False if its event is stored already."""
+        """Store a missed message; return False if its event is stored already. Also delete messages older than
+        `KEEP_SECONDS`.
+        """
 
         async def work(transaction: Transaction) -> bool:
             await transaction.fetch(_FORGET_OLD, {"oldest": now - KEEP_SECONDS})
@@ -55,36 +60,36 @@ class MissedTable:
         return await self._database.write(work)
 
     async def get(self, missed: str) -> Missed | None:
-        """The missed message with this number; None if there is none."""
+        """Return the missed message with this id; None if there is none, or if `missed` is not a number."""
         number = row_number(missed)
         return None if number is None else _MISSED.first(await self._database.fetch(_GET, {"id": number}))
 
     async def unlisted(self) -> tuple[Address, ...]:
-        """The places with messages that still have to be listed."""
+        """Return the places (chats or threads) that have missed messages not yet shown to people."""
         return tuple(address_of(row["place_address"]) for row in await self._database.fetch(_UNLISTED))
 
     async def to_list(self, place: Address) -> tuple[Missed, ...]:
-        """The messages to list at this place."""
+        """Return the missed messages of this place that are not yet shown to people, in order of arrival."""
         return _MISSED.read_all(await self._database.fetch(_TO_LIST, {"place": address_text(place)}))
 
     async def listed_in(self, message: MessageRef) -> tuple[Missed, ...]:
-        """The missed messages that this message lists."""
+        """Return the missed messages that this message of the service lists."""
         return _MISSED.read_all(await self._database.fetch(_LISTED_IN, {"message": message_text(message)}))
 
     async def list_in(self, missed: tuple[Missed, ...], message: MessageRef) -> None:
-        """Record that this message lists these missed messages."""
+        """Record that the service's message `message` lists these missed messages."""
         await self._each(_LIST, missed, message=message_text(message))
 
     async def forget(self, missed: tuple[Missed, ...]) -> None:
-        """Remove these missed messages, which have no place where they could be listed any more."""
+        """Delete these missed messages, because there is no place left where they could be shown."""
         await self._each(_FORGET, missed)
 
     async def claim(self, missed: str) -> bool:
-        """Mark a missed message as being carried out; False if another press was faster."""
+        """Mark a missed message as being carried out. Returns False if another press of its button came first."""
         return bool(await self._database.execute(_CLAIM, {"id": int(missed)}))
 
     async def release(self, missed: str) -> None:
-        """Mark a missed message as not carried out after all, so that it can be pressed for again."""
+        """Undo `claim`: the message was not carried out, so its button can be pressed again."""
         await self._database.execute(_RELEASE, {"id": int(missed)})
 
     async def _each(self, statement: Statement, missed: tuple[Missed, ...], **values: Value) -> None:

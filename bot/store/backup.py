@@ -1,9 +1,9 @@
-"""A backup of the data directory in one file, made while the service works.
+"""A backup of the data directory in one file, made while the service runs.
 
-The file is a zip: `backup.json`, the two databases, what people have written beside them (skills, members, MCP
-servers, documents), and the pictures and the settings file when they are wanted. The settings file has keys and tokens
-in it. The checkpoints are copied before the store: a store that knows a little more than the checkpoints is what a
-crash leaves behind too, and the start knows how to go on from there.
+The file is a zip archive with `backup.json`, the two databases, the files that people wrote (skills, members, MCP
+servers, documents) and, on request, the pictures and the settings file, which contains keys and access tokens. The
+checkpoints are copied before the store, so the copied store may be slightly newer than the checkpoints; a crash leaves
+the same state, and the service recovers from it at its next start.
 """
 
 from __future__ import annotations
@@ -35,19 +35,22 @@ MANIFEST = "backup.json"
 FORMAT = 1
 DATABASES = (CHECKPOINTS_NAME, DATABASE_NAME)
 SIGNED_IN = ("console_sessions", "tokens")
-"""The tables of who is signed in, and of tokens: a backup that is put back must not open what was closed since."""
+"""Tables of sign-ins and access tokens. They are left out: restoring a backup must not revive access revoked since."""
 _NOTHING: Final[Mapping[str, Path]] = MappingProxyType({})
 _SEGMENT: Final = r"[^/\\\x00-\x1f\x7f\ud800-\udfff]{1,200}"
 WRITTEN_NAME: Final = re.compile(rf"{_SEGMENT}(/(?!\.){_SEGMENT}){{0,16}}")
-"""What a file that people have written may be called in a backup: no way out of the folder, no hidden file."""
+"""Valid names of people's files in a backup: a relative path that cannot leave its folder and is not hidden."""
 BUSY_S = 15.0
-"""How long a copy waits for a writer that holds the file."""
+"""How long a copy waits for another process to release its lock on the database file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a backup holds: the version of the store's schema, how many pictures, and the names of the files that people
-    have written, such as "skills/pay-rent/SKILL.md".
+    """What a finished backup contains.
+
+    - `version`: Version of the store's schema.
+    - `frames`: Number of pictures.
+    - `written`: Names in the archive of the files that people wrote, such as "skills/pay-rent/SKILL.md".
     """
 
     version: int
@@ -64,13 +67,14 @@ def back_up(
     written: Mapping[str, Path] = _NOTHING,
     record: Path | None = None,
 ) -> Copied:
-    """Copy the data directory into `file`, which is there completely or not at all. `settings` is the name of the
-    settings file, "" to leave it out; `written` are files that people have written, by their names in the backup, and
-    are left out where a name is none for a backup. `record` is the folder with the two databases, if not the data
-    directory. Blocks.
+    """Write a backup of the data directory to `file`, which appears complete or not at all. Blocks.
 
-    Raises StoreError when there is nothing to copy, when `file` is there already, or when it cannot be written, and
-    what `looked_through` raises.
+    `frames` includes the pictures. `settings` is the name of the settings file in the directory, "" to leave it out.
+    `written` maps names in the backup to files that people wrote; names that do not match `WRITTEN_NAME` are skipped.
+    `record` is the folder of the two databases, the data directory by default.
+
+    Raises StoreError when a database is missing, when `file` exists, or when it cannot be written, and whatever
+    `looked_through` raises.
     """
     if file.exists():
         raise StoreError(words("backup.there", file=file))
@@ -101,20 +105,20 @@ def back_up(
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """A consistent copy of a database that others may be writing to. Raises StoreError or StoreCorrupt."""
+    """Make a consistent copy of an SQLite database while others may write to it. Raises StoreError or StoreCorrupt."""
     with (
         explained(source),
         closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S)) as read,
         closing(sqlite3.connect(target)) as written,
     ):
-        # In one go: a copy in parts begins anew whenever somebody else writes in between.
+        # In one go: a copy in parts starts again whenever another process writes in between.
         read.backup(written, pages=-1)
-        # One file, without a -wal beside it.
+        # One file, without a write-ahead log next to it.
         written.execute("PRAGMA journal_mode = DELETE")
 
 
 def empty(store: Path, table: str) -> None:
-    """Take all rows out of a table of the copy."""
+    """Delete all rows of a table in this database file. Raises StoreError or StoreCorrupt."""
     with explained(store), closing(sqlite3.connect(store)) as database, database:
         database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our names
 
@@ -122,8 +126,9 @@ def empty(store: Path, table: str) -> None:
 def looked_through(folder: Path) -> int:
     """Check both databases in the folder and return the version of the store's schema.
 
-    Raises StoreCorrupt, also for what is not ours in them, or StoreTooOld or StoreTooNew when one is from another
-    program than this one and the releases before it.
+    Raises StoreCorrupt when a file is damaged or contains tables, triggers or the like that this program does not
+    create, StoreTooOld when one was made before the first release or by another program, and StoreTooNew when the
+    schema is newer than this program.
     """
     version = 0
     for name in DATABASES:
@@ -133,7 +138,7 @@ def looked_through(folder: Path) -> int:
             version = int(database.execute("PRAGMA user_version").fetchone()[0])
             if version > (known := migrations()[-1][0]):
                 raise StoreTooNew(words("backup.too_new", version=version, known=known))
-            # Before anything is read by which something in it could be run.
+            # Before any query that could run code hidden in the file, such as a trigger or view.
             ours = checkpoints_shape() if name == CHECKPOINTS_NAME else store_shape(version)
             if other := difference(shape_of(database), ours):
                 raise StoreCorrupt(words("backup.other_shape", name=name, what=other))
@@ -145,7 +150,9 @@ def looked_through(folder: Path) -> int:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what can be wrong with a database or an archive into sentences."""
+    """Context manager that turns errors of SQLite and zip files into StoreError or StoreCorrupt with a sentence about
+    `path`.
+    """
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -159,10 +166,10 @@ def _pictures(directory: Path) -> list[Path]:
 
 
 def _pack(made: Path, folder: Path, version: int, pictures: list[Path], beside: Mapping[str, Path]) -> set[str]:
-    """Write the archive; returns the names of what is in it beside the databases."""
+    """Write the archive; returns the names of the files in it other than the databases."""
     kept: set[str] = set()
     with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        # A time that a zip file cannot tell, such as that of a file from 1970, becomes the nearest that it can.
+        # A file time that a zip archive cannot represent (before 1980) is replaced by the nearest possible one.
         with zipfile.ZipFile(out, "w", strict_timestamps=False) as archive:
             for name in DATABASES:
                 archive.write(folder / name, name, zipfile.ZIP_DEFLATED)

@@ -1,4 +1,4 @@
-"""What a backup brings beside the past: who may do what from then on, and what goes on by itself."""
+"""What takes effect when a backup is restored: people's rights, settings, and schedules and tasks that would run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from bot.store.people import GIFT, GRANT, LINKED
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What works for a person: a schedule, with when it is due as it was written, or (`when` is "") a task."""
+    """A schedule or unfinished task in a backup.
+
+    - `person`: Whom it works for.
+    - `when`: When a schedule is due, in the words in which it was written; "" for a task.
+    - `text`: What is to be done.
+    """
 
     id: str
     person: Person
@@ -26,10 +31,12 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """Everything in a store that has an effect once a service goes on with it.
+    """Everything in a backed-up store that has an effect once a service runs with it.
 
-    `moves` are chats as (platform, old id, new id): lists that name the old one open the new one. `settings` are
-    (name, value), as admins have set them.
+    - `links`: Groups of accounts, each group being one person's.
+    - `moves`: Chats whose id changed, as (platform, old id, new id); permissions for the old id also hold for the new
+      one.
+    - `settings`: Settings changed by admins, as (name, value).
     """
 
     people: tuple[Person, ...]
@@ -45,7 +52,10 @@ class Brought:
 
 
 def brought(store: Path) -> Brought:
-    """Read it from a store of any version whose shape was looked at. Blocks. Raises sqlite3.Error."""
+    """Read these contents from a store's database file of any schema version. Blocks. Raises sqlite3.Error.
+
+    The file must have been checked before (`bot.store.backup.looked_through`).
+    """
     with closing(sqlite3.connect(store)) as database:
         database.row_factory = sqlite3.Row
 

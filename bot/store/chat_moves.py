@@ -1,4 +1,4 @@
-"""Chats that have another id now, and everything that lived in them."""
+"""Chats whose id on the platform changed, and how everything stored for them moves to the new id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOVE: Final = insert(moved_chats, moved_chats.c.keys()).on_conflict_do_nothing(
 
 
 def _is_there(address: ColumnElement[str]) -> ColumnElement[bool]:
-    """Whether an address, as it is kept, begins as those in the chat do."""
+    """Return the condition that a stored address is in the chat: it begins like all addresses there."""
     return func.substr(address, 1, bindparam("length", type_=Integer())) == bindparam("beginning")
 
 
@@ -53,19 +53,20 @@ _REWRITE: Final[Sequence[tuple[Statement, Statement]]] = tuple(
 
 
 class Moves:
-    """The table of moved chats."""
+    """The table of chats whose id changed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self) -> Mapping[tuple[str, str], str]:
-        """(platform, old id) → new id."""
+        """Return all changes of chat ids, as a mapping of (platform, old id) to the new id."""
         return {(row["platform"], row["old"]): row["new"] for row in await self._database.fetch(_MOVED)}
 
     async def move(self, old: Address, new: str, *, now: float) -> bool:
-        """Store that a chat has a new id, and move everything that belongs to it. False if that was stored before.
+        """Record that a chat has a new id, and change the stored addresses in it. Returns False if the move is
+        recorded already.
 
-        Messages are not moved: cards are sent again, and so are open questions.
+        Platforms do not move messages along: cards and open questions are sent again in the new chat.
         """
 
         async def work(transaction: Transaction) -> bool:
@@ -86,5 +87,5 @@ class Moves:
 
 
 def _beginning(old: Address) -> str:
-    """How the address of each place in that chat begins, as it is kept."""
+    """Return the beginning that the stored addresses of all places in that chat have in common."""
     return json_text([old.platform, old.account, old.chat])[:-1] + ","

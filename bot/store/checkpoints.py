@@ -1,4 +1,4 @@
-"""What the checkpoints of the graphs have in common, whichever database keeps them."""
+"""Saving LangGraph checkpoints: the part that SQLite and PostgreSQL have in common."""
 
 from __future__ import annotations
 
@@ -14,29 +14,36 @@ from bot.store.errors import StoreError
 from bot.store.waiting import PatientWrites
 
 PRUNE_EVERY: Final = 20
-"""Super-steps of a thread after which its earlier checkpoints go. A step on a phone has five; each keeps the whole
-state, and nobody goes back further than to the last."""
+"""LangGraph super-steps of a thread after which its earlier checkpoints are deleted. A step on a phone has five; each
+checkpoint holds the whole state, and only the last is ever resumed."""
 _OF_THE_GRAPH: Final = "__"
-"""Begins the names of LangGraph's own channels: questions, answers, errors. Those of a state are ordinary words."""
+"""Prefix of LangGraph's own channels (interrupts, resume values, errors). A state's channels are ordinary words."""
 _NOTHING: Final = "__no_writes__"
-"""What a node has written that wrote nothing."""
+"""The channel that LangGraph writes for a node without any output."""
 
 
 class Checkpoints(BaseCheckpointSaver[str], ABC):
-    """Keeps the last checkpoint of each thread, and for a moment a few before it. What is pending (questions, answers,
-    errors) belongs to the last one and stays. While nothing can be written, the graph stands still. All raises
-    StoreError and its kinds.
+    """A LangGraph checkpoint saver that keeps the last checkpoint of each thread, and for a short time a few earlier
+    ones.
+
+    Pending writes (interrupts, resume values, errors) belong to the last checkpoint and are kept with it. While the
+    database cannot be written, a save waits and the graph with it. All methods may raise StoreError and its
+    subclasses.
     """
 
     _writes: PatientWrites
 
     @property
     def trouble(self) -> str:
-        """Why writing fails at the moment; "" if it works, or was not tried."""
+        """Why writing fails at the moment; "" if it works or was not tried yet."""
         return self._writes.trouble
 
     async def probe(self) -> None:
-        """While nothing can be written, look whether it can again: the graph that failed does not."""
+        """If the last write failed, try to write again, so that `trouble` is up to date. Does nothing otherwise; never
+        raises StoreError.
+
+        A graph whose write failed does not try again by itself.
+        """
         if self.trouble:
             with suppress(StoreError):
                 await self._writes.once(self._try_out)
@@ -47,28 +54,36 @@ class Checkpoints(BaseCheckpointSaver[str], ABC):
 
     @abstractmethod
     async def size(self) -> int:
-        """Bytes that the checkpoints take on the disk."""
+        """Return how many bytes the checkpoints take on the disk."""
 
     @abstractmethod
     async def forget(self, task: str) -> None:
-        """Delete the checkpoints of a task and its runs."""
+        """Delete the checkpoints of a task, of its runs and of its team members."""
 
 
 def serializer() -> JsonPlusSerializer:
-    """Reads only plain data and LangGraph's own types. LANGGRAPH_STRICT_MSGPACK says the same, but counts only where it
-    was set before anything imported LangGraph.
+    """Return a serializer that reads only plain data and LangGraph's own types, and no arbitrary Python objects.
+
+    The environment variable LANGGRAPH_STRICT_MSGPACK does the same, but only if it is set before LangGraph is
+    imported.
     """
     return JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
 def is_pending(writes: Sequence[tuple[str, Any]]) -> bool:
-    """Whether there is more in what belongs to a checkpoint than a node has written: the next checkpoint has that a
-    moment later.
+    """Return whether a checkpoint's writes, as (channel, value), contain more than node output: an interrupt, answer
+    or error.
+
+    Plain node output is part of the next checkpoint a moment later, so it need not be stored separately.
     """
     return any(channel.startswith(_OF_THE_GRAPH) and channel != _NOTHING for channel, _ in writes)
 
 
 def threads_of(task: str) -> tuple[str, str, str, str, str]:
-    """The thread of a task, and the two ranges of names (from, and before) of those of its runs and members."""
+    """Return the LangGraph thread ids that belong to a task.
+
+    The result is the task's own thread, then two half-open ranges of names as (from, before, from, before): the
+    threads of its runs and those of its team members.
+    """
     # "." is the character behind "-", and ";" behind ":": every run and member of the task and of no other.
     return f"task:{task}", f"run:{task}-", f"run:{task}.", f"member:{task}:", f"member:{task};"

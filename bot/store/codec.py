@@ -1,4 +1,4 @@
-"""Rows of tables as frozen dataclasses or models, and these as rows, by the types of their fields."""
+"""Converts between table rows and frozen dataclasses or pydantic models, guided by the types of their fields."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = TypeVar("Kind")
 
 
 class _Leaf(NamedTuple):
-    """How a field is read from its column, and written to it; None where it is kept as it is."""
+    """How a field's value is converted from and to its column; None where it is stored unchanged."""
 
     read: Callable[[Any], Any] | None = None
     write: Callable[[Any], Value] | None = None
@@ -32,19 +32,19 @@ _TEXTS: Final[dict[Any, _Leaf]] = {
     Address: _Leaf(address_of, address_text),
     MessageRef: _Leaf(message_of, message_text),
 }
-"""Types with a text of their own, the same for equal values: rows are looked up by it."""
+"""Types stored as text. Equal values have equal texts, so that rows can be looked up by them."""
 _NUMBER: Final = _Leaf(lambda kept: "" if kept is None else str(kept), lambda text: int(text) if text else None)
 """The id of a row, which is a text in the program; "" is NULL."""
 
 
 class Codec(Generic[Kind]):
-    """Reads and writes the rows of one table.
+    """Converts between the rows of one table and values of one dataclass or pydantic model.
 
-    A field is kept in the column of its name. Where there is none and it is a dataclass, its own fields are, in columns
-    that begin with its name (`person_id`), or in columns with the names of these fields. A column holds a number, a
-    text, bytes, a flag, an enumeration's member, an id, an address or a reference to a message as such, and everything
-    else as JSON; in the columns in `lean` without what is a default. A field that does not count when values are
-    compared, such as a person's roles, may have no column; any other without one is a TypeError.
+    A field is stored in the column of its name. A dataclass field without such a column is stored as its own fields,
+    in columns prefixed with its name (`person_id`) or else in columns with the names of these fields. Numbers, texts,
+    bytes, booleans, enums, ids, addresses and message references have a column format of their own; everything else is
+    stored as JSON, without defaults in the columns named in `lean`. A field that is ignored when values are compared,
+    such as a person's roles, may have no column. Raises TypeError when any other field has none.
     """
 
     def __init__(self, kind: type[Kind], table: Table, *, lean: Collection[str] = ()) -> None:
@@ -56,23 +56,23 @@ class Codec(Generic[Kind]):
 
     @property
     def columns(self) -> Collection[str]:
-        """The columns that it writes."""
+        """The names of the columns that this codec writes."""
         return self._writers.keys()
 
     def values(self, value: Kind) -> Parameters:
-        """The parameters of an insert or an update of these columns."""
+        """Return the columns of a dataclass or model instance by name, as parameters of an insert or update."""
         return {column: write(value) for column, write in self._writers.items()}
 
     def read(self, row: Row) -> Kind:
-        """The value that a row holds, which may have more columns."""
+        """Return the dataclass or model instance stored in a row. The row may have additional columns."""
         return self._kind(**{name: read(row) for name, read in self._readers})
 
     def read_all(self, rows: Collection[Row]) -> tuple[Kind, ...]:
-        """The values that these rows hold."""
+        """Return the dataclass or model instances stored in these rows."""
         return tuple(map(self.read, rows))
 
     def first(self, rows: list[Row]) -> Kind | None:
-        """The value that the first row holds, None without rows."""
+        """Return the dataclass or model instance stored in the first row; None if there are no rows."""
         return self.read(rows[0]) if rows else None
 
     def _fields(self, kind: Any, prefix: str, path: str) -> list[tuple[str, Callable[[Any], Any]]]:  # noqa: ANN401

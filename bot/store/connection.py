@@ -1,4 +1,6 @@
-"""The store's view of a database: rows, statement parameters, and open transactions."""
+"""The interfaces of a database as the store uses it: rows, statement parameters, transactions, and the database
+itself.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from bot.store.engine import Engine, Statement
 Value = str | int | float | bytes | None
 Parameters = dict[str, Value]
 Values = tuple[Value, ...] | Mapping[str, Value]
-"""The parameters of a statement: in order for SQL that is written out, by name for SQLAlchemy's."""
+"""The parameters of a statement: by position for SQL text, by name for SQLAlchemy statements."""
 Result = TypeVar("Result")
 
 
@@ -26,12 +28,14 @@ class Row(Protocol):
         ...
 
     def keys(self) -> Iterable[str]:
-        """The names of the columns."""
+        """Return the names of the columns."""
         ...
 
 
 class Source(Protocol):
-    """Runs statements: the database (for reading), one of its reads, or an open transaction."""
+    """Something that runs statements: a database (for reading), an open read (see `Database.read`), or an open
+    transaction.
+    """
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
         """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
@@ -41,17 +45,19 @@ class Source(Protocol):
 
 
 Run = Callable[[str | Statement, Values], list[Row]]
-"""Runs one statement at once, in the thread of a connection, and returns all its rows."""
+"""Runs one statement synchronously, in the thread of a connection, and returns all its rows."""
 
 
 class Statements:
-    """Runs statements on one connection. Implements `Source`."""
+    """Runs statements on one connection, synchronously in its thread. Implements `Source`."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Run one statement and return all its rows."""
+        """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
+        change.
+        """
         return self._run(statement, values)
 
 
@@ -61,17 +67,17 @@ class Transaction(Statements):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.on_commit: list[Callable[[], None]] = []
-        """What is called in the event loop once it is all on the disk, and never where it is not; it must be quick."""
+        """Called in the event loop after a successful commit, and not at all otherwise. They must be quick."""
 
 
 class Database(Protocol):
-    """An open database. Statements are always fetched to the end in one call, so that a cancelled caller leaves no
-    statement open, which would lock everybody else out.
+    """An open database. A statement's rows are always fetched completely in one call: a cancelled caller then leaves
+    no statement open, which would lock out all other writers.
     """
 
     @property
     def engine(self) -> Engine:
-        """The kind of database."""
+        """The SQL dialect of this kind of database."""
         ...
 
     async def close(self) -> None:
@@ -79,66 +85,72 @@ class Database(Protocol):
         ...
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Read committed data. Waits up to `patience` seconds for an unavailable server. Raises StoreError."""
+        """Run one statement that reads committed data, and return its rows. Waits up to `patience` seconds for an
+        unreachable server. Raises StoreError.
+        """
         ...
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several reads in one trip to the connection's thread; `work` must await nothing else. Raises
-        StoreError.
+        """Run several reads in one trip to the connection's thread and return the result of `work`, which may await
+        nothing but statements. `patience` is as in `fetch`. Raises StoreError.
         """
         ...
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run `work` in a transaction and return its result once that is on the disk. It waits for nothing but the
-        statements of the transaction, and is run in the thread of the connection.
+        """Run `work` in a transaction and return its result after the commit.
 
-        Cancelling the caller neither cuts the transaction nor leaves it open.
-        For `patience` seconds a full disk, a locked file or a server that is away is waited for; `work` is then run
-        again from its beginning. Raises StoreError, and whatever `work` raises; nothing is then written.
+        `work` runs in the thread of the connection and may await nothing but the statements of the transaction.
+        Cancelling the caller neither aborts the transaction nor leaves it open.
+
+        For up to `patience` seconds, a full disk, a locked file or an unreachable server is waited for; `work` is then
+        run again from the start. Raises StoreError, and whatever `work` raises; in both cases nothing is written.
         """
         ...
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
+        `write`.
+        """
         ...
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
-        """Like `write`, for `work` that returns what it removes; the engine leaves as little of that as it can on
+        """Like `write`, for deletions: `work` returns what it deleted, and as few traces of it as possible remain on
         the disk. Raises StoreError.
         """
         ...
 
     async def size(self) -> int:
-        """Bytes that the database takes on the disk. Raises StoreError."""
+        """Return how many bytes the database takes on the disk. Raises StoreError."""
         ...
 
     @property
     def trouble(self) -> str:
-        """Why writing fails at the moment, in the engine's words; "" if it works, or was not tried."""
+        """Why writing fails at the moment, in the words of the database; "" if it works or was not tried yet."""
         ...
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is certain that no other service is using the record now. Irreversible actions outside require
+        """Whether it is certain that no other service is using this database now. Irreversible actions outside require
         this.
         """
         ...
 
     async def answers(self) -> bool:
-        """Whether the database can be used now; never raises StoreError. The answer comes after everything that the
-        writing connection was asked before.
+        """Return whether the database can be used now; never raises StoreError. The check is queued behind everything
+        that the writing connection was asked to do before.
         """
         ...
 
     async def probe(self) -> None:
-        """While writing fails, try whether it works again, since those who wait do not write."""
+        """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         ...
 
 
 def to_its_end(work: Awaitable[Result]) -> Result:
-    """Run a coroutine that awaits nothing but statements, in the thread in which these run, and return its result.
+    """Run a coroutine that awaits nothing but statements to completion in the current thread, and return its result.
 
-    Raises what it raises, and RuntimeError if it awaits something else, which would keep the database locked.
+    Raises what the coroutine raises, and RuntimeError if it awaits anything else, which would keep the database
+    locked.
     """
     waiting = work.__await__()
     try:

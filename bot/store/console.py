@@ -1,4 +1,4 @@
-"""The console's messages. Implements `bot.domain.console_log.ConsoleLog`."""
+"""The messages that the web console shows. Implements `bot.domain.console_log.ConsoleLog`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ _REVISION: Final = select(func.coalesce(func.max(messages.c.revision), 0)).where
 
 
 class ConsoleMessages:
-    """The table of what the console has shown, for one person. Every change of a row gives it the next revision."""
+    """The table of console messages, as seen by one person. Every change of a message gives it the next revision
+    number.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float], owner: str = "") -> None:
         self._database = database
@@ -56,11 +58,11 @@ class ConsoleMessages:
         self._owner = owner
 
     def of(self, owner: str) -> ConsoleMessages:
-        """The messages of this person alone, "" for the operator's."""
+        """Return the same table for another person; "" is the operator."""
         return ConsoleMessages(self._database, self._clock, owner)
 
     async def append(self, thread: str, author: Author, content: Content, *, nonce: str) -> Entry:
-        """Add a message. The same nonce gives the entry that is there already, unchanged."""
+        """Add a message and return it. If this person has a message with the same nonce, return that one unchanged."""
         # Pages make nonces, so those of one person must not meet another's.
         own = f"{self._owner} {nonce}" if self._owner else nonce
 
@@ -80,31 +82,35 @@ class ConsoleMessages:
         return await self._database.write(work)
 
     async def replace(self, entry: int, content: Content) -> Entry:
-        """Change a message in place. Raises KeyError when it is not there or was deleted."""
+        """Replace a message's content. Raises KeyError if there is no such message or it was deleted."""
         return await self._change(_REPLACE, entry, content)
 
     async def remove(self, entry: int) -> Entry:
-        """Empty a message for good. Raises KeyError when it never was there."""
+        """Empty a message and mark it as deleted, for good. Raises KeyError if there is no such message."""
         return await self._change(_REMOVE, entry, Content())
 
     async def changes(self, revision: int, limit: int) -> tuple[Entry, ...]:
-        """The entries whose latest change is after `revision`, by revision, at most `limit`."""
+        """Return at most `limit` entries whose last change is later than `revision`, in the order of their
+        revisions.
+        """
         values: Parameters = {"owner": self._owner, "after": min(revision, _LAST_ID), "limit": limit}
         return _ENTRY.read_all(await self._database.fetch(_CHANGES, values))
 
     async def missed(self, revision: int) -> int:
-        """How many entries have changed after `revision`."""
+        """Return how many entries have changed after `revision`."""
         values: Parameters = {"owner": self._owner, "after": min(revision, _LAST_ID)}
         return int((await self._database.fetch(_MISSED, values))[0][0])
 
     async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
-        """The last `limit` messages of a thread that are not deleted (those before id `before`), oldest first."""
+        """Return the last `limit` messages of a thread that are not deleted, oldest first; with `before`, only those
+        with a smaller id.
+        """
         last = _LAST_ID if before is None else min(before, _LAST_ID)
         values: Parameters = {"owner": self._owner, "thread": thread, "before": last, "limit": limit}
         return _ENTRY.read_all(await self._database.fetch(_PAGE, values))[::-1]
 
     async def revision(self) -> int:
-        """The latest revision; 0 while nothing was ever shown."""
+        """Return the latest revision number; 0 if there are no messages yet."""
         return int((await self._database.fetch(_REVISION, {"owner": self._owner}))[0][0])
 
     async def _change(self, statement: Statement, entry: int, content: Content) -> Entry:

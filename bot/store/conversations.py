@@ -1,4 +1,4 @@
-"""Conversations of programs: which there are, and what was said in them."""
+"""Conversations of the HTTP API: programs give tasks in them, and the messages are stored here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ Role = Literal["user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation, in which a program gives tasks. `owner` is its person as platform:id; times are Unix seconds."""
+    """A conversation in which an API client gives tasks.
+
+    - `owner`: The person whose conversation it is, as "platform:id".
+    - `made`: When it was created, in Unix seconds.
+    - `updated`: When it last changed, in Unix seconds.
+    """
 
     id: str
     owner: str
@@ -38,7 +43,12 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message in a conversation. `question` is the id of the question that it asks, "" for none."""
+    """A message in a conversation.
+
+    - `task`: Id of the task that it belongs to.
+    - `question`: Id of the question that the message asks, "" if it asks none.
+    - `sent`: Unix seconds.
+    """
 
     id: int
     role: Role
@@ -101,14 +111,14 @@ _WITH_DELETED: Final = select(conversation_messages.c.task).where(
 
 
 class Conversations:
-    """The tables of conversations. `clock` gives Unix seconds."""
+    """The tables of conversations and their messages. `clock` returns Unix seconds."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def add(self, number: str, owner: str, title: str, guidance: Guidance = AS_SET) -> Conversation:
-        """Add a conversation; one that exists with this id stays as it is."""
+        """Add a conversation with the id `number`, or return the existing one with this id unchanged."""
 
         async def work(transaction: Transaction) -> Conversation:
             now = self._clock()
@@ -119,26 +129,32 @@ class Conversations:
         return await self._database.write(work)
 
     async def get(self, number: str) -> Conversation | None:
-        """The conversation with this id; None if there is none."""
+        """Return the conversation with the id `number`; None if there is none."""
         return _CONVERSATION.first(await self._database.fetch(_GET, {"id": number}))
 
     async def of(self, owners: Sequence[str], limit: int, *, before: str = "") -> tuple[Conversation, ...]:
-        """The conversations of these owners, latest first; with `before`, only those begun before that one."""
+        """Return at most `limit` conversations of these owners ("platform:id"), the latest first; with `before`, a
+        conversation's id, only those created before it.
+        """
         values: Parameters = {"owners": json_text(list(owners)), "before": before, "limit": limit}
         return _CONVERSATION.read_all(await self._database.fetch(_EARLIER if before else _OF, values))
 
     async def change(self, number: str, title: str, guidance: Guidance) -> None:
-        """Rename a conversation, and set the guidance for its later tasks. Raises StoreError."""
+        """Change a conversation's title, and the guidance (instructions and model settings) for its later tasks.
+        Raises StoreError.
+        """
         kept = guidance.model_dump_json(exclude_defaults=True)
         values: Parameters = {"id": number, "title": title, "guidance": kept, "updated": self._clock()}
         await self._database.execute(_CHANGE, values)
 
     async def remove(self, number: str) -> None:
-        """Delete a conversation and its messages; its tasks and their logs stay."""
+        """Delete a conversation and its messages. Its tasks and their event logs are not deleted."""
         await self._database.execute(_REMOVE, {"id": number})
 
     async def say(self, conversation: str, text: str, *, task: str, key: str) -> Said:
-        """Add a person's message about a task; the same key is stored once."""
+        """Add a person's message about a task and return it. If the conversation has a message with this `key`, return
+        that one instead.
+        """
 
         async def work(transaction: Transaction) -> Said:
             await transaction.fetch(_UPDATED, {"id": conversation, "updated": self._clock()})
@@ -147,11 +163,11 @@ class Conversations:
         return await self._database.write(work)
 
     async def message(self, conversation: str, number: int) -> Said | None:
-        """The message of this conversation with this id, None when there is none."""
+        """Return this conversation's message with the id `number`; None if there is none or it was deleted."""
         return _SAID.first(await self._database.fetch(_GET_MESSAGE, {"conversation": conversation, "id": number}))
 
     async def delete_message(self, conversation: str, number: int) -> None:
-        """Delete this message's text, and the thoughts about its task. Raises StoreError."""
+        """Delete the text of this message, and the model's thoughts about the message's task. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_DELETE_MESSAGE, {"conversation": conversation, "id": number})
@@ -161,23 +177,27 @@ class Conversations:
         await self._database.write(work)
 
     async def with_deleted(self, tasks: Sequence[str]) -> frozenset[str]:
-        """Those of these tasks that had a message deleted, so that its contents must not be used."""
+        """Return those of these tasks that have a deleted message, so that their contents must not be used."""
         rows = await self._database.fetch(_WITH_DELETED, {"tasks": json_text([int(task) for task in tasks])})
         return frozenset(str(row["task"]) for row in rows)
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
-        """The messages after the message `after`, in order."""
+        """Return at most `limit` messages with an id greater than `after`, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         return _SAID.read_all(await self._database.fetch(_BEHIND, values))
 
     async def count(self, transaction: Transaction, conversation: str, events: int) -> int:
-        """Reserve numbers for this many more events. Returns the last number; 0 if the conversation is gone."""
+        """Reserve numbers for `events` more events of the conversation. Returns the last number, or 0 if the
+        conversation no longer exists.
+        """
         values: Parameters = {"id": conversation, "events": events, "updated": self._clock()}
         rows = await transaction.fetch(_COUNT, values)
         return int(rows[0]["told"]) if rows else 0
 
     async def note(self, transaction: Transaction, task: Task, event: LogEvent) -> int | None:
-        """Store what an event says as a message in its task's conversation. Returns the message's id, None for none."""
+        """Store a task's event as a message in its conversation, if it is one that people read (task accepted,
+        question, end). Returns the message's id, or None for other events.
+        """
         match event:
             case Accepted():
                 said: tuple[Role, str, str, str] = ("user", event.text, "", f"user:{event.source or task.id}")
@@ -215,12 +235,17 @@ class Conversations:
 
 
 KEPT_S = 7 * 86400.0
-"""Seconds for which the response to an Idempotency-Key is kept; no client retries later."""
+"""Seconds for which the response to an Idempotency-Key is stored; no client retries later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The response to a request. `status` is 0 while the request is being processed, or if its result is unknown."""
+    """The stored response to an API request.
+
+    - `digest`: Hash of the request, by which a repetition is recognised.
+    - `status`: HTTP status; 0 while the request is being processed, or if its result is unknown.
+    - `body`: The response's body.
+    """
 
     digest: str
     status: int
@@ -237,14 +262,16 @@ _FORGET: Final = delete(api_requests).where(*_IS_REQUEST)
 
 
 class ApiRequests:
-    """The table of requests that carried an Idempotency-Key."""
+    """The table of API requests that carried an Idempotency-Key, with their responses."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def begin(self, person: str, key: str, digest: str) -> Answered | None:
-        """Record that a request is being processed. Returns what is known if the same one came before, else None."""
+        """Record that a request is being processed. Returns None, or the stored response if this person sent the same
+        key before.
+        """
 
         async def work(transaction: Transaction) -> Answered | None:
             now = self._clock()
@@ -257,10 +284,10 @@ class ApiRequests:
         return await self._database.write(work)
 
     async def finish(self, person: str, key: str, status: int, body: str) -> None:
-        """Store the response. Raises StoreError."""
+        """Store the response to a request. Raises StoreError."""
         values: Parameters = {"person": person, "key": key, "status": status, "body": body}
         await self._database.execute(_FINISH, values)
 
     async def forget(self, person: str, key: str) -> None:
-        """Forget a request that did nothing, so that it can be repeated. Raises StoreError."""
+        """Delete a request that had no effect, so that it can be sent again. Raises StoreError."""
         await self._database.execute(_FORGET, {"person": person, "key": key})

@@ -1,4 +1,4 @@
-"""Counts for whoever watches the service, and how often somebody was turned away. Nobody's name and no text."""
+"""Counts for monitoring: tasks, questions, messages to send and refusals. They contain no names and no texts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ from bot.store.tables.tasks import tasks
 
 @dataclass(frozen=True, slots=True)
 class FiguresNow:
-    """How much there is. `tasks` by state and outcome ("" while a task lives), `outbox` by state without what is sent,
-    `refusals` by platform and kind, since the store began.
+    """The current counts.
+
+    - `tasks`: Number of tasks by (state, outcome); the outcome is "" while a task has not ended.
+    - `questions`: Number of questions without an answer.
+    - `outbox`: Number of messages that are not sent, by state.
+    - `refusals`: Number of refusals since the store was created, by (platform, kind).
     """
 
     tasks: Mapping[tuple[str, str], int]
@@ -40,13 +44,13 @@ _REFUSALS: Final = select(refusals.c.platform, refusals.c.kind, func.sum(refusal
 
 
 class Figures:
-    """Counts over the tables."""
+    """Computes counts over the store's tables."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def now(self) -> FiguresNow:
-        """Count. Raises StoreError."""
+        """Count everything now. Raises StoreError."""
         tasks, questions, outbox, refusals = [
             await self._database.fetch(statement) for statement in (_TASKS, _QUESTIONS, _OUTBOX, _REFUSALS)
         ]
@@ -76,17 +80,17 @@ _ALL: Final = select(refusals).order_by(refusals.c.day.desc(), refusals.c.platfo
 
 
 class Refusals:
-    """The table of refusals."""
+    """The table that counts how often the service refused somebody, per platform, kind and day."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def count(self, platform: str, kind: str) -> None:
-        """Count one more refusal."""
+        """Count one more refusal of this kind on this platform for the current day (UTC)."""
         day = datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
         await self._database.execute(_REFUSE, _REFUSAL.values(RefusalCount(platform, kind, day, 1)))
 
     async def totals(self) -> tuple[RefusalCount, ...]:
-        """All counts, the latest day first."""
+        """Return all counts, the latest day first."""
         return _REFUSAL.read_all(await self._database.fetch(_ALL))

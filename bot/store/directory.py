@@ -1,4 +1,4 @@
-"""The data directory and its one owner."""
+"""The data directory, and the lock by which one process owns it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bot.texts import words
 
 LOCK_NAME = "lock"
 OTHERS = 0o077
-"""What everybody but the owner may do."""
+"""The permission bits of everybody but the owner."""
 SERVICE = "service"
-"""Stands behind the process's number in the lock of a service."""
+"""Written after the process id in the lock file of a service."""
 STARTS_S = 15.0
-"""Seconds in which a service that has just taken the directory may still answer nobody: it takes 4 on slow boards."""
+"""Seconds after taking the directory in which a service may not answer yet: starting takes 4 on slow boards."""
 HOLD_DATA = (
     "*.sqlite3*",
     "console.json",
@@ -33,19 +33,19 @@ HOLD_DATA = (
     "virtual-phones",
     "before-restore-*",
 )
-"""In the directory; nothing else in it is touched, it may be a folder with other things."""
+"""The service's own files in the directory. Others are never touched: it may be a folder with other things."""
 OWN_FILES = ("skills/*/", "agents/*/", "mcp.json", "settings.json", "fleet-hub.json")
-"""What people put there, or what was made for them, and another service with the same record needs as well."""
+"""Files written by or for people, which another service that works with the same database needs as well."""
 
 logger = logging.getLogger(__name__)
 
 
 class DataDirectory:
-    """Holds the directory for one process: `with DataDirectory(path): …`.
+    """Locks the data directory for one process: `with DataDirectory(path): …`.
 
-    The lock belongs to the open file, so the system releases it when the process ends, however it ends. A process that
-    `serves` answers requests of others, who wait for it while it starts. Files that are created meanwhile are readable
-    by their owner only (umask(2)), even if the directory is opened to others or copied elsewhere.
+    The lock belongs to the open lock file, so the system releases it when the process ends, however it ends. `serves`
+    marks a process that answers requests, so that others wait for it while it starts. Files created meanwhile are
+    readable by their owner only (umask(2)), even if the directory is later opened to others or copied.
     """
 
     def __init__(self, path: Path, *, serves: bool = False) -> None:
@@ -80,7 +80,7 @@ class DataDirectory:
             raise
         self._lock = lock
         self._umask = os.umask(OTHERS)
-        # The number is only told to others: on a full disk the lock holds without it.
+        # The process id is only information for others: on a full disk the lock works without it.
         with suppress(OSError):
             os.truncate(lock.fileno(), 0)
             os.write(lock.fileno(), f"{os.getpid()}{f' {SERVICE}' if self._serves else ''}".encode())
@@ -89,7 +89,7 @@ class DataDirectory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Let go of it."""
+        """Release the lock."""
         if self._lock is not None:
             os.umask(self._umask)
             self._lock.close()
@@ -97,12 +97,14 @@ class DataDirectory:
 
 
 def own_files_in(path: Path) -> tuple[str, ...]:
-    """What of OWN_FILES is there, by its name in the directory. Blocks on the disk."""
+    """Return the names, relative to `path`, of those of `OWN_FILES` that exist. Blocks on the disk."""
     return tuple(sorted(str(each.relative_to(path)) for pattern in OWN_FILES for each in path.glob(pattern)))
 
 
 def service_starts(path: Path) -> bool:
-    """Whether a service took the directory less than STARTS_S ago and has it still. Blocks on the disk."""
+    """Return whether a service locked the directory less than `STARTS_S` ago and still holds the lock. Blocks on the
+    disk.
+    """
     try:
         with (path / LOCK_NAME).open(encoding="ascii") as lock:
             if SERVICE not in lock.read().split() or time.time() - os.fstat(lock.fileno()).st_mtime > STARTS_S:
@@ -116,7 +118,7 @@ def service_starts(path: Path) -> bool:
 
 
 def _close_to_others(path: Path) -> None:
-    """What was made by other hands may be open to all: tasks, pictures and the console's token stand in it."""
+    """Remove others' permissions: what was created elsewhere may be open to all, and contains tasks and tokens."""
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & stat.S_ISVTX and mode & OTHERS:
         raise StoreError(words("store.open_to_others", path=path, reason=words("store.shared")))

@@ -1,8 +1,8 @@
-"""What the store needs of a database beyond the SQL that all have in common: a port with an implementation for each,
-and the parts of statements that each writes in its own way.
+"""What the store needs of a database beyond common SQL: the port `Engine`, and SQL elements that each database
+compiles in its own way.
 
-Besides them statements use two functions that each database has by these names: `folded(text)`, as `str.casefold`, and
-`instr(text, part)`, the place of the part from 1 on, 0 where it does not occur.
+Statements also use two functions that each database provides: `folded(text)`, like `str.casefold`, and `instr(text,
+part)`, the position of the part from 1 on, 0 where it does not occur.
 """
 
 from __future__ import annotations
@@ -37,39 +37,43 @@ from bot.domain.address import Person
 from bot.store.tables import metadata
 
 Statement = Select[Any] | UpdateBase
-"""A statement of SQLAlchemy's."""
+"""An SQLAlchemy statement."""
 
 
 class Engine(Protocol):
-    """A kind of database, with what its SQL does differently."""
+    """The SQL dialect of one kind of database: what it does differently from the others."""
 
     def text(self, statement: Statement) -> str:
-        """The SQL text of a statement, with named parameters. It is made once per statement, as the store's are
-        module constants.
+        """Return the SQL text of a statement, with named parameters. It is compiled once per statement and cached, as
+        the store's statements are module constants.
         """
         ...
 
     def schema(self) -> str:
-        """The script that creates the whole schema in an empty database, including the word index of facts."""
+        """Return the SQL script that creates the whole schema in an empty database, including the word index of
+        facts.
+        """
         ...
 
     def any_of(self, words: Collection[str]) -> str:
-        """The parameter of `FactsWith` that matches any of these words; without words nothing matches."""
+        """Return the value of the parameter of `FactsWith` (the search for facts by words) that matches any of these
+        words. Without words it matches nothing.
+        """
         ...
 
     def forget_words(self) -> Sequence[str]:
-        """The statements that remove all traces of deleted facts from the word index."""
+        """Return the statements that remove all traces of deleted facts from the word index."""
         ...
 
 
 class Listed(FunctionElement[str]):
-    """The elements of a JSON list, as rows with one column: `value`."""
+    """SQL element: the elements of a JSON list, as rows with one column, `value`."""
 
     inherit_cache = True
 
 
 class JsonField(FunctionElement[str]):
-    """A field of a column with a JSON object, as text; NULL where it has none."""
+    """SQL element: a field of a JSON object in a column, as text; NULL if the object has no such field."""
 
     inherit_cache = True
     type: TypeEngine[str] = Text()
@@ -80,52 +84,56 @@ class JsonField(FunctionElement[str]):
 
 
 class JsonPart(JsonField):
-    """A field of a column with a JSON object, as JSON."""
+    """SQL element: a field of a JSON object in a column, as JSON; NULL if the object has no such field."""
 
     inherit_cache = True
 
 
 class FactsWith(FunctionElement[int]):
-    """The ids of the facts in which a word occurs that is asked for in a parameter (`Engine.any_of`), as a query."""
+    """SQL element: a query for the ids of the facts that contain one of the words in a parameter, which
+    `Engine.any_of` makes.
+    """
 
     inherit_cache = True
 
 
 class LiteralCompiler(SQLCompiler):
-    """Writes constants into the statement's text, so that partial indexes can be used; named parameters stay open."""
+    """Compiles constants into the SQL text, so that the database can use partial indexes; named parameters stay
+    parameters.
+    """
 
     def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
-        """Write a parameter without a name as a literal."""
+        """Compile a parameter; one that was made from a constant becomes a literal."""
         if not bindparam.required:
             options["literal_binds"] = True
         return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
 
 
 def tables_script(dialect: Dialect) -> Iterator[str]:
-    """The statements that make all tables, each followed by those of its indexes."""
+    """Yield the statements that create all tables, each followed by the statements that create its indexes."""
     for table in metadata.sorted_tables:
         yield str(CreateTable(table).compile(dialect=dialect)).strip()
         yield from sorted(str(CreateIndex(index).compile(dialect=dialect)) for index in table.indexes)
 
 
 def given(column: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether the column has the value that is handed over under its name."""
+    """Return the condition `column = :column`: the column equals the parameter of the same name."""
     return column == bindparam(column.key)
 
 
 def listed(parameter: str) -> TableValuedAlias:
-    """The elements of the JSON list that is handed over under this name, as a table."""
+    """Return the elements of the JSON list in this parameter as a table with one column, `value`."""
     return Listed(bindparam(parameter, type_=Text())).table_valued("value")
 
 
 def is_listed(value: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
-    """Whether a value is in the JSON list that is handed over under this name."""
+    """Return the condition that a value is in the JSON list in this parameter."""
     element = listed(parameter).c.value
     return value.in_(select(element if isinstance(value.type, String) else cast(element, value.type)))
 
 
 def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
-    """Whether a row is of a person with one of the accounts in a list (`accounts_text`)."""
+    """Return the condition that a row's person has one of the accounts in this parameter (see `accounts_text`)."""
     account = listed(parameter).c.value
     return tuple_(table.c.person_platform, table.c.person_id).in_(
         select(JsonField(account, "platform"), JsonField(account, "id"))
@@ -133,24 +141,26 @@ def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
 
 
 def accounts_text(accounts: Collection[Person]) -> str:
-    """Return accounts as the JSON text that statements take as a parameter."""
+    """Return accounts as JSON text, the parameter of `is_of`."""
     return json.dumps([{"platform": account.platform, "id": account.id} for account in accounts])
 
 
 def has_words(fact: ColumnElement[int], parameter: str) -> ColumnElement[bool]:
-    """Whether the fact with this id is among those of `FactsWith`."""
+    """Return the condition that the fact with this id contains one of the words in this parameter, which
+    `Engine.any_of` makes.
+    """
     return fact.op("IN", is_comparison=True)(FactsWith(bindparam(parameter, type_=Text())))
 
 
 def insert(table: Table, columns: Collection[str]) -> Insert:
-    """An insert with one parameter per column. What happens on a conflict is set with SQLAlchemy's `on_conflict_…`
-    methods.
+    """Return an insert with one parameter per column, named after it. Add SQLAlchemy's `on_conflict_…` methods to
+    handle conflicts.
     """
     return Insert(table).values({column: bindparam(column) for column in columns})
 
 
 def upsert(table: Table, columns: Collection[str]) -> Insert:
-    """An insert that takes the place of the row with the same primary key."""
+    """Return an insert that replaces the columns of an existing row with the same primary key."""
     statement = insert(table, columns)
     key = set(table.primary_key.columns.keys())
     return statement.on_conflict_do_update(

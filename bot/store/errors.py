@@ -1,4 +1,4 @@
-"""What can be wrong with the data directory. Each message is for the operator and says what to do."""
+"""Errors of the data directory and the database. Each message is written for the operator and says what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 
 
 class StoreError(OSError):
-    """The store could not be read or written. `strerror` is the sentence."""
+    """The store could not be read or written. `strerror` is a sentence for the operator."""
 
     def __init__(self, sentence: str, code: int = errno.EIO) -> None:
         super().__init__(code, sentence)
@@ -16,8 +16,10 @@ class StoreError(OSError):
 
 
 class StoreAway(StoreError):
-    """For now nothing can be written: the disk is full, or another program holds the file. Later it may work. `reason`
-    says why in words that everybody may read; "" where the cause's own words do.
+    """Writing fails for now and may work later: the disk is full, another program locks the file, or the server is
+    unreachable.
+
+    `reason` says why, in words that may be shown to anybody; "" if the system's own error message may be shown.
     """
 
     def __init__(self, sentence: str, reason: str = "") -> None:
@@ -26,11 +28,11 @@ class StoreAway(StoreError):
 
 
 class StoreUnsure(StoreAway):
-    """The connection was lost during a COMMIT, and nothing has shown since whether the server carried it out."""
+    """The connection was lost during a COMMIT, and it is still unknown whether the server carried it out."""
 
 
 class StoreOwned(StoreAway):
-    """Another service works with the record. `service` is what it is called, "" where that is not known."""
+    """Another service works with the same database. `service` is its name, "" if unknown."""
 
     def __init__(self, sentence: str, service: str) -> None:
         super().__init__(sentence)
@@ -38,19 +40,19 @@ class StoreOwned(StoreAway):
 
 
 class StoreLost(StoreError):
-    """Another process has taken over the record. Nothing more can be written by this one."""
+    """Another process has taken over the database. This process can no longer write to it."""
 
 
 class StoreCorrupt(StoreError):
-    """The database file is damaged or no database. It was left as it is."""
+    """The database file is damaged or is no database. It was left unchanged."""
 
 
 class StoreTooNew(StoreError):
-    """The database was written by a later version of the program. It was left as it is."""
+    """The database was written by a later version of the program. It was left unchanged."""
 
 
 class StoreTooOld(StoreError):
-    """The database was made before the first release, or by another program. It was left as it is."""
+    """The database was made before the first release, or by another program. It was left unchanged."""
 
 
 class DirectoryInUse(StoreError):
@@ -58,4 +60,4 @@ class DirectoryInUse(StoreError):
 
 
 class StoreConflict(StoreError):
-    """A constraint of a table forbids what would be written; the caller understands why. Nothing of it was written."""
+    """A constraint of a table forbids the change; the caller knows what that means. Nothing was written."""

@@ -1,4 +1,8 @@
-"""Hosts, their invitations, the runs that they do, and events on their way. One set of tables serves hub and host."""
+"""Tables of the fleet: hosts, invitations, which host does which run, and undelivered events. Hub and hosts use the
+same tables.
+
+The hub is the computer with the service; hosts are other computers with phones. A run is one execution of a task.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +33,11 @@ from bot.store.waiting import PATIENCE_S
 
 @dataclass(frozen=True, slots=True)
 class KnownHost:
-    """A host that has joined. `nkey` and `seal` are its public keys; `joined`, `revoked` and `blocked`, the moment when
-    two machines were found to use its key, are Unix seconds.
+    """A computer that has joined the fleet. Times are Unix seconds.
+
+    - `nkey`: Its public key for signing in.
+    - `seal`: Its public key for encryption.
+    - `blocked`: When two machines were found to use its key; None if that never happened.
     """
 
     name: str
@@ -43,8 +50,12 @@ class KnownHost:
 
 @dataclass(frozen=True, slots=True)
 class KnownRun:
-    """A run and who does it: a host, or "" for the hub itself. `taken` is the number of its last event in the record,
-    with a host that of the last one it wrote.
+    """A run (one execution of a task) and the computer that does it.
+
+    - `host`: Name of the host, "" for the hub itself.
+    - `person`: Whom it works for.
+    - `taken`: Number of the run's last event: on the hub, the last one in its database; on a host, the last one it
+      wrote.
     """
 
     run: RunId
@@ -124,13 +135,13 @@ _EVENTS_OF_RUN: Final = _EVENTS.where(given(fleet_events.c.run))
 
 
 class FleetTable:
-    """The tables of a fleet."""
+    """The tables of the fleet: hosts, invitations, phones, runs and undelivered events."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin_epoch(self) -> int:
-        """The number of this start, higher than that of every one before."""
+        """Return the number of this start of the service, higher than that of every start before."""
 
         async def work(transaction: Transaction) -> int:
             rows = await transaction.fetch(_BEGIN_EPOCH)
@@ -140,11 +151,15 @@ class FleetTable:
         return await self._database.write(work)
 
     async def hosts(self) -> tuple[KnownHost, ...]:
-        """Every host that ever joined, by name; one that joined anew under its name is there once."""
+        """Return every host that ever joined, by name. A host that joined again under its name is listed once."""
         return _HOST.read_all(await self._database.fetch(_HOSTS))
 
     async def invite(self, digest: str, name: str, *, expires: float, now: float) -> None:
-        """Keep an invitation; one for the same name before it, and those that are over, count no more."""
+        """Store an invitation for a host of this name. Earlier invitations for the name, and expired ones, are
+        deleted.
+
+        `digest` is the hash of the invitation's secret; times are Unix seconds.
+        """
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_FORGET_INVITES, {"name": name, "now": now})
@@ -153,13 +168,14 @@ class FleetTable:
         await self._database.write(work)
 
     async def invited(self, digest: str, *, now: float) -> str:
-        """The name for which this invitation still holds, "" for none."""
+        """Return the host name of this invitation; "" if it does not exist or has expired."""
         rows = await self._database.fetch(_INVITED, {"digest": digest, "now": now})
         return str(rows[0]["name"]) if rows else ""
 
     async def join(self, digest: str, nkey: str, seal: str, *, now: float) -> KnownHost | None:
-        """Let a host in with its invitation, which is used up by that; None when it does not hold, or when
-        the key is that of another host.
+        """Add a host that presents this invitation, and delete the invitation.
+
+        Returns None when the invitation is not valid, or when the key belongs to another host.
         """
 
         async def work(transaction: Transaction) -> KnownHost | None:
@@ -173,7 +189,7 @@ class FleetTable:
         return await self._database.write(work)
 
     async def revoke(self, name: str, *, now: float) -> bool:
-        """Revoke a host and its invitations. False if there is none of this name."""
+        """Revoke a host and delete its invitations. Returns False if there is no unrevoked host of this name."""
 
         async def work(transaction: Transaction) -> bool:
             await transaction.fetch(_UNINVITE, {"name": name})
@@ -182,11 +198,13 @@ class FleetTable:
         return await self._database.write(work)
 
     async def block(self, name: str, *, now: float) -> None:
-        """Refuse the key of this host until it is invited again."""
+        """Mark the host's key as blocked, so that it is refused until the host joins again."""
         await self._database.execute(_BLOCK, {"name": name, "now": now}, patience=PATIENCE_S)
 
     async def phone_hosts(self) -> dict[str, str]:
-        """The host of each phone, "" for this machine, which has every phone that is known and that no host has."""
+        """Return the host of each known phone by phone id. Known phones that no host has are recorded as the hub's own
+        ("").
+        """
 
         async def work(transaction: Transaction) -> dict[str, str]:
             await transaction.fetch(_HERE)
@@ -196,7 +214,7 @@ class FleetTable:
         return await self._database.write(work)
 
     async def keep_phone_hosts(self, hosts: Mapping[str, str]) -> None:
-        """Store the owners of these phones."""
+        """Store which host each of these phones belongs to."""
 
         async def work(transaction: Transaction) -> None:
             for phone, host in hosts.items():
@@ -205,11 +223,11 @@ class FleetTable:
         await self._database.write(work, patience=PATIENCE_S)
 
     async def runs(self) -> tuple[KnownRun, ...]:
-        """Every run that is known."""
+        """Return all stored runs."""
         return _RUN.read_all(await self._database.fetch(_RUNS))
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
-        """Keep who does the run; one that is known stays with whom it is."""
+        """Store which host does a run, and return it. A run that is stored already is returned unchanged."""
         known = _RUN.values(KnownRun(run, host, person))
         return _RUN.read((await self._database.execute(_KEEP_RUN, known, patience=PATIENCE_S))[0])
 
@@ -223,7 +241,9 @@ class FleetTable:
         await self._database.write(work, patience=PATIENCE_S)
 
     async def write_event(self, run: RunId, body: str) -> int:
-        """Keep an event of a run that this host does; its number, from 1. A full disk is waited for."""
+        """Store an event of a run that this host does and return its number, from 1 on; 0 if the run is not stored.
+        Waits without limit while the database cannot be written.
+        """
 
         async def work(transaction: Transaction) -> int:
             rows = await transaction.fetch(_NEXT_EVENT, {"run": str(run)})
@@ -236,7 +256,9 @@ class FleetTable:
         return await self._database.write(work, patience=float("inf"))
 
     async def receive_events(self, events: Mapping[tuple[RunId, int], str]) -> None:
-        """Store what hosts have reported, each event once, unless it is in the record or was stored before."""
+        """Store events that hosts have reported, by run and number. Events that were stored or processed before are
+        skipped. Waits without limit while the database cannot be written.
+        """
 
         async def work(transaction: Transaction) -> None:
             for (run, number), body in events.items():
@@ -245,7 +267,7 @@ class FleetTable:
         await self._database.write(work, patience=float("inf"))
 
     async def take_events(self, taken: Mapping[RunId, int]) -> None:
-        """The events of these runs up to these numbers are in the record."""
+        """Record that the events of these runs up to these numbers are processed by the hub, and delete them."""
 
         async def work(transaction: Transaction) -> None:
             for run, number in taken.items():
@@ -256,7 +278,7 @@ class FleetTable:
         await self._database.write(work, patience=PATIENCE_S)
 
     async def drop_events(self, arrived: Mapping[RunId, int]) -> None:
-        """The events of these runs up to these numbers have arrived: a host need not keep them."""
+        """Delete the events of these runs up to these numbers, because they have arrived at the hub."""
 
         async def work(transaction: Transaction) -> None:
             for run, number in arrived.items():
@@ -265,7 +287,7 @@ class FleetTable:
         await self._database.write(work)
 
     async def events(self, run: RunId | None = None) -> tuple[tuple[RunId, int, str], ...]:
-        """Return the undelivered events of one run or of all, in order."""
+        """Return the undelivered events of one run, or of all, as (run, number, body) in order."""
         if run is None:
             rows = await self._database.fetch(_EVENTS)
         else:

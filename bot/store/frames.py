@@ -1,4 +1,6 @@
-"""Pictures and files, kept by content beside the database. Implements `agent.ports.frames.Frames`."""
+"""Pictures and files, stored next to the database under the hash of their content. Implements
+`agent.ports.frames.Frames`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class FrameFiles:
-    """A directory of files named after the SHA-256 of their bytes, in one folder per first two digits."""
+    """A directory of files named after the SHA-256 of their bytes, in subfolders named after the first two digits."""
 
     def __init__(
         self,
@@ -43,21 +45,24 @@ class FrameFiles:
         self._keep_bytes = keep_bytes
         self._patience = patience
         self.elsewhere: Callable[[str], Awaitable[bytes]] | None = None
-        """Where bytes may be that are not here, None for nowhere; raises KeyError when they are not there either. What
-        it gives is kept here from then on.
+        """Fetches bytes that are not here from another computer; None if there is none. Raises KeyError if they are not
+        there either. What it returns is then stored here.
         """
 
     def patient(self) -> FrameFiles:
-        """The store of frames for work that stands still while the disk is full; people are answered at once."""
+        """Return the same storage with a `save` that waits while the disk is full.
+
+        Tasks use it, since they can wait; requests of people are answered at once.
+        """
         return FrameFiles(
             self._root, self._clock, keep_days=self._keep_days, keep_bytes=self._keep_bytes, patience=PATIENCE_S
         )
 
     @measured("store")
     async def save(self, data: bytes, *, suffix: str) -> str:
-        """Keep the bytes; the reference is their SHA-256 and the suffix (with or without its dot).
+        """Store the bytes and return their reference: their SHA-256 and the suffix (given with or without its dot).
 
-        Raises ValueError for a suffix that is none, OSError when they cannot be written.
+        Raises ValueError for an invalid suffix, OSError when the bytes cannot be written.
         """
         reference = f"{hashlib.sha256(data).hexdigest()}.{suffix.removeprefix('.')}"
         if not _REFERENCE.fullmatch(reference):
@@ -66,7 +71,9 @@ class FrameFiles:
         return reference
 
     async def load(self, reference: str) -> bytes:
-        """The bytes. Raises KeyError when they were never kept, were removed by retention, or are damaged."""
+        """Return the bytes of a reference. Raises KeyError when they were never stored, were deleted because of age or
+        size, or are damaged.
+        """
         if not _REFERENCE.fullmatch(reference):
             raise KeyError(reference)
         try:
@@ -84,9 +91,10 @@ class FrameFiles:
         return data
 
     async def prune(self, in_use: frozenset[str] = frozenset()) -> int:
-        """Remove what is older than the days to keep, then the oldest until the rest fits. Returns how many.
+        """Delete files older than the configured days, then the oldest until the rest fits into the configured size.
+        Returns how many were deleted.
 
-        References `in_use` stay, however old and large they are.
+        Files whose reference is in `in_use` are not deleted, however old or large they are.
         """
         return await asyncio.to_thread(self._prune, in_use)
 
@@ -108,7 +116,7 @@ class FrameFiles:
                 os.utime(path, (now, now))
                 return
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name first: a reader never sees half a file, and neither does the next start.
+        # Written under another name first, so that no reader ever sees half a file, even after a crash.
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -131,7 +139,7 @@ class FrameFiles:
 
 
 class KeptFile(NamedTuple):
-    """A file as the disk has it: `written` in Unix seconds, `size` in bytes."""
+    """A file on the disk: `written` in Unix seconds, `size` in bytes."""
 
     written: float
     size: int
@@ -140,10 +148,11 @@ class KeptFile(NamedTuple):
 
 
 def kept_files(root: Path) -> Iterator[KeptFile]:
-    """All files below a root, in no order; one that goes meanwhile is left out. Blocks.
+    """Yield all files in the subfolders of `root`, in no particular order; one that disappears meanwhile is skipped.
+    Blocks.
 
-    A hundred thousand of them take half a second of processor time; as Path objects they took twice as long, and the
-    event loop waits for the interpreter meanwhile.
+    It uses os.scandir, as Path objects take twice as long: a hundred thousand files cost half a second of processor
+    time, in which the event loop waits for the interpreter.
     """
     for folder in root.iterdir() if root.is_dir() else ():
         if not folder.is_dir():

@@ -24,31 +24,31 @@ logger = logging.getLogger(__name__)
 
 EVERY_S: Final = 3600.0
 EVENTS_DAYS: Final = 30.0
-"""How long the platforms' event ids are remembered: none tells an event again so late."""
+"""How long the platforms' event ids are remembered: no platform repeats an event that late."""
 CHECKPOINTS_DAYS: Final = 1.0
-"""An ended task is never continued; for a day it can still be looked into."""
+"""How long checkpoints of an ended task are kept for inspection; it is never continued."""
 AT_ONCE: Final = 100
-"""Tasks that are looked up at once. Each is removed in a transaction of its own, so that nobody waits for long."""
+"""Tasks found per query. Each is deleted in a transaction of its own, so that no other writer waits for long."""
 _DAY_S: Final = 86_400.0
 BELIEVED_S: Final = _DAY_S
-"""So long nothing is removed after the clock was set: a wrong clock must not be what empties the house."""
+"""Seconds after a change of the system clock in which nothing is deleted: a wrong clock must not delete data."""
 
 
 class Threads(Protocol):
-    """Where the graphs keep their checkpoints."""
+    """The part of the LangGraph checkpoint storage that housekeeping needs."""
 
     async def forget(self, task: str) -> None:
         """Delete the checkpoints of a task."""
         ...
 
     async def size(self) -> int:
-        """How many bytes they take on the disk."""
+        """Return how many bytes the checkpoints take on the disk."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What one round removed."""
+    """How many items of each kind one round of housekeeping deleted."""
 
     tasks: int = 0
     checkpoints: int = 0
@@ -59,7 +59,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What there is. Sizes are in bytes, on the disk."""
+    """How much is stored. `pictures` is a number of files; sizes are in bytes on the disk."""
 
     pictures: int
     pictures_size: int
@@ -68,7 +68,10 @@ class Kept:
 
 
 class Housekeeper:
-    """Goes round once an hour. A failure is logged, and tried again an hour later. `clock` gives Unix seconds."""
+    """Deletes old data once an hour, while `at_work`. A failure is logged and tried again an hour later.
+
+    `clock` returns Unix seconds; `steady` returns seconds since boot and reveals changes of the clock.
+    """
 
     def __init__(
         self,
@@ -89,11 +92,11 @@ class Housekeeper:
         self._watch = ClockWatch(clock, steady)
         self._believed_from = 0.0
         self.kept: Kept | None = None
-        """What there was after the last round, None before the first."""
+        """How much was stored after the last round; None before the first."""
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Go round until the block ends."""
+        """Context manager that runs a round every hour in the background until the block ends."""
         working = asyncio.create_task(self._run(), name="housekeeping")
         try:
             yield
@@ -103,7 +106,10 @@ class Housekeeper:
                 await working
 
     async def round(self) -> Removed:
-        """Remove what is old. Raises StoreError; what was removed by then stays so, the rest is for the next round."""
+        """Delete what is too old, and measure what is stored (`kept`). Returns what was deleted.
+
+        Raises StoreError; deletions before the error remain, the rest follows in the next round.
+        """
         now = self._clock()
         if jump := self._watch.jumped():
             self._believed_from = self._steady() + BELIEVED_S
@@ -118,7 +124,7 @@ class Housekeeper:
         await self._store.tasks.forget_events(before=now - EVENTS_DAYS * _DAY_S)
         await self._store.offers.forget_old(now=now)
         checkpoints = tasks = rows = 0
-        # Never the rows of a task before its checkpoints: nobody would know of these any more.
+        # Never the rows of a task before its checkpoints, which could not be found without them.
         while found := await pruning.with_checkpoints(now - min(CHECKPOINTS_DAYS * _DAY_S, self._keep), AT_ONCE):
             for task in found:
                 await self._threads.forget(task)
@@ -136,7 +142,9 @@ class Housekeeper:
         return Removed(tasks, checkpoints, rows, pictures, await self._remove_folders())
 
     async def _remove_folders(self) -> int:
-        """Remove the files of tasks whose record is gone: also after a kill in between, or with another database."""
+        """Delete the file folders of tasks that are no longer stored: also after a crash in between, or with another
+        database.
+        """
         root = self._directory / TASK_FILES_NAME
         gone = await self._store.pruning.without_record(await asyncio.to_thread(_numbered, root))
         for task in gone:
@@ -175,18 +183,18 @@ class Housekeeper:
 
 
 def kept_in(directory: Path) -> Kept:
-    """What a data directory holds. Blocks while it looks at each file."""
+    """Return how much is stored in a data directory with SQLite databases. Blocks while it looks at each file."""
     databases = [size_of(directory / name) for name in (DATABASE_NAME, CHECKPOINTS_NAME)]
     return Kept(*pictures_in(directory), *databases)
 
 
 def pictures_in(directory: Path) -> tuple[int, int]:
-    """How many pictures there are, and how many bytes they have. Blocks."""
+    """Return the number of stored pictures and files, and their total size in bytes. Blocks."""
     pictures = [file.size for file in kept_files(directory / FRAMES_NAME)]
     return len(pictures), sum(pictures)
 
 
 def _numbered(root: Path) -> list[str]:
-    """The folders there that are called as tasks are; whatever else is there is somebody else's."""
+    """Return the names of the folders there that are task numbers; anything else is not the service's."""
     there = root.iterdir() if root.is_dir() else ()
     return [path.name for path in there if path.name.isascii() and path.name.isdigit() and not path.is_symlink()]

@@ -1,4 +1,6 @@
-"""The record of physical actions, written before each is sent. Implements `agent.ports.journal.Journal`."""
+"""The journal of physical actions: each input to a phone is recorded before it is sent. Implements
+`agent.ports.journal.Journal`.
+"""
 
 from __future__ import annotations
 
@@ -39,17 +41,19 @@ _LAST: Final = (
 
 
 class ActionJournal:
-    """The table of actions."""
+    """The table of actions sent to phones, each with its state and effect."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
-        """Write that the action is about to be sent; False when it is there already and must not be sent again.
+        """Record that the action is about to be sent. Returns False if it is recorded already and must not be sent
+        again.
 
-        The lease is checked in the same transaction: a run that lost its phone, for instance because it hung and
-        was given up, raises LeaseLost here and can touch nothing any more.
+        The run's lease of the phone is checked in the same transaction by its `fence` (the lease's number). Raises
+        LeaseLost if the run no longer has the phone, for instance because it hung and was given up; it can then send
+        nothing more.
         """
 
         async def work(transaction: Transaction) -> bool:
@@ -67,23 +71,25 @@ class ActionJournal:
         return await self._database.write(work, patience=PATIENCE_S)
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
-        """What is written of this action, None where it was not begun."""
+        """Return the recorded state of this action; None if it was never begun."""
         rows = await self._database.fetch(_STATE, _key(key), patience=PATIENCE_S)
         return rows[0]["state"] if rows else None
 
     async def action_of(self, key: ActionKey) -> dict[str, Any] | None:
-        """The action as it was written, None where it was not begun."""
+        """Return the action as it was recorded; None if it was never begun."""
         rows = await self._database.fetch(_ACTION, _key(key), patience=PATIENCE_S)
         return json.loads(rows[0]["action"]) if rows else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """Record the outcome of an action."""
+        """Record the state and effect of an action that `begin` recorded."""
         values: Parameters = _key(key) | {"state": state, "effect": effect, "finished": self._clock()}
         await self._database.execute(_FINISH, values, patience=PATIENCE_S)
 
     async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
-        """Whether the last input of these runs may still reach its phone: it was begun and nothing is known of it, or
-        it was cut off since then (Unix seconds). A file that leaves the phone is no input.
+        """Return whether the last input of these runs may still reach its phone.
+
+        That is so if it was begun and its outcome is unknown, or if it ended as uncertain at or after `since` (Unix
+        seconds). Sending a file from the phone is not an input and does not count.
         """
         rows = await self._database.fetch(_LAST, {"runs": json_text(list(map(str, runs)))}, patience=PATIENCE_S)
         return any(

@@ -1,5 +1,7 @@
-"""A folder of documents, cut into passages, with a full-text index in a file of its own; trigrams, so that Chinese
-is found as well.
+"""Full-text search in a folder of documents. They are cut into passages, which are indexed in an SQLite file of its
+own.
+
+The index uses trigrams, so that Chinese text is found as well.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ PASSAGE_LETTERS = 1200
 """About 300 tokens: five of them are a page."""
 MAX_WORDS = 64
 WORD_LETTERS = 4
-"""Shorter words of alphabetic scripts ("and", "the") are everywhere; trigrams need three letters anyhow."""
+"""Shorter alphabetic words ("and", "the") are too common; the trigram index needs at least three letters."""
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
 _RUN = re.compile(rf"[{_HAN}]+|[^\W_]+")
@@ -28,7 +30,7 @@ _IS_HAN = re.compile(rf"[{_HAN}]")
 
 
 def passages_of(text: str) -> Iterator[str]:
-    """The text in pieces of at most PASSAGE_LETTERS, cut between paragraphs where that is possible."""
+    """Yield the text in passages of at most `PASSAGE_LETTERS` characters, cut between paragraphs where possible."""
     piece = ""
     for paragraph in re.split(r"\n\s*\n", text):
         block = paragraph.strip()
@@ -48,10 +50,11 @@ def passages_of(text: str) -> Iterator[str]:
 
 
 def wanted(query: str) -> tuple[list[str], list[str]]:
-    """The words of a question: those for the trigram index, and pairs of characters for a plain search.
+    """Split a query into search terms: those for the trigram index, and pairs of characters for a plain substring
+    search.
 
-    Scripts without blanks have no words to split at: every three neighbours are looked for, and every two, since most
-    Chinese words have two characters.
+    Chinese and Japanese text has no blanks to split at, so all groups of three neighbouring characters are terms, and
+    all groups of two, since most Chinese words have two characters.
     """
     long: list[str] = []
     short: list[str] = []
@@ -70,7 +73,7 @@ KNOWLEDGE_NAME = "knowledge.sqlite3"
 SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".csv", ".tsv", ".json", ".yaml", ".yml", ".toml", ".html"})
 MAX_FILES = 2000
 MAX_BYTES = 2_000_000
-"""Of one document; what is longer is no text for people."""
+"""Largest size of a document; longer files are unlikely to be written for people."""
 BUSY_S = 5.0
 
 _SCHEMA = """
@@ -80,10 +83,10 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5 (text, file UNINDEXED, to
 
 
 class KnowledgeFolder:
-    """Implements agent.ports.knowledge.Knowledge.
+    """A searchable folder of documents. Implements `agent.ports.knowledge.Knowledge`.
 
-    The index is brought up to date with the folder before each search; only files whose size or time of change is
-    new are read again. Hidden files, other kinds than text and links that lead out of the folder are left out.
+    The index is updated before each search; only files whose size or modification time changed are read again. Hidden
+    files, files that are not text, and links that lead out of the folder are ignored.
     """
 
     def __init__(self, folder: Path, index: Path) -> None:
@@ -92,8 +95,9 @@ class KnowledgeFolder:
         self._turn = asyncio.Lock()
 
     async def search(self, query: str, *, limit: int) -> tuple[Passage, ...]:
-        """The passages that fit the words best, best first; empty when none does. Raises StoreError when the folder
-        or the index cannot be used.
+        """Return at most `limit` passages that match the words of the query, the best first; empty if there are none.
+
+        Raises StoreError when the folder or the index cannot be used.
         """
         async with self._turn:
             # A caller that is cancelled does not wait; the next one waits for the file instead.
@@ -114,7 +118,7 @@ class KnowledgeFolder:
             raise StoreError(why) from error
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
-        """Take up what is new or changed, drop what is gone."""
+        """Index new and changed documents, and remove deleted ones."""
         known = dict(connection.execute("SELECT file, stamp FROM files"))
         there = dict(self._files())
         for file in known.keys() - there.keys():
@@ -133,7 +137,7 @@ class KnowledgeFolder:
             connection.execute("INSERT INTO files (file, stamp) VALUES (?, ?)", (file, stamp))
 
     def _files(self) -> Iterator[tuple[str, tuple[Path, str]]]:
-        """Every document by its path inside the folder, with what tells whether it has changed."""
+        """Yield every document by its path inside the folder, with a stamp that shows whether it has changed."""
         if not self._folder.is_dir():
             raise StoreError(words("knowledge.missing", path=self._folder))
         for path in documents_in(self._folder):
@@ -142,7 +146,9 @@ class KnowledgeFolder:
 
 
 def documents_in(folder: Path) -> Iterator[Path]:
-    """The documents in a folder, as many and as large as are searched. Reads the disk."""
+    """Yield the documents in a folder that are searched: at most `MAX_FILES`, each at most `MAX_BYTES`. Blocks on the
+    disk.
+    """
     root = folder.resolve()
     number = 0
     for path in sorted(folder.rglob("*")):
@@ -167,7 +173,9 @@ def _drop(connection: sqlite3.Connection, file: str) -> None:
 
 
 def _found(connection: sqlite3.Connection, query: str, limit: int) -> tuple[Passage, ...]:
-    """The best passages. Words of two letters are too short for trigrams; they are looked for one by one."""
+    """Return the best passages. Words of two characters are too short for trigrams and are searched for as
+    substrings.
+    """
     long, short = wanted(query)
     rows: list[tuple[str, str]] = []
     if long:

@@ -1,4 +1,4 @@
-"""Who holds which phone, and in which order the others wait."""
+"""Leases of phones (which run uses which phone) and tickets (the order in which other runs wait for one)."""
 
 from __future__ import annotations
 
@@ -52,15 +52,21 @@ _SHOWN: Final = select(hand_pictures.c.sent).where(given(hand_pictures.c.place),
 
 
 class LeaseTable:
-    """The tables of leases and tickets. A lease is open until released; each lease of a phone has a higher fence."""
+    """The tables of leases and tickets.
+
+    A lease lets one run use one phone until it is released or expires. Each lease has a fence, a number higher than
+    that of the phone's earlier leases, by which an outdated holder is recognised. A ticket is a run's place in the
+    queue.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def take(self, run: RunId, phone: str, *, alive: Iterable[RunId], now: float, expires: float) -> Lease | None:
-        """Give the phone to the run, and take its ticket away; None when another run holds the phone.
+        """Lease the phone to the run and delete the run's ticket. Returns None if the phone is leased to another run.
 
-        Leases that expired before `now` are over, except those of the runs in `alive`, which are renewed first.
+        Before that, the leases of the runs in `alive` are extended to `expires`, and leases that expired before `now`
+        end. Times are Unix seconds.
         """
         runs = tuple(alive)
 
@@ -77,7 +83,7 @@ class LeaseTable:
         return await self._database.write(work)
 
     async def adopt(self, lease: Lease, *, now: float) -> None:
-        """Take over a lease given by another record; other leases of the phone or of this run end."""
+        """Store a lease that another computer's database granted. Other open leases of this phone or run end."""
 
         async def work(transaction: Transaction) -> None:
             values: Parameters = _LEASE.values(lease) | {"taken": now, "expires": now, "released": None}
@@ -87,12 +93,12 @@ class LeaseTable:
         await self._database.write(work)
 
     async def renew(self, alive: Iterable[RunId], *, expires: float) -> None:
-        """Extend the open leases of these runs until `expires`: the heartbeat."""
+        """Extend the open leases of these runs until `expires`. Called regularly as a heartbeat."""
         runs = tuple(alive)
         await self._database.write(lambda transaction: _renew(transaction, runs, expires))
 
     async def release(self, run: RunId, *, now: float) -> None:
-        """End the run's lease and ticket, if it has them."""
+        """End the run's lease and delete its ticket, if it has them."""
 
         async def work(transaction: Transaction) -> None:
             values: Parameters = {"run": str(run), "now": now}
@@ -102,37 +108,37 @@ class LeaseTable:
         await self._database.write(work)
 
     async def release_all(self, *, now: float) -> tuple[Lease, ...]:
-        """End every lease, as the process that held them is proven dead, and return those that it held."""
+        """End all open leases and return them. Only for when the process whose leases they were is certainly dead."""
         return _LEASE.read_all(await self._database.execute(_RELEASE_OPEN, {"now": now}))
 
     async def ticket(self, run: RunId, *, first: bool, patience: float = 0.0) -> int:
-        """The run's rank in the queues, low before high: the one it has, else a new one at the end or the head.
+        """Return the run's rank in the queue; a lower rank comes first. A run without a ticket gets one at the end.
 
-        It outlives the process, so that everybody finds the old place after a restart. See `Database.write` for
-        `patience`.
+        With `first` the run moves to the head of the queue. Tickets are stored, so that runs find their place after a
+        restart. See `Database.write` for `patience`.
         """
         statement = _TICKET_AT_HEAD if first else _TICKET_AT_END
         rows = await self._database.execute(statement, {"run": str(run)}, patience=patience)
         return int(rows[0]["rank"])
 
     async def open_leases(self) -> tuple[Lease, ...]:
-        """Every open lease."""
+        """Return every lease that is not released, the oldest first."""
         return _LEASE.read_all(await self._database.fetch(_OPEN))
 
 
 class HandPictures:
-    """The messages of chats that show, or once showed, a phone in somebody's hands."""
+    """The table of chat messages that show, or once showed, a phone while a person was operating it by hand."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def add(self, message: MessageRef) -> None:
-        """Record that this message shows a phone held by hand."""
+        """Record that this message shows a phone operated by hand."""
         await self._database.execute(_SHOW, {**_message(message), "sent": self._clock()})
 
     async def has(self, message: MessageRef) -> bool:
-        """Whether this message shows, or once showed, a phone held by hand."""
+        """Return whether this message shows, or once showed, a phone operated by hand."""
         return bool(await self._database.fetch(_SHOWN, _message(message)))
 
 

@@ -1,5 +1,5 @@
-"""The table of facts that people have told the service to remember, found by words and, where an endpoint gives
-vectors, by meaning.
+"""The table of facts that people told the service to remember. They are found by words and, if an embedding endpoint
+is set, by meaning.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from bot.store.waiting import PATIENCE_S
 logger = logging.getLogger(__name__)
 
 TRIGRAM: Final = 3
-"""Letters of the shortest word that the index finds; shorter ones are looked for in the texts."""
+"""Length of the shortest word that the index finds; shorter ones are searched for in the texts."""
 AT_ONCE: Final = 64
-"""Facts for which vectors are asked in one call."""
+"""Most texts per call to the embedding endpoint."""
 _RANKS: Final = 10.0
 """How little the first places count more than the next when two rankings are put together
 (https://doi.org/10.1145/1571941.1572114 has 60, for lists of a thousand)."""
@@ -64,8 +64,11 @@ _KEEP: Final = update(facts).where(given(facts.c.id)).values(embedder=bindparam(
 
 
 class MemoryTable:
-    """Implements agent.ports.memory.Memory. `accounts` gives all accounts of a person; `embedder` gives None for words
-    alone. Vectors that are missing are asked for at the next recall; an endpoint that fails costs only its findings.
+    """The table of remembered facts. Implements `agent.ports.memory.Memory`.
+
+    `accounts` returns all accounts of a person. `embedder` returns the client that computes vectors of texts, or None
+    to search by words only. Missing vectors are computed at the next `recall`; if the endpoint fails, only the search
+    by words is used.
     """
 
     def __init__(
@@ -82,7 +85,12 @@ class MemoryTable:
         self._embedder = embedder
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """Keep a fact, in one line and at most MAX_FACT characters. Raises StoreError as well."""
+        """Store a fact as one line of at most MAX_FACT characters, and return it; the same fact is stored once per
+        person.
+
+        `phone` limits it to one phone, "" means all. Raises MemoryFull when the person has MAX_FACTS facts,
+        StoreError, and ValueError if `agent.ports.memory.fact_text` refuses the text.
+        """
         text, own = fact_text(person, text), self._own(person)
 
         async def work(transaction: Transaction) -> Fact:
@@ -98,8 +106,9 @@ class MemoryTable:
         return await self._database.write(work)
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """The facts that fit these words best, the best first; of those that hold for one phone only `phone`'s.
-        Raises StoreError.
+        """Return at most `limit` facts of the person that match the text `about`, the best first.
+
+        Facts that belong to one phone are included only for this `phone`. Raises StoreError.
         """
         if not person:
             return ()
@@ -117,12 +126,12 @@ class MemoryTable:
         return tuple(found)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """All facts of the person, the oldest first. Raises StoreError."""
+        """Return all facts of the person, the oldest first. Raises StoreError."""
         return _FACT.read_all(await self._database.fetch(_ALL, {"own": self._own(person)}))
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """Remove those of these facts that are the person's, for good. What is removed is overwritten in the file,
-        and in its log. Raises StoreError.
+        """Delete those of these facts that are the person's, and return them. Their texts are also overwritten in the
+        database's files. Raises StoreError.
         """
         own = sorted(self._accounts(person)) if person else []
         values: Parameters = {"own": json_text(own), "facts": json_text(sorted(facts))}
@@ -193,7 +202,7 @@ def _together(rankings: Sequence[Sequence[Fact]]) -> list[Fact]:
 
 
 def _nearest(wanted: Vector, vectors: dict[int, Vector], limit: int) -> list[int]:
-    """The facts whose vectors point most in the direction of the wanted one. Blocks: some milliseconds a thousand."""
+    """Return the facts whose vectors are most similar to the wanted one. Blocks for some milliseconds per thousand."""
     near = {fact: sum(map(mul, wanted, vector)) for fact, vector in vectors.items() if len(vector) == len(wanted)}
     return sorted(near, key=lambda fact: near[fact], reverse=True)[:limit]
 

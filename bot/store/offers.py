@@ -1,4 +1,4 @@
-"""The table of texts, with their files, that are a task only once their writer has pressed for it."""
+"""The table of offers: messages that become a task only when their writer presses a button."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from bot.store.engine import given, insert
 from bot.store.tables.chats import offers
 
 KEEP_SECONDS: Final = 86400.0
-"""How long an offer can be pressed for; ours."""
+"""How long the button of an offer works. Our choice."""
 KEPT: Final = 256
-"""Offers of everybody together; the oldest are forgotten first."""
+"""Most offers of all people together; the oldest are deleted first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One text of one person. `made` is Unix seconds."""
+    """A person's message, with its files, that the service offers to do as a task.
+
+    - `message`: The message on the platform, None if it has none.
+    - `made`: When the offer was made, in Unix seconds.
+    """
 
     id: str
     person: Person
@@ -46,13 +50,13 @@ _FORGET_MOST: Final = delete(offers).where(
 
 
 class Offers:
-    """Texts that wait for a press."""
+    """The table of offers that wait for their button to be pressed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, offer: Offer) -> None:
-        """Keep it, or keep it again; what is too old or too much is forgotten."""
+        """Store an offer. Also deletes offers older than `KEEP_SECONDS`, and the oldest beyond `KEPT`."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_FORGET_OLD, {"oldest": offer.made - KEEP_SECONDS})
@@ -62,13 +66,13 @@ class Offers:
         await self._database.write(work)
 
     async def get(self, offer: str, *, now: float) -> Offer | None:
-        """Return the offer with this id, None if there is none (any more)."""
+        """Return the offer with this id; None if there is none or it is too old."""
         return _OFFER.first(await self._database.fetch(_GET, {"id": offer, "oldest": now - KEEP_SECONDS}))
 
     async def take(self, offer: str) -> bool:
-        """Remove an offer because it is being carried out; False if another press was faster."""
+        """Delete an offer because it is being carried out. Returns False if another press of the button came first."""
         return bool(await self._database.execute(_TAKE, {"id": offer}))
 
     async def forget_old(self, *, now: float) -> None:
-        """Remove the offers that are too old to be pressed for."""
+        """Delete the offers whose button no longer works because of age."""
         await self._database.execute(_FORGET_OLD, {"oldest": now - KEEP_SECONDS})

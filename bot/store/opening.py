@@ -1,4 +1,4 @@
-"""Opens the record where the settings say that it is: in SQLite's files in the data directory, or in PostgreSQL."""
+"""Opens the database that the settings name: SQLite files in the data directory, or a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ async def open_database(
     stand_by: Callable[[str], None] | None = None,
     patience: float = 0.0,
 ) -> Database:
-    """The database of the store: a file in the directory, or the one at this address, which one service alone `owns`
-    (that of a directory is owned with it). A server that is away is waited for `patience` seconds; another owner too,
-    or with `stand_by`, which is told again and again what that is called, as long as there is one.
+    """Open the store's database: an SQLite file in `directory`, or, if `url` is given, a PostgreSQL database.
 
-    Raises StoreError or one of its kinds.
+    `owns` makes this process the only service that works with the PostgreSQL database; an SQLite file is owned
+    together with its directory. An unreachable server, or another owner, is waited for up to `patience` seconds. With
+    `stand_by` another owner is waited for without limit; the callback is called repeatedly with its name.
+
+    Raises StoreError or a subclass.
     """
     if not url:
         return await SQLiteDatabase.open(directory / DATABASE_NAME)
@@ -40,8 +42,10 @@ async def open_database(
 
 
 async def server_of(url: str) -> tuple[str, int, tuple[str, ...]]:
-    """The name of the database at this address, how many bytes it takes on its disk, and what the service that works
-    with it had in files when it began (`own_files_in`). Raises StoreError.
+    """Return facts about the PostgreSQL database at this address, as (name, size in bytes, file names).
+
+    The file names are those that the service had in its data directory when it started (`own_files_in`). Raises
+    StoreError.
     """
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
     from bot.store.postgresql.server import Server  # noqa: PLC0415 - the same
@@ -58,7 +62,9 @@ async def server_of(url: str) -> tuple[str, int, tuple[str, ...]]:
 
 
 def open_checkpoints(directory: Path, url: str = "", *, owns: bool = False) -> AbstractAsyncContextManager[Checkpoints]:
-    """The checkpoints beside it, for one that `owns` both. Opening them raises StoreError or one of its kinds."""
+    """Return a context manager that opens the checkpoints next to the store; arguments as in `open_database`. Entering
+    it raises StoreError or a subclass.
+    """
     if not url:
         from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files  # noqa: PLC0415 - LangGraph
 

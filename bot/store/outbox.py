@@ -1,5 +1,5 @@
-"""What must be told to people, written together with the change that causes it and sent at least once, and where
-each task's card is.
+"""The outbox: messages to people, stored in the same transaction as the change that causes them and sent at least
+once.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from bot.store.waiting import PATIENCE_S
 from bot.store.webhooks import Webhooks
 
 OutboxKind = Literal["final", "question", "notice", "file"]
-"""What the table calls a payload; which of them goes first depends on it alone."""
+"""How the table names the kinds of payload."""
 OutboxState = Literal["pending", "sending", "sent", "dead"]
 
 
 class Notice(StrEnum):
-    """A message about an unfinished task; its words are chosen when it is sent."""
+    """What a message about an unfinished task says. The text is composed when it is sent."""
 
     STARTED = "started"
-    """The task waited for a while and now begins."""
+    """The task waited for a while and begins now."""
     INTERRUPTED = "interrupted"
     """The task is paused since the service died, and a person has to decide whether it continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalPayload:
-    """The end of a task."""
+    """The final message of a task."""
 
     quiet: bool = False
     """Whether the message does not notify, because the person who gave the task ended it."""
@@ -43,7 +43,7 @@ class FinalPayload:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPayload:
-    """A question of a task."""
+    """A message that asks people a question on behalf of a task."""
 
     question: str
     """The id of the question."""
@@ -51,14 +51,14 @@ class QuestionPayload:
 
 @dataclass(frozen=True, slots=True)
 class NoticePayload:
-    """An event of the task that people should notice."""
+    """A message about an event of the task that people should notice."""
 
     notice: Notice
 
 
 @dataclass(frozen=True, slots=True)
 class FilePayload:
-    """A file that the run hands out."""
+    """A message with a file that a task delivers."""
 
     content: str
     """The reference of the file's bytes in the frame store."""
@@ -66,14 +66,17 @@ class FilePayload:
 
 
 Payload = FinalPayload | QuestionPayload | NoticePayload | FilePayload
-"""What a message is about; its words are made when it is sent."""
+"""What a message is about. Its text is composed when it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
     """One message to send. Times are Unix seconds.
 
-    `uncertain` says that the process died while it was being sent: it may have arrived.
+    - `uncertain`: Whether the process died while sending it, so that it may have arrived.
+    - `attempts`: How often sending was begun.
+    - `not_before`: When it may be sent at the earliest.
+    - `message`: The sent message; None before that.
     """
 
     id: int
@@ -86,16 +89,16 @@ class OutboxRow:
     created: float
     message: MessageRef | None
     why: str
-    """Why it was given up; "" else."""
+    """Why sending was given up; "" if it was not."""
 
     @property
     def kind(self) -> OutboxKind:
-        """The name of the payload's kind in the table."""
+        """The kind of the message's payload, as the table names it."""
         return _columns(self.payload)[0]
 
 
 LONGEST_SILENCE = 3 * 3600.0
-"""Seconds; the longest that a platform was reported to ask for is 10,323."""
+"""Longest delay before a retry, in seconds; the longest that a platform was reported to demand is 10,323."""
 
 
 _THAT: Final = given(outbox.c.id)
@@ -111,7 +114,7 @@ _ADD: Final = insert(outbox, ("task", "kind", "subject", "name", "created"))
 _PENDING: Final = (
     select(outbox)
     .where(
-        # The first condition and id + 0 make SQLite use the index of what is open: all that was ever sent is more.
+        # The first condition and id + 0 make SQLite use the small index of open rows instead of reading all sent ones.
         _IS_OPEN,
         outbox.c.state == "pending",
         ~exists().where(
@@ -157,16 +160,17 @@ _ASKED: Final = _OF.where(outbox.c.kind == "question", outbox.c.state == "pendin
 
 
 class Outbox:
-    """The table of messages to send. Those of one task are sent in the order in which they were written."""
+    """The table of messages to send. Messages of one task are sent in the order in which they were added."""
 
     def __init__(self, database: Database, webhooks: Webhooks) -> None:
         self._database = database
         self._webhooks = webhooks
 
     async def recover(self, now: float, *, patience: float = 0.0) -> None:
-        """At start: what was being sent when the process died is pending again, marked as uncertain.
+        """Repair the table at start: messages that were being sent when the process died become pending, marked as
+        uncertain.
 
-        Nothing is put off for longer than any platform asks for: the clock may have been set back. See
+        No retry stays later than `LONGEST_SILENCE` after `now` (Unix seconds), in case the clock was set back. See
         `Database.write` for `patience`.
         """
 
@@ -177,8 +181,8 @@ class Outbox:
         await self._database.write(work, patience=patience)
 
     async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
-        """Add a message, and what webhooks get about it, with this transaction. Raises StoreConflict for a second
-        final message.
+        """Add a message of a task, and what webhooks get about it, in this transaction. Raises StoreConflict for a
+        second final message.
         """
         await self._add(transaction, task, payload, now=now)
         match payload:
@@ -195,32 +199,37 @@ class Outbox:
         await transaction.fetch(_ADD, values)
 
     async def pending(self, now: float, source: Source | None = None) -> tuple[OutboxRow, ...]:
-        """What may be sent now, oldest first. A row behind one of its task that is being sent, or that has to
-        wait, is not among them.
+        """Return the messages that may be sent now, oldest first. `source` is an open read, if the caller has one.
+
+        A message whose task has an earlier message that is being sent, or is waiting for its retry, is left out.
         """
         rows = await (source or self._database).fetch(_PENDING, {"now": now})
         return tuple(_row(row) for row in rows)
 
     async def sending(self, row: int) -> bool:
-        """Before a send. False when it may not be sent now: it is not pending any more, or an earlier message of its
-        task is still to be sent (it was put off after `pending` was read).
+        """Mark a message as being sent. Returns False if it may not be sent now: it is no longer pending, or an
+        earlier message of its task is still unsent (put off after `pending` was read).
         """
         return bool(await self._database.execute(_SENDING, {"id": row}))
 
     async def sent(self, row: int, message: MessageRef) -> None:
-        """Mark a row that arrived as this message: a store that is away is waited for, or it would be sent again."""
+        """Mark a message as sent and store where it is. Waits while the database cannot be written, since otherwise it
+        would be sent again.
+        """
         await self._database.execute(_SENT, {"id": row, "message": message_text(message)}, patience=PATIENCE_S)
 
     async def retry(self, row: int, not_before: float) -> None:
-        """Mark a row that did not arrive: it is sent again, not before that time."""
+        """Mark a message as not delivered: it is sent again, at `not_before` (Unix seconds) at the earliest."""
         await self._database.execute(_RETRY, {"id": row, "not_before": not_before}, patience=PATIENCE_S)
 
     async def dead(self, row: int, why: str) -> None:
-        """Mark a message that can never be delivered."""
+        """Mark a message as undeliverable for the reason `why`."""
         await self._database.execute(_DEAD, {"id": row, "why": why})
 
     async def ask_again(self, task: str, *, now: float) -> tuple[OutboxRow, ...]:
-        """Queue the task's open questions again as new messages, and return those rows."""
+        """Queue the task's open questions again as new messages. Returns all its questions that are waiting to be
+        sent.
+        """
 
         async def work(transaction: Transaction) -> tuple[OutboxRow, ...]:
             for row in await transaction.fetch(_UNASK, {"task": int(task)}):
@@ -230,7 +239,7 @@ class Outbox:
         return await self._database.write(work)
 
     async def of(self, task: str) -> tuple[OutboxRow, ...]:
-        """All messages of a task, in order."""
+        """Return all messages of a task, in the order in which they were added."""
         return tuple(_row(row) for row in await self._database.fetch(_OF, {"task": int(task)}))
 
 
@@ -283,7 +292,9 @@ def _row(row: Row) -> OutboxRow:
 
 @dataclass(frozen=True, slots=True)
 class CardRef:
-    """The message that shows a task, and the Unix time at which it was made."""
+    """The message that is a task's card in the chat (it shows the task's progress), and when it was sent (Unix
+    seconds).
+    """
 
     message: MessageRef
     made: float
@@ -295,15 +306,15 @@ _PUT_CARD: Final = upsert(cards, cards.c.keys())
 
 
 class Cards:
-    """The table of cards."""
+    """The table that stores which message is each task's card."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, task: str) -> CardRef | None:
-        """The task's card, None while it has none."""
+        """Return the task's card; None if it has none yet."""
         return _CARD.first(await self._database.fetch(_GET_CARD, {"task": int(task)}))
 
     async def put(self, task: str, message: MessageRef, made: float) -> None:
-        """The card is this message from now on."""
+        """Store that this message is now the task's card; `made` is in Unix seconds."""
         await self._database.execute(_PUT_CARD, {**_CARD.values(CardRef(message, made)), "task": int(task)})

@@ -1,4 +1,6 @@
-"""Who has which pictures and files: they are kept by content, and to know a reference gives nobody the bytes."""
+"""Checks which pictures and files a person may load. They are stored by content, so knowing a reference gives no
+access.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from bot.store.tables.people import console_messages, handed_in
 from bot.store.tables.tasks import steps, task_events, tasks
 
 KEPT_S: Final = 14 * 86400.0
-"""Seconds for which it is known who has handed in a file; ours, as long as files are kept (`KEEP_DAYS`)."""
+"""Seconds for which it is stored who uploaded a file. Our choice: as long as files are kept (`KEEP_DAYS`)."""
 
 _CONTENT: Final = bindparam("content", type_=Text())
 
@@ -64,14 +66,16 @@ _FORGET: Final = delete(handed_in).where(handed_in.c.at < bindparam("oldest"))
 
 
 class OwnFiles:
-    """Knows by the tables of tasks, logs, questions and messages what somebody was shown or has handed in."""
+    """Finds out, from the tables of tasks, events, questions and messages, which files a person was shown or has
+    uploaded.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def handed_in(self, content: str, person: Person) -> None:
-        """Keep that this person has handed in that file. Raises StoreError."""
+        """Record that this person uploaded the file with the reference `content`. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             now = self._clock()
@@ -87,8 +91,11 @@ class OwnFiles:
         await self._database.write(work)
 
     async def has(self, content: str, accounts: Collection[Person], home: Address) -> bool:
-        """Whether a person with these accounts has uploaded the file, or was shown it in their tasks or in their own
-        chat at `home`. Raises StoreError.
+        """Return whether a person with these accounts has uploaded the file with the reference `content`, or was shown
+        it.
+
+        The person was shown it if it was part of their tasks, or was sent to the console of the account at `home`.
+        Raises StoreError.
         """
         people = accounts_text(accounts)
         rows = await self._database.fetch(_HAS, {"content": content, "people": people, "owner": home.chat})

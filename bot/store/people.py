@@ -1,4 +1,6 @@
-"""What admins have given to people: rights and tiers, and which accounts belong to one person."""
+"""The tables of what admins have assigned to people: rights, tiers (daily quotas), and which accounts belong to one
+person.
+"""
 
 from __future__ import annotations
 
@@ -49,18 +51,19 @@ _UNLINK: Final = delete(links).where(given(links.c.platform), given(links.c.id))
 
 
 class Grants:
-    """The table of grants: rights by person or role, and phone."""
+    """The table of grants: rights given to persons or roles, for one phone or for all."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self, source: Source | None = None) -> tuple[Grant, ...]:
-        """Everything that was given. With `source`, as an open transaction sees it."""
+        """Return all grants. With `source`, as the open transaction sees them."""
         return GRANT.read_all(await (source or self._database).fetch(_GRANTS))
 
     async def give(self, transaction: Transaction, grant: Grant) -> None:
-        """Keep a right in the place of those that were given to the same for the same phone; to approve and to operate
-        stand beside each other.
+        """Store a right, replacing the other rights that the same person or role has for the same phone.
+
+        Only the rights to approve and to operate can exist together.
         """
         beside = {Right.APPROVE, Right.OPERATE}
         stays = (beside - {grant.right}).pop() if grant.right in beside else ""
@@ -69,35 +72,40 @@ class Grants:
         await transaction.fetch(_GRANT, values)
 
     async def take(self, transaction: Transaction, grant: Grant) -> None:
-        """Remove a right."""
+        """Delete this right of the person or role for the phone."""
         await transaction.fetch(_TAKE, GRANT.values(grant))
 
 
 class Tiers:
-    """The tables of tiers: one for each person or role, one for each task that has any."""
+    """The tables of tiers (named daily quotas): one tier for each person or role, and one for each task that was
+    limited by one.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self) -> tuple[TierGift, ...]:
-        """All tiers that were given."""
+        """Return the tiers of all persons and roles that have one."""
         return GIFT.read_all(await self._database.fetch(_TIERS))
 
     async def give(self, transaction: Transaction, gift: TierGift) -> None:
-        """Store a tier, replacing the one that the same person or role had."""
+        """Store the tier of a person or role, replacing the one that they had."""
         await transaction.fetch(_GIVE_TIER, GIFT.values(gift))
 
     async def take(self, transaction: Transaction, platform: str, guild: str, subject: str) -> str:
-        """Remove the tier of a person or role; returns its name, "" if there was none."""
+        """Delete the tier of a person or role and return its name; "" if there was none.
+
+        `subject` is the id of the person or role; `guild` is the server of a role, "" for a person.
+        """
         rows = await transaction.fetch(_TAKE_TIER, {"platform": platform, "guild": guild, "id": subject})
         return str(rows[0]["tier"]) if rows else ""
 
     async def accepted_with(self, transaction: Transaction, task: str, tier: str) -> None:
-        """Store the tier within which the task was accepted."""
+        """Store the tier whose quota applied when the task was accepted."""
         await transaction.fetch(_ACCEPT, {"task": int(task), "tier": tier})
 
     async def now_with(self, task: str, tier: str) -> None:
-        """The task (or what it is a part of) is within this tier from now on; "" for none. Raises StoreError."""
+        """Replace the tier of the task (or of the task that it is a part of); "" removes it. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             values: Parameters = {"task": int(task), "tier": tier}
@@ -108,27 +116,31 @@ class Tiers:
         await self._database.write(work)
 
     async def of_task(self, task: str, source: Source | None = None) -> str:
-        """The tier within which the task (or what it is a part of) was accepted, "" when nothing limited it."""
+        """Return the tier with which the task (or the task that it is a part of) was accepted; "" if none applied."""
         rows = await (source or self._database).fetch(_TIER_OF, {"task": int(task)})
         return str(rows[0]["tier"]) if rows else ""
 
 
 class Links:
-    """The table of linked accounts. A person has one account on each platform."""
+    """The table of accounts that are linked as one person's. A person has at most one account per platform."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self, source: Source | None = None) -> tuple[tuple[Person, ...], ...]:
-        """The accounts of each person who has several. With `source`, as an open transaction sees it."""
+        """Return the linked accounts of each person who has several. With `source`, as the open transaction sees
+        them.
+        """
         people: dict[int, list[Person]] = defaultdict(list)
         for row in await (source or self._database).fetch(_LINKS):
             people[row["person"]].append(LINKED.read(row))
         return tuple(tuple(accounts) for accounts in people.values())
 
     async def join(self, transaction: Transaction, known: Person, other: Person) -> bool:
-        """From now on the other account belongs to the person of the known one. False when one of the two has an
-        account on the other's platform already; then nothing changes.
+        """Link the account `other` with the person who has the account `known`.
+
+        Returns False and changes nothing if `other` is linked already or the person has another account on its
+        platform.
         """
         people = await self.all(transaction)
         of_other = next((accounts for accounts in people if _among(other, accounts)), ())
@@ -142,7 +154,9 @@ class Links:
         return True
 
     async def leave(self, transaction: Transaction, platform: str, account: str) -> tuple[Person, ...]:
-        """Unlink an account. Returns the accounts that it was linked with."""
+        """Unlink an account, and return the accounts that it was linked with. If only one of these remains, it is
+        unlinked too.
+        """
         people = await self.all(transaction)
         accounts = next((found for found in people if _among(Person(platform, account), found)), ())
         await transaction.fetch(_UNLINK, {"platform": platform, "id": account})

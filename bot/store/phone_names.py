@@ -1,4 +1,4 @@
-"""What people call the phones. Implements `devices.pool.NameBook`."""
+"""The names of phones. Implements `devices.pool.NameBook`."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ _KEEP_USUAL: Final = upsert(usual_phone_names, usual_phone_names.c.keys())
 
 
 class PhoneNameTable:
-    """The table of names."""
+    """The tables of phone names: names given by people, and default names (the model) for phones without one."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def names(self) -> Mapping[str, str]:
-        """Every name, by the phone's id."""
+        """Return the names given by people, by phone id."""
         return {row["phone"]: row["name"] for row in await self._database.fetch(_NAMES)}
 
     async def all(self) -> Mapping[str, str]:
-        """What every phone is called that was ever attached, by its id."""
+        """Return the name of every phone that was ever attached, by phone id: the given name, else the default one."""
         return {**await self.usual(), **await self.names()}
 
     async def keep(self, phone_id: str, name: str) -> None:
-        """The phone has this name from now on. Raises StoreConflict when another phone has it."""
+        """Store the name that a person gave to the phone. Raises StoreConflict when another phone has it, in whatever
+        case.
+        """
         values: Parameters = {"phone": phone_id, "name": name, "folded": name.casefold(), "changed": self._clock()}
         await self._database.execute(_KEEP, values)
 
     async def usual(self) -> Mapping[str, str]:
-        """What phones are called that have no given name, by their id."""
+        """Return the default names of phones, by phone id."""
         return {row["phone"]: row["name"] for row in await self._database.fetch(_USUAL)}
 
     async def keep_usual(self, phone_id: str, name: str) -> None:
-        """The phone is called so for as long as nobody gives it a name."""
+        """Store the phone's default name, which is used while nobody has given it another one."""
         await self._database.execute(_KEEP_USUAL, {"phone": phone_id, "name": name})

@@ -1,4 +1,6 @@
-"""The table of controls that the independent reader has found harmless. No word of a screen is in it."""
+"""The table of buttons in apps that an independent model has judged harmless to press. No screen text is stored in
+it.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,21 @@ _CLEAR: Final = delete(press_verdicts)
 
 
 class PressVerdictTable:
-    """Implements agent.guards.press_verdicts.PressVerdicts."""
+    """The table of such verdicts. Implements `agent.guards.press_verdicts.PressVerdicts`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self, since: float) -> tuple[KeptVerdict, ...]:
-        """See PressVerdicts; older ones are removed. Raises StoreError."""
+        """Return the verdicts made at or after `since` (Unix seconds), the latest first, and delete older ones. Raises
+        StoreError.
+        """
         await self._database.execute(_OLD, {"since": since})
         return _VERDICT.read_all(await self._database.fetch(_ALL, {"since": since}))
 
     async def keep(self, verdict: KeptVerdict) -> None:
-        """Keep it, in place of an older one with its key. What cannot be written is asked again by the next process:
-        no press waits for it.
+        """Store a verdict, replacing an older one with the same key. A failure is only logged: the model is then asked
+        again later.
         """
         try:
             await self._database.execute(_KEEP, _VERDICT.values(verdict))

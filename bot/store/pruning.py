@@ -1,4 +1,4 @@
-"""Removing what is old from the tables, a little at a time. A kill in between leaves whole tasks or removed ones."""
+"""Deletes old rows in small batches. A process killed in between leaves each task complete or removed as a whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bot.store.tables.people import console_messages, forgettings
 from bot.store.tables.tasks import actions, leases, steps, task_events, tasks, tickets, tool_calls
 
 BATCH: Final = 500
-"""Rows that one transaction removes at most where they belong to no task: it takes some milliseconds."""
+"""Most rows per table that one transaction deletes where they belong to no task; it takes some milliseconds."""
 
 _TASK: Final = bindparam("task", type_=Number)
 _FIRST_RUN: Final = cast(_TASK, Text) + "-"
@@ -45,10 +45,10 @@ _OF_TASK: Final[Sequence[Statement]] = (
     delete(tool_calls).where(tool_calls.c.task == cast(_TASK, Text)),
     update(tasks).where(tasks.c.id == _TASK).values(pruned=2, data=None, todos="[]"),
 )
-"""What a task leaves behind beside its own row. That row stays: usage, audit, schedules and `tasks` read it."""
+"""Delete a task's rows except its own one, which is emptied: usage, audit, schedules and task lists need it."""
 
 _IS_PRUNABLE: Final = (tasks.c.state == "ended") & (tasks.c.pruned < 2)
-"""In the words of the index."""
+"""Worded exactly like the condition of the index `tasks_prunable`."""
 _FORGOTTEN: Final = exists().where(
     forgettings.c.person == tasks.c.person_platform + ":" + tasks.c.person_id, forgettings.c.at >= tasks.c.created
 )
@@ -112,7 +112,7 @@ _WITHOUT_RECORD: Final = select(_ASKED.c.value.label("id")).where(
 
 
 def _some(table: Table, *conditions: ColumnElement[bool]) -> Statement:
-    """Removes as many rows as the limit says of those for which this holds."""
+    """Return a statement that deletes at most `:limit` rows that meet the conditions, and returns their keys."""
     key = tuple_(*table.primary_key)
     return (
         delete(table)
@@ -124,13 +124,13 @@ def _some(table: Table, *conditions: ColumnElement[bool]) -> Statement:
 _LATER: Final = leases.alias("later")
 _LATEST: Final = console_messages.alias("latest")
 _OLD: Final[Sequence[Statement]] = (
-    # The last one of each phone stays: the next must have a higher number, for ever.
+    # The last lease of each phone is not deleted, because the next one must have a higher number.
     _some(
         leases,
         leases.c.released < _BEFORE,
         exists().where(_LATER.c.phone == leases.c.phone, _LATER.c.fence > leases.c.fence),
     ),
-    # The last revision stays: the next must be higher. What a living task has shown may still be changed.
+    # The last revision is not deleted, as the next must be higher. Messages of unfinished tasks may still change.
     _some(
         console_messages,
         console_messages.c.sent < _BEFORE,
@@ -146,27 +146,31 @@ _OLD: Final[Sequence[Statement]] = (
 
 
 class Pruning:
-    """Removes by age. Tasks for several phones go as one: the task with all its parts."""
+    """Deletes data by age. A task on several phones is deleted together with its parts (one per phone)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def with_checkpoints(self, before: float, limit: int) -> tuple[str, ...]:
-        """Tasks that ended before that time and whose checkpoints were not removed yet, the oldest first; and those
-        whose person has had something forgotten since they began.
+        """Return ended tasks whose checkpoints can be deleted, at most `limit`, the oldest first.
+
+        These ended before the Unix time `before`, or their person had facts forgotten since they began.
         """
         return await self._ids(_WITH_CHECKPOINTS, before, limit)
 
     async def forgot_checkpoints(self, task: str) -> None:
-        """Mark a task whose checkpoints are gone."""
+        """Record that a task's checkpoints are deleted."""
         await self._database.execute(_FORGOT_CHECKPOINTS, {"id": int(task)})
 
     async def old_tasks(self, before: float, limit: int) -> tuple[str, ...]:
-        """Tasks that ended before that time, with all that was to be told told, and are kept whole yet."""
+        """Return at most `limit` tasks that can be deleted with `forget`, the oldest first.
+
+        They ended before the Unix time `before`, their checkpoints are deleted, and all their messages are sent.
+        """
         return await self._ids(_OLD_TASKS, before, limit)
 
     async def forget(self, task: str) -> None:
-        """Remove what the task and its parts left behind, in one transaction."""
+        """Delete the steps, messages, events and the like of the task and its parts in one transaction."""
 
         async def work(transaction: Transaction) -> None:
             for row in await transaction.fetch(_WITH_PARTS, {"task": int(task)}):
@@ -176,9 +180,11 @@ class Pruning:
         await self._database.write(work)
 
     async def forget_calls(self) -> int:
-        """Remove up to BATCH calls of tools, and as many events that tell of calls or plans, of ended tasks whose
-        person has had something forgotten since they began: it may stand in them. Returns how many; what is removed is
-        overwritten in the file.
+        """Delete up to `BATCH` tool calls, and as many events about calls or plans, that may mention forgotten facts.
+        Returns how many rows.
+
+        They belong to ended tasks whose person had facts forgotten since the task began. The deleted rows are also
+        overwritten in the database file where it supports that.
         """
 
         async def work(transaction: Transaction) -> list[Row]:
@@ -188,14 +194,15 @@ class Pruning:
         return len(await self._database.erase(work))
 
     async def without_record(self, tasks: Sequence[str]) -> tuple[str, ...]:
-        """Those of these tasks that are not known, or whose record was removed."""
+        """Return those of these tasks that do not exist or whose data was deleted."""
         rows = await self._database.fetch(_WITHOUT_RECORD, {"tasks": json_text(list(tasks))})
         return tuple(str(row["id"]) for row in rows)
 
     async def batch(self, before: float) -> int:
-        """Remove up to BATCH rows each of old leases, messages of the console, touches by hand and missed commands.
+        """Delete up to `BATCH` rows per table that are older than the Unix time `before`. Returns how many; 0 when
+        none is left.
 
-        Returns how many; 0 when nothing is left to remove.
+        The tables: leases, console messages, inputs made by hand, chat messages that show them, and missed messages.
         """
 
         async def work(transaction: Transaction) -> int:

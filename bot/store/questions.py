@@ -1,4 +1,4 @@
-"""The questions to people and what became of them. A secret's answer is never here: the caller passes ""."""
+"""The table of questions to people and their answers. Secret answers are never stored: the caller passes "" instead."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ _MOVE_TASKS: Final = (
 
 
 class Questions:
-    """The table of questions."""
+    """The table of questions that tasks ask people. A question is open until it is answered, expires or is closed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, transaction: Transaction, task: str, question: Question, *, now: float, expires: float) -> bool:
-        """Keep a question. False when it was asked before: then nothing changes."""
+        """Store a question. Returns False and changes nothing if it is stored already. Times are Unix seconds."""
         values: Parameters = {
             "id": question.id,
             "locator": locator(question.id),
@@ -92,35 +92,40 @@ class Questions:
         return bool(await transaction.fetch(_ADD, values))
 
     async def answer(self, transaction: Transaction, question: str, text: str, *, by: str, now: float) -> bool:
-        """Keep the answer when the question is still open and in time: the first one wins. False otherwise."""
+        """Store the answer, unless the question is closed or its time is over. Returns whether it was stored.
+
+        `by` says who answered. The first answer wins.
+        """
         values: Parameters = {"id": question, "answer": text, "by": by, "now": now}
         return bool(await transaction.fetch(_ANSWER, values))
 
     async def due(self, now: float) -> bool:
-        """Whether there are open questions whose time is over."""
+        """Return whether there are open questions whose time is over at `now` (Unix seconds)."""
         return bool(await self._database.fetch(_DUE, {"now": now}))
 
     async def expire(self, transaction: Transaction, *, now: float) -> tuple[OpenQuestion, ...]:
-        """Close the open questions whose time is over, and return them."""
+        """Close the open questions whose time is over at `now`, and return them."""
         rows = await transaction.fetch(_EXPIRE, {"now": now, "why": Closing.EXPIRED.value})
         return _QUESTION.read_all(rows)
 
     async def close(
         self, transaction: Transaction, task: str, question: str | None = None, *, why: Closing, now: float
     ) -> tuple[OpenQuestion, ...]:
-        """Close the task's open questions, or only that one, because no answer is needed any more, and return them."""
+        """Close the task's open questions, or only the one with the id `question`, without an answer, and return
+        them.
+        """
         values = {"task": int(task), "id": question, "now": now, "why": why.value}
         statement = _CLOSE_OF_TASK if question is None else _CLOSE_ONE
         return _QUESTION.read_all(await transaction.fetch(statement, values))
 
     async def get(self, question: str, source: Source | None = None) -> OpenQuestion | None:
-        """The question with this id, None when there is none."""
+        """Return the question with this id; None if there is none. `source` is an open transaction to read in."""
         return _QUESTION.first(await (source or self._database).fetch(_GET, {"id": question}))
 
     async def open(
         self, task: str | None = None, place: Address | None = None, source: Source | None = None
     ) -> tuple[OpenQuestion, ...]:
-        """The open questions, oldest first: all, those of a task (with its parts), or those shown in a place."""
+        """Return the open questions, oldest first: those of a task and its parts, or those shown in a place, or all."""
         source = source or self._database
         if task is not None:
             rows = await source.fetch(_OPEN_OF, {"task": int(task)})
@@ -131,22 +136,25 @@ class Questions:
         return _QUESTION.read_all(rows)
 
     async def of(self, task: str) -> tuple[OpenQuestion, ...]:
-        """All questions of a task and of its parts, open or closed, in the order in which they were asked."""
+        """Return all questions of a task and of its parts, open or closed, in the order in which they were asked."""
         return _QUESTION.read_all(await self._database.fetch(_OF, {"task": int(task)}))
 
     async def closed(self, kind: QuestionKind, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
-        """Closed questions of a kind, the latest first: asked at this Unix time at the latest, and whose time is over
-        at that one or later.
+        """Return the closed questions of a kind, the latest first.
+
+        Only those asked at or before `asked_by` whose time runs out at or after `ends_from`; both are Unix seconds.
         """
         values = {"asked_by": asked_by, "ends_from": ends_from, "kind": kind.value}
         return _QUESTION.read_all(await self._database.fetch(_CLOSED, values))
 
     async def by_message(self, message: MessageRef) -> OpenQuestion | None:
-        """The question that was shown as this message."""
+        """Return the question that was sent as this message; None if there is none."""
         return _QUESTION.first(await self._database.fetch(_BY_MESSAGE, {"message": message_text(message)}))
 
     async def by_locator(self, locator: str) -> OpenQuestion | None:
-        """The question that a button names, open or closed."""
+        """Return the question, open or closed, with this locator (the short id in its buttons); None if there is
+        none.
+        """
         return _QUESTION.first(await self._database.fetch(_BY_LOCATOR, {"locator": locator}))
 
     async def shown(self, question: str, message: MessageRef) -> None:
@@ -155,13 +163,15 @@ class Questions:
 
 
 class Deadlines:
-    """Deadlines that are stored: of open questions, and of interrupted tasks that wait for their Resume."""
+    """The stored deadlines: of open questions, and of interrupted tasks that wait for a person to resume them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def move(self, seconds: float) -> None:
-        """Shift all deadlines by the seconds by which the clock was set, so that none becomes shorter."""
+        """Shift all deadlines by `seconds`, by which the system clock was set, so that nobody has less time than
+        before.
+        """
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_MOVE_QUESTIONS, {"by": seconds})

@@ -1,4 +1,4 @@
-"""Puts a backup in the place of what a data directory holds."""
+"""Restores a backup into a data directory."""
 
 from __future__ import annotations
 
@@ -33,22 +33,25 @@ from bot.store.store import FRAMES_NAME
 from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
-"""What a picture's name in a backup may be, as `WRITTEN_NAME` for what people have written. Nothing that is called
-otherwise is written from a backup.
+"""The valid names of pictures in a backup, like `WRITTEN_NAME` for files that people wrote. Files with other names are
+never extracted.
 """
 _READ_WHOLE = 64 * 1024
-"""Bytes of the manifest and of the settings file, which are read as a whole; ours have some hundred."""
+"""Most bytes of the manifest and of the settings file, which are read as a whole; ours have some hundred."""
 _ENCRYPTED = 1
 """Bit of a member's flags (PKWARE's APPNOTE.TXT, 4.4.4)."""
 _DOORS = (*SIGNED_IN, "offers", "missed")
-"""Tables whose rows open the console, or are done as they are kept once somebody presses for them."""
+"""Tables that are emptied: their rows give access to the console, or are carried out when a button is pressed."""
 ASIDE = "before-restore-"
 BESIDE = ("", "-wal", "-shm")
-"""SQLite's files of one database."""
+"""Endings of SQLite's files for one database."""
 
 
 class Unpacked:
-    """A backup that was looked through and lies ready beside the data; nothing is replaced before `take`."""
+    """A backup that was checked and unpacked in the data directory. Nothing is replaced before `take`.
+
+    - `brings`: What takes effect when it is restored: rights, settings, schedules, unfinished tasks.
+    """
 
     def __init__(
         self,
@@ -74,11 +77,12 @@ class Unpacked:
         self._pictures = pictures
 
     def take(self, *, record: bool = True) -> tuple[Copied, Path | None]:
-        """Put the present databases aside and those of the backup in their place, and so with what people have written
-        of each kind that the backup has; without `record` the databases are left alone. Blocks.
+        """Replace the databases, and the files that people wrote of each kind that the backup contains. Blocks.
 
-        Returns what was restored, and the folder in the data directory where all that was replaced is (None without
-        any). Pictures are named by their content: those of the backup come beside those that are there.
+        Without `record` the databases are not replaced. Pictures are added to the existing ones, as they are named
+        after their content. Returns what was restored, and the folder in the data directory with everything that was
+        replaced (None if there was nothing).
+
         Raises StoreError; everything is then as it was.
         """
         with _told(self._directory):
@@ -90,12 +94,13 @@ class Unpacked:
 
 @contextmanager
 def unpacked(directory: Path, file: Path, settings: str = "", written: Collection[str] = ()) -> Iterator[Unpacked]:
-    """Unpack the backup beside the data, check it, and hold the data directory until the block ends. `settings` is
-    the name of the settings file, and `written` are those of files and (with a slash at the end) folders in the data
-    directory that people write; a backup may have them. Blocks.
+    """Context manager: unpack and check the backup `file`, and lock the data directory until the block ends. Blocks.
 
-    Nobody is signed in by it, and no press in a chat does what it says: whoever had the file in hand could have
-    written that.
+    `settings` is the name of the settings file. `written` are names of the files and, with a slash at the end, folders
+    in the data directory that people write; only these are taken from the backup. Sign-ins, access tokens, and
+    messages that a button would carry out (offers, missed messages) are removed from it, since somebody may have
+    manipulated the file.
+
     Raises DirectoryInUse while a service runs, StoreCorrupt, StoreTooOld or StoreTooNew for a backup that cannot be
     used, and StoreError; everything is then as it was.
     """
@@ -137,7 +142,9 @@ def _told(directory: Path) -> Iterator[None]:
 def _unpack(
     archive: zipfile.ZipFile, file: Path, folder: Path, settings: str, written: Collection[str]
 ) -> tuple[list[str], list[str]]:
-    """Write what belongs to a backup below the folder; returns the names of the pictures, and of what people wrote."""
+    """Extract the files that belong to a backup into the folder; returns the names of the pictures, and of people's
+    files.
+    """
     names = set(archive.namelist())
     pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
     made = sorted(name for name in names if _is_written(name, written))
@@ -151,7 +158,7 @@ def _unpack(
         raise StoreCorrupt(words("backup.foreign", file=file)) from error
     if form != FORMAT:
         raise StoreTooNew(words("backup.other_version", file=file))
-    # A few kilobytes can become what fills the disk of a service; no more is read of each than is told here.
+    # A few kilobytes can unpack to fill the disk, so no more is read of each file than its declared size.
     if sum(each.file_size for each in archive.infolist()) > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     for name in (*DATABASES, *names & {settings}, *made, *pictures):
@@ -164,7 +171,7 @@ def _unpack(
                 os.fsync(out.fileno())
         if name == settings or name in written:
             target.chmod(0o600)
-        # Retention counts from when a picture was taken, not from now. Zip files tell local time.
+        # Retention counts from when a picture was taken, not from now. Zip files contain local time.
         taken = _taken(archive.getinfo(name))
         os.utime(target, (taken, taken))
     return pictures, made
@@ -177,7 +184,9 @@ def _is_written(name: str, written: Collection[str]) -> bool:
 
 
 def _is_ours(entry: zipfile.ZipInfo) -> bool:
-    """Whether a backup could have written it so: not encrypted, packed as ours, and at a time that there is."""
+    """Return whether this program could have written the entry: not encrypted, compressed as ours, and with a valid
+    time.
+    """
     try:
         _taken(entry)
     except (ValueError, OverflowError):
@@ -197,7 +206,9 @@ def _keep(source: Path, target: Path) -> None:
 
 
 def _swap(fresh: Path, directory: Path, names: Sequence[str]) -> Path | None:
-    """Put the present files of these names aside and the fresh ones in their place; after an error all is as it was."""
+    """Move the present files of these names aside and the fresh ones into their place; after an error everything is as
+    before.
+    """
     present = [name + end for name in names for end in BESIDE if (directory / (name + end)).exists()]
     aside = directory / f"{ASIDE}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
     moves = [(directory / name, aside / name) for name in present]

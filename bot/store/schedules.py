@@ -1,4 +1,6 @@
-"""The table of schedules: what to repeat, when it is next due, and what has begun it."""
+"""The table of schedules, triggers and webhooks that start tasks: what to do, when it is next due, and what has
+started it.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,14 @@ _TRIGGERS: Final = (
 _HOOKS: Final = select(schedules).where(schedules.c.hook.is_not(None)).order_by(schedules.c.id)
 HOUR: Final = 3600.0
 KEPT: Final = 7 * 86_400.0
-"""Seconds that marks are kept: a hundred times as long as a notification can begin something."""
+"""Seconds for which marks are kept: a hundred times as long as a notification can start a task."""
 _MARKED: Final = select(trigger_marks.c.mark).where(given(trigger_marks.c.schedule), given(trigger_marks.c.mark))
 _MARK: Final = insert(trigger_marks, trigger_marks.c.keys())
 _BEGUN_SINCE: Final = select(func.count()).where(
     given(trigger_marks.c.schedule),
     trigger_marks.c.begins,
     trigger_marks.c.at > bindparam("since"),
-    # What was begun at a time that is yet to come, by a clock that was set back since, is not of this hour.
+    # Tasks started at a time in the future (the clock was set back since) do not count for this hour.
     trigger_marks.c.at <= bindparam("now"),
 )
 _FORGET_MARKS: Final = delete(trigger_marks).where(
@@ -71,18 +73,23 @@ _REMOVE: Final = delete(schedules).where(_THAT).returning(schedules.c.id)
 
 
 class Schedules:
-    """The table of schedules."""
+    """The table of schedules: tasks that are given at set times, by a phone's notification (trigger), or by an HTTP
+    call (hook).
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.trigger_begun = asyncio.Event()
-        """Set whenever a trigger begins to be looked for, for whoever waits for the first one."""
+        """Set whenever a trigger may have become active, to wake up whoever waits for the first one."""
         self.adding = asyncio.Lock()
-        """Held by who looks at how many there are before another one is added."""
+        """Held by the caller of `add` from the time when it counts the existing schedules."""
 
     async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
-        """Keep a plan; the same event gives the schedule that it gave before. A watch is paused until its person has
-        seen what was understood and resumes it. Raises StoreConflict where another hook has the address.
+        """Store a plan as a schedule, first due at `due` (Unix seconds), and return it. If the same event (message)
+        created one before, return that one.
+
+        A watch (a schedule that reads one value) is paused until its person has seen how it was understood and resumes
+        it. Raises StoreConflict if another schedule with the same HTTP address exists.
         """
         values: Parameters = {**_PLAN.values(plan), "paused": plan.watch is not None, "created": now, "due": due}
 
@@ -97,13 +104,13 @@ class Schedules:
         return made
 
     async def get(self, schedule: str) -> Schedule | None:
-        """The schedule with this number, None when there is none."""
+        """Return the schedule with this number; None if there is none."""
         number = row_number(schedule)
         rows = [] if number is None else await self._database.fetch(_GET, {"id": number})
         return _schedule(rows[0]) if rows else None
 
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
-        """All, or one person's; those that are due first come first, paused ones last."""
+        """Return all schedules, or one person's, in the order in which they are due; paused ones come last."""
         if person is None:
             rows = await self._database.fetch(_ALL)
         else:
@@ -111,33 +118,34 @@ class Schedules:
         return tuple(map(_schedule, rows))
 
     async def readings(self, transaction: Transaction, schedule: str) -> WatchState | None:
-        """What a watch remembers of its readings; None when it is not there any more."""
+        """Return the stored readings of a watch (a schedule that reads one value); None if it no longer exists."""
         rows = await transaction.fetch(_READINGS, {"id": int(schedule)})
         return WatchState.model_validate_json(rows[0]["readings"]) if rows else None
 
     async def remember(self, transaction: Transaction, schedule: str, readings: WatchState) -> None:
-        """Store what the watch remembers of its readings."""
+        """Store the readings of a watch (a schedule that reads one value)."""
         await transaction.fetch(_REMEMBER, {"id": int(schedule), "readings": readings.model_dump_json()})
 
     async def due(self, now: float) -> tuple[Schedule, ...]:
-        """The schedules that are due."""
+        """Return the schedules that are due at `now` (Unix seconds), the longest due first."""
         return tuple(map(_schedule, await self._database.fetch(_DUE, {"now": now})))
 
     async def triggers(self) -> tuple[Schedule, ...]:
-        """The triggers that are not paused."""
+        """Return the schedules that are started by a phone's notification, without paused ones."""
         return tuple(map(_schedule, await self._database.fetch(_TRIGGERS)))
 
     async def hooks(self) -> tuple[Schedule, ...]:
-        """The inbound webhooks, including paused ones."""
+        """Return the schedules that are started by an HTTP call, including paused ones."""
         return tuple(map(_schedule, await self._database.fetch(_HOOKS)))
 
     async def is_marked(self, schedule: str, mark: str) -> bool:
-        """Whether a trigger has dealt with the notification of this mark."""
+        """Return whether a trigger has handled the notification with this mark."""
         return bool(await self._database.fetch(_MARKED, {"schedule": int(schedule), "mark": mark}))
 
     async def mark(self, transaction: Transaction, trigger: TaskTrigger, *, now: float, begins: bool) -> None:
-        """Keep that a trigger has dealt with a notification, which `begins` a task or does not. Raises
-        OverTriggerLimit where it may begin no more within the hour.
+        """Record that a trigger has handled a notification; `begins` says whether it starts a task.
+
+        Raises OverTriggerLimit if the trigger has started as many tasks within the last hour as it may.
         """
         schedule = int(trigger.schedule)
         rows = await transaction.fetch(_BEGUN_SINCE, {"schedule": schedule, "since": now - HOUR, "now": now})
@@ -147,43 +155,46 @@ class Schedules:
         await transaction.fetch(_MARK, {"schedule": schedule, "mark": trigger.mark, "at": now, "begins": begins})
 
     async def first_due(self) -> float | None:
-        """The first time at which something is due."""
+        """Return the earliest time at which an active schedule is due, in Unix seconds; None if there is none."""
         due: float | None = (await self._database.fetch(_FIRST_DUE))[0][0]
         return due
 
     async def begun(self, schedule: Schedule, task: str) -> None:
-        """Record that a run was begun as this task."""
+        """Record that the schedule has started this task, and reset the number of skipped runs."""
         await self._database.execute(_BEGUN, {"id": int(schedule.id), "task": int(task)})
 
     async def skipped(self, schedule: Schedule) -> None:
-        """Record that a run was skipped."""
+        """Record that a run was skipped, because the one before it was still working."""
         await self._database.execute(_SKIPPED, {"id": int(schedule.id)})
 
     async def advance(self, schedule: Schedule, due: float | None) -> None:
-        """What was due is dealt with; the next time is `due`. With None the schedule is over and goes."""
+        """Set the schedule's next due time after it was handled; with None delete it, because it is over.
+
+        Does nothing if its due time was changed meanwhile, for instance by a pause and resume.
+        """
         values: dict[str, Value] = {"id": int(schedule.id), "was": schedule.due, "due": due}
         await self._database.execute(_OVER if due is None else _ADVANCE, values)
 
     async def pause(self, schedule: str) -> None:
-        """Pause a schedule: it is not due until it is resumed."""
+        """Pause a schedule, so that it starts nothing until it is resumed."""
         await self._database.execute(_PAUSE, {"id": int(schedule)})
 
     async def resume(self, schedule: str, due: float) -> None:
-        """Resume a schedule: it is due again, from then on."""
+        """Resume a schedule; it is next due at `due` (Unix seconds)."""
         await self._database.execute(_RESUME, {"id": int(schedule), "due": due})
         self.trigger_begun.set()
 
     async def revoke(self, schedule: str) -> None:
-        """Withdraw the standing approval of a schedule."""
+        """Delete the standing approval of a schedule: the messages that it may send without asking."""
         await self._database.execute(_REVOKE, {"id": int(schedule)})
 
     async def remove(self, schedule: str) -> bool:
-        """Remove a schedule; False when it was not there."""
+        """Delete a schedule. Returns False if there was none."""
         return bool(await self._database.execute(_REMOVE, {"id": int(schedule)}))
 
 
 def _schedule(row: Row) -> Schedule:
-    """What is allowed ahead is kept without the number of the schedule, which there was none of yet."""
+    """Return the schedule in a row. A standing approval is stored without the schedule's number, which it gets here."""
     schedule = _SCHEDULE.read(row)
     if schedule.plan.standing is None:
         return schedule

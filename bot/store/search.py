@@ -1,4 +1,4 @@
-"""Finds earlier tasks by words, state, phone and person, a page at a time."""
+"""Searches earlier tasks by words, state, phone and person, a page at a time."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from bot.store.tables.tasks import tasks
 from bot.store.tasks import task_of
 
 WORDS = 10
-"""Words of one search; more are not looked for. Without an index 50,000 tasks are read through in 0.2 s."""
+"""Most words of one search; further ones are ignored. There is no index: 50,000 tasks are read in 0.2 s."""
 CHOICES = 200
-"""Phones and people that can be chosen from; those who were there last come first."""
+"""Most phones, and people, that can be chosen from; those with the latest tasks come first."""
 
 _MAX_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """What a task must be; "" is anything. `text` are words of which each occurs in task or summary, or a number.
+    """The conditions of a search for tasks; "" matches anything.
 
-    `standing` is a state or an outcome, `phone` an id, and a person a platform and the id there. With `accounts` it is
-    one of theirs.
+    - `text`: A task's number, or words that must all occur in the task or its summary.
+    - `standing`: A state or an outcome of a task.
+    - `phone`: A phone's id.
+    - `platform`, `person`: The platform and the id there of the person who gave the task.
+    - `accounts`: If given, only tasks of these accounts.
     """
 
     text: str = ""
@@ -43,7 +46,7 @@ class TaskFilter:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What there is to choose from: phones as (id, name), people as (platform, id, name)."""
+    """The values to choose from in a search: phones as (id, name), people as (platform, id, name)."""
 
     phones: Sequence[tuple[str, str]]
     people: Sequence[tuple[str, str, str]]
@@ -103,13 +106,15 @@ _PERSONS: Final = (
 
 
 class TaskSearch:
-    """Reads the table of tasks. Parts are found under the task that they are parts of."""
+    """Searches the table of tasks. A task on several phones is found as one task, without its parts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> tuple[Task, ...]:
-        """The latest first; with `before`, those accepted earlier than that task."""
+        """Return at most `limit` tasks that match, the latest first; with `before`, a task's number, only earlier
+        ones.
+        """
         rows = await self._database.fetch(
             _FIND,
             {
@@ -127,7 +132,7 @@ class TaskSearch:
         return tuple(task_of(row) for row in rows)
 
     async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
-        """Phones and people of all tasks, or of those of these accounts, by the names that they had last."""
+        """Return the phones and people of all tasks, or of the tasks of these accounts, with their latest names."""
         whose = {"people": _accounts(accounts)}
         phones = await self._database.fetch(_PHONES, whose)
         people = await self._database.fetch(_PERSONS, whose)

@@ -1,4 +1,4 @@
-"""The table of who is signed in to the console: a restart signs nobody out."""
+"""The table of console sessions, so that people stay signed in over a restart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from bot.store.tables.people import console_sessions
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody who is signed in. `digest` stands for the id, which is not kept; times are Unix seconds."""
+    """A signed-in browser of the console. Times are Unix seconds.
+
+    - `digest`: Hash of the session id, which itself is not stored.
+    - `way`: How the person signed in: "token" or "password".
+    - `address`: Network address of the browser.
+    - `begun`: When the session began.
+    - `used`: When it was last used.
+    """
 
     digest: str
     way: str
@@ -36,13 +43,13 @@ _FORGET: Final = delete(console_sessions).where(is_listed(console_sessions.c.dig
 
 
 class ConsoleSessions:
-    """What is known of sessions. Which of them still hold is for the console to say."""
+    """The table of console sessions. Whether a session is still valid is decided by the console."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self) -> tuple[Session, ...]:
-        """Return all stored sessions in the order of their use."""
+        """Return all stored sessions, the one that was unused the longest first."""
         return _SESSION.read_all(await self._database.fetch(_ALL))
 
     async def keep(self, session: Session) -> None:
@@ -50,9 +57,9 @@ class ConsoleSessions:
         await self._database.execute(_KEEP, _SESSION.values(session))
 
     async def touch(self, digest: str, used: float) -> None:
-        """Keep when a session was used, unless it has ended meanwhile. Raises StoreError."""
+        """Store when a session was last used, unless it was deleted meanwhile. Raises StoreError."""
         await self._database.execute(_TOUCH, {"digest": digest, "used": used})
 
     async def forget(self, digests: Collection[str]) -> None:
-        """Forget sessions that have ended. Raises StoreError."""
+        """Delete sessions that have ended. Raises StoreError."""
         await self._database.execute(_FORGET, {"digests": json_text(sorted(digests))})

@@ -1,4 +1,4 @@
-"""Settings that admins have changed while the service ran. Secrets are not among them."""
+"""The table of settings that admins changed while the service ran. It never contains secrets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bot.texts import words
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What somebody has set: the value as it was typed, and when (Unix seconds)."""
+    """A setting as an admin changed it: the value as typed, by whom, and when (Unix seconds)."""
 
     name: str
     value: str
@@ -47,28 +47,29 @@ class Changes:
         self._clock = clock
 
     async def all(self) -> tuple[Change, ...]:
-        """Everything that was set, by name."""
+        """Return all changed settings, sorted by name."""
         return _CHANGE.read_all(await self._database.fetch(_ALL))
 
     async def keep(self, transaction: Transaction, name: str, value: str, by: Person) -> None:
-        """Keep a value in the place of the one that was set before."""
+        """Store the value of a setting, replacing the one that was set before."""
         await transaction.fetch(_KEEP, _CHANGE.values(Change(name, value, by, self._clock())))
 
     async def forget(self, transaction: Transaction, name: str) -> None:
-        """Delete the value that was set for a setting at run time."""
+        """Delete the changed value of a setting, so that the configured one applies again."""
         await transaction.fetch(_FORGET, {"name": name})
 
 
 async def changes_in(path: Path) -> Mapping[str, Change]:
-    """What was set, read beside a service that may be running on the database. Nothing while there is no database.
+    """Return the changed settings in this SQLite file, by name; a service may be using it meanwhile. Empty if the file
+    does not exist.
 
-    Raises StoreTooOld when another program made it, and StoreError when it cannot be read.
+    Raises StoreTooOld when another program made the file, and StoreError when it cannot be read.
     """
     return await asyncio.to_thread(_read, path)
 
 
 async def changes_at(url: str) -> Mapping[str, Change]:
-    """The same from a record in PostgreSQL. Raises StoreError."""
+    """Return the changed settings in this PostgreSQL database, by name. Raises StoreError."""
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
     from bot.store.postgresql.server import Server  # noqa: PLC0415 - the same
 

@@ -1,4 +1,6 @@
-"""Recorded skills: who has saved which, what waits for a person's yes, and what came of their runs."""
+"""The tables of recorded skills: who saved which, drafts that wait for a person's confirmation, and results of their
+runs.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,19 @@ from bot.store.tables.tasks import saved_skills, schedules, skill_drafts, skill_
 from bot.store.waiting import PATIENCE_S
 
 KEEP_SECONDS: Final = 86_400.0
-"""How long a draft can be confirmed; ours."""
+"""How long a draft can be confirmed. Our choice."""
 RUNS: Final = 200
-"""Latest runs of a skill that its figures are made of."""
+"""Number of the latest runs of a skill that its statistics cover."""
 NAMES: Final = TypeAdapter(dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A skill that a person was shown and has not confirmed yet. `made` is Unix seconds."""
+    """A skill that was shown to a person who has not confirmed it yet.
+
+    - `task`: Number of the task that it was recorded from.
+    - `made`: When it was made, in Unix seconds.
+    """
 
     id: str
     person: Person
@@ -42,7 +48,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class SkillRun:
-    """One run of a skill that has ended. `cost` is None where the model has no price."""
+    """One finished run of a skill. `cost` is None where the model has no price."""
 
     task: str
     outcome: Outcome
@@ -55,7 +61,7 @@ class SkillRun:
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """A skill that somebody has saved, with what the gate's reader said of the presses of its run."""
+    """A saved skill, with the guard model's verdicts on the buttons that its recorded run pressed."""
 
     name: str
     person: Person
@@ -110,13 +116,13 @@ _RUNS: Final = (
 
 
 class SkillTable:
-    """What the service knows of recorded skills besides their folders."""
+    """The tables of what the service knows about recorded skills besides their folders."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add_draft(self, draft: Draft) -> None:
-        """Keep what a person is shown; drafts of before are forgotten after a day."""
+        """Store a draft that is shown to a person, and delete drafts older than `KEEP_SECONDS`."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_FORGET_DRAFTS, {"oldest": draft.made - KEEP_SECONDS})
@@ -125,12 +131,13 @@ class SkillTable:
         await self._database.write(work)
 
     async def draft(self, number: str, *, now: float) -> Draft | None:
-        """The draft with this id, None when there is none (any more)."""
+        """Return the draft with this id; None if there is none or it is too old."""
         return _DRAFT.first(await self._database.fetch(_GET_DRAFT, {"id": number, "oldest": now - KEEP_SECONDS}))
 
     async def saved(self, draft: Draft, verdicts: Sequence[PressVerdict], *, now: float) -> None:
-        """The draft is a skill now, of the person who has confirmed it; `verdicts` are those of the gate's reader on
-        the presses of its run.
+        """Record that the draft was confirmed and saved as a skill, and delete the draft.
+
+        `verdicts` are the guard model's verdicts on the buttons that its recorded run pressed.
         """
         saved = _Saved(draft.name, draft.person, int(draft.task), now, tuple(verdicts))
 
@@ -141,33 +148,44 @@ class SkillTable:
         await self._database.write(work)
 
     async def owner(self, name: str) -> Person | None:
-        """The person who first saved this skill; None if it was not saved here."""
+        """Return the person who first saved this skill; None if it was not saved here."""
         saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
         return None if saved is None else Person(saved.person.platform, saved.person.id)
 
     async def made_of(self, name: str) -> int:
-        """The number of the task that its current version was saved from; 0 if it was not saved here."""
+        """Return the number of the task from which the skill's current version was saved; 0 if it was not saved
+        here.
+        """
         saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
         return 0 if saved is None else saved.task
 
     async def verdicts(self, name: str = "") -> tuple[PressVerdict, ...]:
-        """What the gate's reader said of the presses of one skill that was saved here, without a name of all."""
+        """Return the guard model's verdicts on the recorded button presses of one skill saved here, or of all if
+        `name` is "".
+        """
         rows = await (self._database.fetch(_GET, {"name": name}) if name else self._database.fetch(_ALL))
         return tuple(each for saved in _SAVED.read_all(rows) for each in saved.verdicts)
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
-        """See agent.ports.skill_names.SkillNames."""
+        """Return the learned labels of this skill's elements in this locale; empty if there are none.
+
+        They map a casefolded recorded label to the label on phones with this locale.
+        """
         rows = await self._database.fetch(_NAMES, {"skill": skill, "locale": locale}, patience=PATIENCE_S)
         return NAMES.validate_json(rows[0]["names"]) if rows else {}
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
-        """These are known from now on, in place of those before; none forgets them."""
+        """Replace the learned labels of this skill's elements in this locale; an empty mapping deletes them.
+
+        `names` maps a casefolded recorded label to the label on phones with this locale.
+        """
         values: Parameters = {"skill": skill, "locale": locale, "names": NAMES.dump_json(dict(names)).decode()}
         await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values, patience=PATIENCE_S)
 
     async def renamed(self, old: str, new: str) -> None:
-        """It is called otherwise from now on: its runs of before count for it, and what is planned with it goes on.
-        What is known of a former skill of the new name, whose folder somebody has taken away, is forgotten.
+        """Rename a skill in all tables, including its earlier runs and the schedules that use it.
+
+        Data of a former skill with the new name, whose folder was deleted, is deleted first.
         """
 
         async def work(transaction: Transaction) -> None:
@@ -182,11 +200,13 @@ class SkillTable:
         await self._database.write(work)
 
     async def removed(self, name: str) -> None:
-        """Record that the skill was deleted; another one given its name begins anew."""
+        """Delete the data of a deleted skill, so that another skill with its name starts fresh."""
         await self._database.write(lambda transaction: _forget(transaction, name))
 
     async def runs(self, name: str) -> tuple[SkillRun, ...]:
-        """The latest runs of a skill that have not ended by a person's own will (a cancel, a no), the latest first."""
+        """Return the latest `RUNS` finished runs of a skill, the latest first, without those that a person cancelled
+        or declined.
+        """
         rows = await self._database.fetch(_RUNS, {"skill": name})
         found = []
         for row in rows:

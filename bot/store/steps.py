@@ -1,4 +1,4 @@
-"""The steps of a task, for the card, the thread and the replay."""
+"""The table of the steps of tasks, which are shown in cards, threads and replays."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _LAST: Final = _FOUND.order_by(steps.c.number.desc()).limit(1)
 
 
 class Steps:
-    """The table of steps."""
+    """The table of steps. A step is one round of an agent on a phone: look at the screen, decide, act."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, transaction: Transaction, row: StepRow) -> bool:
-        """Store a step. False if it was stored before (after a restart); the first one stays."""
+        """Store a step. Returns False and changes nothing if it is stored already, which happens after a restart."""
         mark_x, mark_y = row.mark or (None, None)
         values: Parameters = {
             "task": int(row.part or row.task),
@@ -65,14 +65,14 @@ class Steps:
         return bool(await transaction.fetch(_ADD, values))
 
     async def of(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
-        """The steps of a task in order, without the first `after`; for several phones the steps of all parts, in the
-        order done.
+        """Return the steps of a task in order, without the first `after`; for a task on several phones, the steps of
+        all its parts.
         """
         rows = await self._database.fetch(_OF, {"task": int(task), "after": after})
         return tuple(map(_step, rows))
 
     async def last(self, task: str) -> StepRow | None:
-        """The latest step of a task; None before the first."""
+        """Return the latest step of a task; None before the first."""
         rows = await self._database.fetch(_LAST, {"task": int(task)})
         return _step(rows[0]) if rows else None
 

@@ -1,4 +1,4 @@
-"""The store: everything that the service keeps, in one object."""
+"""The store: one object that gives access to everything the service stores."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from bot.store.webhooks import Webhooks
 
 FRAMES_NAME = "frames"
 TASK_FILES_NAME = "task-files"
-"""The folder with a folder for each task that has files of its own."""
+"""The folder that contains a folder for each task with files of its own."""
 
 Result = TypeVar("Result")
 
 
 class Store:
-    """The open store of a data directory. Lock the directory (`DataDirectory`) first."""
+    """The open store of a data directory, with one attribute per table. Lock the directory (`DataDirectory`) first."""
 
     def __init__(self, database: Database, frames: FrameFiles, clock: Callable[[], float]) -> None:
         self._database = database
@@ -108,9 +108,11 @@ class Store:
         stand_by: Callable[[str], None] | None = None,
         patience: float = 0.0,
     ) -> Store:
-        """Open the store in the directory, creating it if needed. If `url` is a PostgreSQL address, everything but
-        files is kept there; a service that acts on it `owns` it. See `open_database` for `stand_by` and `patience`.
-        Raises StoreError or one of its subclasses.
+        """Open the store in the directory, creating it if needed.
+
+        If `url` is a PostgreSQL address, everything but files is stored in that database; `owns` makes this service
+        the only one that works with it. See `open_database` for `stand_by` and `patience`. `keep_days` and
+        `keep_bytes` limit age and total size of stored pictures and files. Raises StoreError or one of its subclasses.
         """
         database = await open_database(directory, url, owns=owns, stand_by=stand_by, patience=patience)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
@@ -121,7 +123,7 @@ class Store:
     def memory(
         self, accounts: Accounts = only_that, embedder: Callable[[], Embedder | None] = lambda: None
     ) -> MemoryTable:
-        """The facts that people have asked the service to remember."""
+        """Return the table of facts that people asked the service to remember; see `MemoryTable` for the arguments."""
         return MemoryTable(self._database, self._clock, accounts=accounts, embedder=embedder)
 
     async def close(self) -> None:
@@ -129,27 +131,27 @@ class Store:
         await self._database.close()
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
-        """Run several reads together; see `Database.read`."""
+        """Run several reads together and return the result of `work`; see `Database.read`."""
         return await self._database.read(work)
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several changes as one transaction; see `Database.write`."""
+        """Run several changes as one transaction and return the result of `work`; see `Database.write`."""
         return await self._database.write(work, patience=patience)
 
     async def size(self) -> int:
-        """Bytes that the database takes on the disk. Raises StoreError."""
+        """Return how many bytes the database takes on the disk. Raises StoreError."""
         return await self._database.size()
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is certain that no other service is using the record now."""
+        """Whether it is certain that no other service is using the database now."""
         return self._database.is_ours
 
     async def answers(self) -> bool:
-        """Whether the record can be used now; see `Database.answers`."""
+        """Return whether the database can be used now; see `Database.answers`."""
         return await self._database.answers()
 
     async def trouble(self) -> str:
-        """Why writing fails at the moment; "" if it works."""
+        """Return why writing fails at the moment, after another try if it failed before; "" if it works."""
         await self._database.probe()
         return self._database.trouble

@@ -1,4 +1,4 @@
-"""The log of each task: appended in the transaction that takes an event in, read behind a cursor."""
+"""The event log of each task. Events are appended in the transaction that processes them, and read after a cursor."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OF_CONVERSATION: Final = (
 
 
 class TaskEvents:
-    """The table of events. `clock` gives Unix seconds."""
+    """The table of task events. `clock` returns Unix seconds."""
 
     def __init__(self, database: Database, conversations: Conversations, clock: Callable[[], float]) -> None:
         self._database = database
@@ -61,14 +61,17 @@ class TaskEvents:
         self._listeners: list[AppendListener] = []
 
     def on_append(self, listener: AppendListener) -> Callable[[], None]:
-        """Call `listener` with the task (or its part) and each of its events once it is stored; it must be quick.
-        Returns a function that unsubscribes it.
+        """Call `listener` with the task (or its part) and the event after each event was stored. It must be quick.
+
+        Returns a function that removes the listener.
         """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     async def append(self, transaction: Transaction, task: Task, event: LogEvent) -> None:
-        """Add an event to the log of the task, or of the task of which this is a part; and to its conversation."""
+        """Add an event to the log of the task, or of the task that this is a part of, and to the API conversation that
+        it belongs to.
+        """
         conversation, told, message = None, 0, None
         names = names_in_conversation(event, of_part=bool(task.parent))
         if names and task.origin.platform == API_PLATFORM and task.origin.thread:
@@ -94,21 +97,23 @@ class TaskEvents:
         transaction.on_commit.append(lambda: self._appended(task, event))
 
     async def of_task(self, task: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
-        """What has happened to the task and its parts behind this number, in order."""
+        """Return at most `limit` events of the task and its parts with a number greater than `after`, in order."""
         rows = await self._database.fetch(_OF_TASK, {"task": int(task), "after": after, "limit": limit})
         return tuple(map(_logged, rows))
 
     async def since(self, position: int, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
-        """What has happened to all tasks behind this position, in order."""
+        """Return at most `limit` events of all tasks after this position, in order."""
         rows = await self._database.fetch(_SINCE, {"after": position, "limit": limit})
         return tuple(map(_logged, rows))
 
     async def latest(self) -> int:
-        """The position of the last event; 0 while there is none."""
+        """Return the position of the last event of all tasks; 0 if there is none."""
         return int((await self._database.fetch(_LATEST))[0]["position"])
 
     async def epoch(self) -> str:
-        """The word of this record: positions of another one say nothing here."""
+        """Return the random word that identifies this database, creating it if needed. Positions are only valid within
+        one database.
+        """
 
         async def work(transaction: Transaction) -> str:
             rows = await transaction.fetch(_EPOCH)
@@ -124,7 +129,7 @@ class TaskEvents:
         return int((await self._database.fetch(_MISSED, {"after": position}))[0]["count"])
 
     async def of_conversation(self, conversation: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
-        """The events of a conversation's tasks after the event with this number, in order."""
+        """Return at most `limit` events of a conversation's tasks after the event with the number `after`, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         rows = await self._database.fetch(_OF_CONVERSATION, values)
         return tuple([_logged(row, is_deleted=bool(row["deleted"])) for row in rows])

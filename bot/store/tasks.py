@@ -1,4 +1,4 @@
-"""The tasks, and the events that they came from."""
+"""The table of tasks, and of the chat events (messages) that they were created from."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ _LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts"))).o
 
 
 class Tasks:
-    """The table of tasks. Methods that take a transaction take effect when it is committed."""
+    """The table of tasks. Methods with a `transaction` argument take effect when that is committed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -154,8 +154,10 @@ class Tasks:
         parent: str | None = None,
         parts: int = 0,
     ) -> Task:
-        """Add a new queued task with the next number. `parent` is the task that it is one phone's part of; `parts`
-        is how many parts it has itself.
+        """Add a queued task for the request and return it.
+
+        `parent` is the number of the task on several phones of which this is one phone's part; `parts` is how many
+        parts it has itself.
         """
         person, skill, phones = request.person, request.skill or SkillCall(""), request.phones
         values: Parameters = {
@@ -182,40 +184,44 @@ class Tasks:
         return task_of((await transaction.fetch(_ADD, values))[0])
 
     async def worked_with(self, transaction: Transaction, task: str, model: str) -> None:
-        """Store the name of the model that acts."""
+        """Store the name of the model that performs the task."""
         await transaction.fetch(_WORKED_WITH, {"id": int(task), "model": model})
 
     async def follows(self, transaction: Transaction, task: str, skill: str, arguments: Mapping[str, str]) -> None:
-        """Record that the task follows a skill."""
+        """Store that the task follows this skill with these arguments."""
         values: Parameters = {"id": int(task), "skill": skill, "arguments": json_text(dict(arguments))}
         await transaction.fetch(_FOLLOWS, values)
 
     async def waits(self, transaction: Transaction, task: str, *, now: float) -> None:
-        """Record when people were first told that the task waits for a phone; kept over a restart."""
+        """Store when people were first told that the task waits for a phone; an earlier time is kept."""
         await transaction.fetch(_WAITS, {"id": int(task), "now": now})
 
     async def waiting_since(self, transaction: Transaction, task: str) -> float | None:
-        """When people were first told that the task waits for a phone; None if they were not."""
+        """Return when people were first told that the task waits for a phone, in Unix seconds; None if they were
+        not.
+        """
         rows = await transaction.fetch(_WAITING, {"id": int(task)})
         return None if rows[0]["waiting"] is None else float(rows[0]["waiting"])
 
     async def of_event(self, source: Source | None, origin: Origin) -> Task | None:
-        """The task that was accepted from this event; None if it is new."""
+        """Return the task that was created from this origin's event (message id); None if the event is new."""
         values: Parameters = {"source": _source(origin), "event": origin.event}
         rows = await (source or self._database).fetch(_OF_EVENT, values)
         return task_of(rows[0]) if rows else None
 
     async def remember_event(self, transaction: Transaction, origin: Origin, task: str, *, now: float) -> None:
-        """Record that this event belongs to this task."""
+        """Store that the task was created from this origin's event (message id)."""
         values: Parameters = {"source": _source(origin), "event": origin.event, "task": int(task), "seen": now}
         await transaction.fetch(_REMEMBER_EVENT, values)
 
     async def forget_events(self, *, before: float) -> None:
-        """Remove events older than this time: no platform repeats them so late."""
+        """Delete stored events older than the Unix time `before`: no platform repeats an event that late."""
         await self._database.execute(_FORGET_EVENTS, {"before": before})
 
     async def save(self, transaction: Transaction, task: Task, *, now: float) -> None:
-        """Store the changeable fields of a task; `now` is the time of the change if its state differs."""
+        """Store the changeable fields of a task (state, outcome, phone, usage and the like). If its state differs,
+        `now` (Unix seconds) is stored as the time of the change.
+        """
         values: Parameters = {
             "id": int(task.id),
             "now": now,
@@ -239,13 +245,13 @@ class Tasks:
         await transaction.fetch(_SAVE, values)
 
     async def parts(self, task: str, source: Source | None = None) -> tuple[Task, ...]:
-        """The parts of a task for several phones, in the order in which the phones were named; empty for any other
-        task.
+        """Return the parts of a task on several phones, in the order in which the phones were named; empty for other
+        tasks.
         """
         return tuple(map(task_of, await (source or self._database).fetch(_PARTS, {"parent": int(task)})))
 
     async def told(self, task: str) -> int:
-        """The number of the task's steps that were shown as messages."""
+        """Return how many of the task's steps were shown as messages."""
         rows = await self._database.fetch(_TOLD, {"id": int(task)})
         return int(rows[0]["told"]) if rows else 0
 
@@ -254,7 +260,7 @@ class Tasks:
         await self._database.execute(_TELL, {"id": int(task), "told": steps})
 
     async def get(self, task: str, source: Source | None = None) -> Task | None:
-        """The task with this number, None when there is none."""
+        """Return the task with this number; None if there is none."""
         number = row_number(task)
         if number is None:
             return None
@@ -262,30 +268,33 @@ class Tasks:
         return task_of(rows[0]) if rows else None
 
     async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
-        """These tasks, with their parts and the tasks that they are parts of."""
+        """Return these tasks, their parts, and the tasks that they are parts of, ordered by number."""
         return await self._all(_AROUND, tasks=json_text(sorted(tasks)))
 
     async def active(self) -> tuple[Task, ...]:
-        """All unfinished tasks in order of acceptance; parts come after the task that they belong to."""
+        """Return all unfinished tasks in order of acceptance; parts come after the task that they belong to."""
         return await self._all(_ACTIVE)
 
     async def working_on(self, phone: str) -> Task | None:
-        """The task that has begun and has this phone, None when there is none."""
+        """Return the unfinished task that has begun and uses the phone with this id; None if there is none."""
         return next(iter(await self._all(_WORKING_ON, phone=phone)), None)
 
     async def files_in_use(self) -> frozenset[str]:
-        """References of the files of unfinished tasks."""
+        """Return the references of the files that belong to unfinished tasks."""
         return frozenset(file.content for task in await self.active() for file in task.request.files)
 
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
-        """The tasks that have been interrupted since before that time; of a task with parts, its parts."""
+        """Return the tasks that were interrupted at or before the Unix time `time` and still are; of tasks on several
+        phones, their parts.
+        """
         return await self._all(_INTERRUPTED, time=time)
 
     async def recent(
         self, limit: int, *, before: str | None = None, accounts: Collection[Person] | None = None
     ) -> tuple[Task, ...]:
-        """The latest tasks first, without parts; with `before`, those accepted before that task; with `accounts`,
-        only theirs.
+        """Return at most `limit` tasks without parts, the latest first.
+
+        With `before`, a task's number, only earlier ones; with `accounts`, only tasks of these accounts.
         """
         earlier = _MAX_ID if before is None else int(before)
         if accounts is None:
@@ -293,21 +302,23 @@ class Tasks:
         return await self._all(_RECENT_OF, before=earlier, limit=limit, accounts=accounts_text(accounts))
 
     async def in_place(self, address: Address) -> Task | None:
-        """The task whose messages go to this place: the latest unfinished one, else the latest."""
+        """Return the task whose messages go to this place: the latest unfinished one, else the latest; None if there
+        is none.
+        """
         return next(iter(await self._all(_IN_PLACE, here=address_text(address))), None)
 
     async def made_for_tasks(self, address: Address) -> bool:
-        """Whether the place is a thread that was opened for a task; later ones that were given in it are at home there
-        too.
-        """
+        """Return whether the place is a thread that was opened for a task."""
         if not address.thread:
             return False
         return bool(await self._database.fetch(_MADE_FOR_TASKS, {"here": address_text(address)}))
 
     async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
-        """The task that somebody means who names none: one whose own place this is, else one of the person's; those
-        that live before those that ended, those that were given before the readings of watches, which nobody is shown,
-        those from here before those from elsewhere, the latest first.
+        """Return the task that a person means who writes here without naming one; None if they have none.
+
+        In a thread that was opened for a task, tasks of this thread come first. Among the person's tasks the order is:
+        unfinished ones before ended ones; other tasks before single readings of watches (schedules that read one
+        value), which are not shown to anybody; tasks from this place before others; the latest first.
         """
         statement = _LATEST_AT_HOME if await self.made_for_tasks(address) else _LATEST_FOR
         found = await self._all(statement, here=address_text(address), accounts=accounts_text(accounts))
@@ -337,7 +348,7 @@ def _request_of(row: Row) -> TaskRequest:
 
 
 def task_of(row: Row) -> Task:
-    """A row of the table as a task."""
+    """Return the task stored in a row of the table."""
     return Task(
         id=str(row["id"]),
         request=_request_of(row),

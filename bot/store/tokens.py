@@ -1,4 +1,4 @@
-"""The table of tokens. Of a secret only its digest is kept, by which nobody gets in."""
+"""The table of access tokens. Only a hash of each secret is stored, which gives no access."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ _TOUCH: Final = update(tokens).where(given(tokens.c.name)).values(used=bindparam
 
 
 class TokenTable:
-    """What is known of tokens. Which of them still hold is for `bot.people.tokens` to say."""
+    """The table of access tokens. Whether a token is still valid is decided by `bot.people.tokens`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self, source: Source | None = None) -> tuple[tuple[str, Token], ...]:
-        """Every one with the digest of its secret, by name. With `source`, as an open transaction sees it."""
+        """Return all tokens as (digest of the secret, token), sorted by name. With `source`, as the open transaction
+        sees them.
+        """
         rows = await (source or self._database).fetch(_ALL)
         return tuple((row["digest"], _TOKEN.read(row)) for row in rows)
 
     async def add(self, transaction: Transaction, token: Token, digest: str) -> bool:
-        """Keep a token. False when the name is taken; then nothing changes."""
+        """Store a token. Returns False and changes nothing if its name is taken."""
         return bool(await transaction.fetch(_ADD, {**_TOKEN.values(token), "digest": digest}))
 
     async def remove(self, transaction: Transaction, name: str) -> None:
-        """Forget a token."""
+        """Delete the token with this name."""
         await transaction.fetch(_REMOVE, {"name": name})
 
     async def touch(self, name: str, used: float) -> None:
-        """Keep when a token was used. Raises StoreError."""
+        """Store when a token was last used. Raises StoreError."""
         await self._database.execute(_TOUCH, {"name": name, "used": used})

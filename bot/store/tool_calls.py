@@ -1,4 +1,4 @@
-"""The record of tool calls, written before each is run. Implements `agent.ports.tool_calls.ToolCalls`."""
+"""The table of tool calls, each stored before it is run. Implements `agent.ports.tool_calls.ToolCalls`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FOUND, _DOCUMENTS = (
 
 
 class ToolCallTable:
-    """The table of tool calls."""
+    """The table of calls of tools that need no phone, with their results."""
 
     def __init__(self, database: Database, tasks: Tasks, log: TaskEvents, clock: Callable[[], float]) -> None:
         self._database = database
@@ -57,8 +57,10 @@ class ToolCallTable:
         self._clock = clock
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
-        """Write that this call is about to be run, and return None; or return what is known of it, and it must not
-        be run. The look for an equal call stands in the same transaction.
+        """Record that this call is about to be run and return None, or return the stored call if it must not be run.
+
+        It must not be run if it was begun before (unless it is repeatable and has not ended), or if an equal call of
+        the same task has a result, which is then used again. Both checks are in the same transaction.
         """
 
         async def work(transaction: Transaction) -> StoredCall | None:
@@ -75,7 +77,7 @@ class ToolCallTable:
         return await self._database.write(work, patience=PATIENCE_S)
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
-        """Record the outcome of a tool call."""
+        """Store state, result and duration in seconds of a tool call that `begin` recorded."""
 
         async def work(transaction: Transaction) -> None:
             values = _KEY.values(key) | {"state": state, "result": json_text(result), "seconds": seconds}
@@ -85,28 +87,30 @@ class ToolCallTable:
         await self._database.write(work, patience=PATIENCE_S)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
-        """Write a call that was not run, with its reason; nothing is changed where its key is known."""
+        """Store a call that was not run, with the reason in `result`. Does nothing if a call with this key is
+        stored.
+        """
         refused = StoredCall(key, call, state, result, begun=self._clock())
         await self._database.write(lambda transaction: self._add(transaction, refused), patience=PATIENCE_S)
 
     async def at(self, key: CallKey) -> StoredCall | None:
-        """The call of this key."""
+        """Return the stored call with this key; None if there is none."""
         return _CALL.first(await self._database.fetch(_AT, _KEY.values(key), patience=PATIENCE_S))
 
     async def count(self, key: CallKey) -> int:
-        """How many calls the worker of this key has made in earlier turns, skipped ones too."""
+        """Return how many calls the worker in this key made in turns before the key's, skipped ones included."""
         return int((await self._database.fetch(_COUNT, _KEY.values(key), patience=PATIENCE_S))[0][0])
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
-        """All calls of a task, in the order in which they were begun."""
+        """Return all calls of a task, in the order in which they were begun."""
         return _CALL.read_all(await self._database.fetch(_OF, {"task": task}, patience=PATIENCE_S))
 
     async def found(self, task: str) -> tuple[str, ...]:
-        """The addresses that searches of this task have returned: `found` in the results of its calls."""
+        """Return the web addresses that the searches of this task returned (`found` in the results of its calls)."""
         return await self._texts(task, _FOUND)
 
     async def documents(self, task: str) -> tuple[str, ...]:
-        """The passages of documents that were read for this task: `documents` in the results of its calls."""
+        """Return the document passages that were read for this task (`documents` in the results of its calls)."""
         return await self._texts(task, _DOCUMENTS)
 
     async def _texts(self, task: str, statement: Statement) -> tuple[str, ...]:
@@ -122,7 +126,7 @@ class ToolCallTable:
         await self._tell(transaction, one)
 
     async def _tell(self, transaction: Transaction, one: StoredCall) -> None:
-        """The log gets what came of it, once it has ended."""
+        """Add the result to the task's event log if the call has ended."""
         if one.state in ENDED:
             returned = ToolReturned(
                 call=call_id(one.key),
@@ -142,5 +146,5 @@ class ToolCallTable:
 
 
 def call_id(key: CallKey) -> str:
-    """What a call is called outside."""
+    """Return the id of a call that the task's events show to clients."""
     return f"{key.task}-{key.member}-{key.number}-{key.turn}-{key.index}"

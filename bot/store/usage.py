@@ -1,4 +1,4 @@
-"""What the tasks have used: totals of steps, tokens, cost and minutes, by person, phone, role, model or day."""
+"""What the tasks have used: steps, tokens, cost and minutes, totalled by person, phone, role, model or day."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bot.store.tables.tasks import tasks
 
 
 class UsageBy(StrEnum):
-    """What the totals are grouped by."""
+    """The criterion by which usage is grouped."""
 
     PERSON = "person"
     PHONE = "phone"
@@ -34,7 +34,9 @@ class UsageBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VoiceTotals:
-    """Sums over voice notes that were written down, in seconds of speech. `cost` is None when nothing has a price."""
+    """Totals of transcribed voice notes. `seconds` is the length of the speech; `cost` is None when nothing has a
+    price.
+    """
 
     notes: int = 0
     seconds: float = 0.0
@@ -46,26 +48,28 @@ class VoiceTotals:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotals:
-    """Sums over tasks. `seconds` is from the start of the work to its end, waiting for people included."""
+    """Totals over tasks. `seconds` counts from a task's start to its end, including the time spent waiting for
+    people.
+    """
 
     tasks: int = 0
     steps: int = 0
     seconds: float = 0.0
     tokens: Usage = field(default_factory=Usage)
-    """`tokens.cost` sums what has a price, None when nothing has."""
+    """Token counts. `tokens.cost` is the sum of everything that has a price; None when nothing has."""
     unpriced: int = 0
     """Tasks that used tokens of a model without a price: the cost is then too low."""
     voice: VoiceTotals = field(default_factory=VoiceTotals)
-    """What was spoken to the bot, beside the tasks."""
+    """Voice notes to the bot, which are not part of the tasks' own usage."""
 
     @property
     def cost(self) -> float | None:
-        """Money for everything, None when nothing has a price."""
+        """The cost of tasks and voice notes together; None when nothing has a price."""
         return _sum(self.tokens.cost, self.voice.cost)
 
     @property
     def minutes(self) -> float:
-        """Minutes of work."""
+        """The duration of the tasks in minutes."""
         return self.seconds / 60.0
 
     def __add__(self, other: UsageTotals) -> UsageTotals:
@@ -88,11 +92,13 @@ def _sum(*costs: float | None) -> float | None:
 class UsageRow:
     """The totals of one group.
 
-    `key` is the phone's id, the role (agent.models.base.Share.role), the model's name, the day (YYYY-MM-DD), or the
-    person as `platform:id`; "" where it was not known. `label` is a person's last known name, else the key.
+    - `key`: The phone's id, the role (`agent.models.base.Share.role`), the model's name, the day (YYYY-MM-DD), or the
+      person as "platform:id"; "" if unknown.
+    - `label`: A person's last known name; otherwise the same as `key`.
 
-    A task stands in the row of each role or model that it used, with its tokens there; its steps and its time stand
-    in one of them, that of who acted. So the rows of these two groups have more tasks together than there were.
+    When grouped by role or model, a task counts in the row of each role or model that it used, with the tokens used
+    there; its steps and duration count only in the row of the one that acted. These rows therefore add up to more
+    tasks than there were.
     """
 
     key: str
@@ -101,7 +107,7 @@ class UsageRow:
 
 
 def _counts(table: Table) -> tuple[ColumnElement[bool], ...]:
-    """Whether something was in the time that is asked for, and of one of the people, or of anybody."""
+    """Return whether something was in the time that is asked for, and of one of the people, or of anybody."""
     return (
         table.c.created >= bindparam("begin"),
         table.c.created < bindparam("end"),
@@ -134,11 +140,11 @@ _HEAR: Final = insert(voice_notes, [column.key for column in voice_notes.c if co
 
 
 class UsageTable:
-    """Reads the table of tasks. A task counts, with all that it used, in the moment of its acceptance; a voice note
-    when it was written down.
+    """Computes the usage of tasks and voice notes.
 
-    One that ended without having begun (turned down, or cancelled in the queue) does not count. `begin` and `end` are
-    Unix seconds, the end excluded; `people` are the accounts that count, None for all.
+    A task counts, with everything that it used, at the time of its acceptance; a voice note when it was transcribed.
+    Tasks that ended without having begun (declined, or cancelled in the queue) do not count. In all methods `begin`
+    and `end` are Unix seconds, the end excluded; `people` are the accounts that count, None for all.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
@@ -155,9 +161,10 @@ class UsageTable:
         without: str | None = None,
         source: Source | None = None,
     ) -> UsageTotals:
-        """The sum of everything in that time, or of the tasks that were accepted `before` one, or `without` one.
+        """Return the totals of everything in that time.
 
-        With `source`, as an open transaction sees it.
+        `before` counts only tasks accepted before this one, `without` leaves this one out. `source` is an open
+        transaction to read in.
         """
         source = source or self._database
         rows = await self._rows(begin, end, people, source, before, without)
@@ -165,7 +172,7 @@ class UsageTable:
         return sum((*(_totals(row, self._clock()) for row in rows), *spoken), UsageTotals())
 
     async def heard(self, person: Person, said: Transcript) -> None:
-        """Keep that a voice note of this person was written down; its words are not kept."""
+        """Store that a voice note of this person was transcribed, with its duration and cost but not its words."""
         await self._database.execute(
             _HEAR,
             {
@@ -182,7 +189,11 @@ class UsageTable:
     async def grouped(
         self, by: UsageBy, begin: float, end: float, zone: ZoneInfo, people: Collection[Person] | None = None
     ) -> tuple[UsageRow, ...]:
-        """The totals of each group: days in order, others by tokens, the most first. Empty groups are left out."""
+        """Return the totals of each group: days in order, other groups by tokens, the most first. Empty groups are
+        left out.
+
+        `zone` is the time zone in which days begin.
+        """
         key = _KEYS[by](zone)
         labels: dict[str, str] = {}
         sums: dict[str, UsageTotals] = {}
@@ -244,7 +255,7 @@ def _lacks_price(tokens: Usage) -> bool:
 
 
 def _split(by: UsageBy, row: Row, used: UsageTotals) -> dict[str, UsageTotals]:
-    """What one task used, by role or model. What nobody has booked on a model is of the one that was set for acting."""
+    """Return what one task used, by role or model. Usage without a model counts for the task's acting model."""
 
     def key(share: Share) -> str:
         return share.role if by is UsageBy.ROLE else share.model or str(row["model"])

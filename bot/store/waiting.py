@@ -1,4 +1,4 @@
-"""Waiting until the disk has room again, another program lets go of a database, or a server is back."""
+"""Retries writes while the disk is full, another program locks the database, or the server is unreachable."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Result = TypeVar("Result")
 
 
 class Writable:
-    """Whether a database can be written to. A change is logged in one line, however many attempts there are."""
+    """Tracks whether a database can be written. A change is logged in one line, however many attempts there are."""
 
     def __init__(self, name: object) -> None:
         self._name = name
         self.trouble = ""
-        """Why nothing can be written now, without addresses and users; "" while it can, or nobody has tried."""
+        """Why writing fails now, without addresses and user names; "" if it works or was not tried yet."""
 
     def failed(self, away: StoreAway) -> None:
-        """Record that a write failed. The log has the cause in the words of the system."""
+        """Record that a write failed, and log the system's own message if the previous one had succeeded."""
         cause = " ".join(str(away.__cause__ or away).split())
         if not self.trouble:
             logger.error("Nothing can be written to %s (%s). Writes wait until it works again.", self._name, cause)
@@ -51,7 +51,7 @@ class Writable:
 
 
 async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float) -> Result:
-    """The result of the first attempt that does not raise StoreAway; after so many seconds the last error is raised."""
+    """Repeat `attempt` while it raises StoreAway, and return its result. After `seconds` the last error is raised."""
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + seconds, FIRST_PAUSE_S
     while True:
@@ -65,7 +65,10 @@ async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float)
 
 
 class PatientWrites:
-    """Retries writes to a database while it is unavailable; `explained` turns its errors into those of the store."""
+    """Retries writes to a database while it is unavailable.
+
+    `explained` returns a context manager that turns the database's errors into StoreError and its subclasses.
+    """
 
     def __init__(self, name: object, explained: Callable[[], AbstractContextManager[None]]) -> None:
         self._writable = Writable(name)
@@ -73,16 +76,18 @@ class PatientWrites:
 
     @property
     def trouble(self) -> str:
-        """Why writing fails at the moment; "" if it works, or was not tried."""
+        """Why writing fails at the moment; "" if it works or was not tried yet."""
         return self._writable.trouble
 
     async def keep(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        """Run the write until it succeeds, and return its result. Raises StoreError."""
+        """Repeat the write while the database is unavailable, for `PATIENCE_S` at most, and return its result. Raises
+        StoreError.
+        """
         return await patiently(lambda: self.once(write), seconds=PATIENCE_S)
 
     async def once(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        """Run the write once, without waiting, and return its result. Raises StoreError, and StoreAway if it should
-        be retried.
+        """Run the write once, without waiting, and return its result. Raises StoreAway if it may work later, else
+        StoreError.
         """
         try:
             with self._explained():
@@ -95,7 +100,7 @@ class PatientWrites:
 
 
 async def come_and_go(transaction: Transaction) -> None:
-    """A row of 64 KB that is gone again: there is room for a step or two, and nothing has changed."""
+    """Insert a row of 64 KB and delete it in this transaction, to check that there is room on the disk."""
     probe: Parameters = {"platform": "", "kind": "probe", "day": "0" * 65_536, "count": 0}
     await transaction.fetch(_PROBE, probe)
     await transaction.fetch(_PROBED, probe)

@@ -1,4 +1,4 @@
-"""Webhooks, and the messages to them that have not arrived yet."""
+"""The tables of webhooks (URLs that are notified about tasks) and of their undelivered messages."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _QUEUE: Final = plain_insert(deliveries).from_select(
 )
 _MAY_GO: Final = or_(
     deliveries.c.not_before <= bindparam("now"),
-    # By a clock that was set back since; a failed try makes it one of now.
+    # Created in the future: the clock was set back since. A failed try moves it to the present.
     deliveries.c.created > bindparam("now"),
 )
 _DUE: Final = select(deliveries.c.webhook).where(_MAY_GO).distinct()
@@ -84,17 +84,17 @@ _FORGET: Final = delete(deliveries).where(given(deliveries.c.webhook))
 
 
 class Webhooks:
-    """The tables of webhooks."""
+    """The tables of webhooks and of their undelivered messages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.made = asyncio.Event()
-        """Set whenever one is made or switched on, for whoever waits for the first."""
+        """Set whenever a webhook is added or switched on, to wake up whoever waits for the first one."""
         self.adding = asyncio.Lock()
-        """Held by who looks at how many there are before another one is added."""
+        """Held by the caller of `add` from the time when it counts the existing webhooks."""
 
     async def add(self, wish: NewWebhook, *, now: float) -> Webhook:
-        """Store a webhook; the same event creates one only."""
+        """Store a webhook and return it. If the same event created one before, return that one unchanged."""
         values: Parameters = {**_WISH.values(wish), "created": now}
 
         async def work(transaction: Transaction) -> Webhook:
@@ -106,7 +106,7 @@ class Webhooks:
         return added
 
     async def all(self) -> tuple[Webhook, ...]:
-        """All webhooks."""
+        """Return all webhooks, including those that are switched off."""
         return _WEBHOOK.read_all(await self._database.fetch(_ALL))
 
     async def get(self, webhook: str) -> Webhook | None:
@@ -115,35 +115,38 @@ class Webhooks:
         return None if number is None else _WEBHOOK.first(await self._database.fetch(_GET, {"id": number}))
 
     async def any_on(self) -> bool:
-        """Whether there is one that is not switched off."""
+        """Return whether any webhook is not switched off."""
         return bool(await self._database.fetch(_ANY))
 
     async def remove(self, webhook: str) -> None:
-        """Delete a webhook, with the messages that wait for it."""
+        """Delete a webhook, with its undelivered messages."""
         await self._database.execute(_REMOVE, {"id": int(webhook)})
 
     async def queue(self, transaction: Transaction, task: str, *, question: str = "", now: float) -> None:
-        """With this transaction whoever wants to know is told that a task has ended, or asks. Whose task it is, is
-        looked at when it is sent: accounts are linked and tokens end meanwhile.
+        """Queue, in this transaction, the messages to all webhooks that want to know that the task has ended or asks
+        `question` (an id).
+
+        Whether a webhook may hear of this person's tasks is checked when the message is sent, as linked accounts and
+        tokens may change meanwhile.
         """
         await transaction.fetch(_QUEUE, {"task": int(task), "question": question, "now": now})
 
     async def due(self, now: float) -> tuple[str, ...]:
-        """The webhooks to which something may be sent now."""
+        """Return the webhooks to which a message may be sent at `now` (Unix seconds)."""
         return tuple(str(row[0]) for row in await self._database.fetch(_DUE, {"now": now}))
 
     async def due_there(self, webhook: str, now: float, most: int) -> tuple[Delivery, ...]:
-        """What may be sent to this one now, the oldest first."""
+        """Return at most `most` messages that may be sent to this webhook now, the oldest first."""
         values: Parameters = {"webhook": int(webhook), "now": now, "most": most}
         return _DELIVERY.read_all(await self._database.fetch(_DUE_THERE, values))
 
     async def next_due(self) -> float | None:
-        """When the next one may be sent."""
+        """Return when the next message may be sent, in Unix seconds; None if there is none."""
         rows = await self._database.fetch(_NEXT)
         return float(rows[0][0]) if rows else None
 
     async def arrived(self, delivery: Delivery) -> None:
-        """Record that a message was delivered, so that the webhook counts as answering."""
+        """Delete a delivered message, and record that its webhook works."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_DONE, {"id": int(delivery.id)})
@@ -152,7 +155,9 @@ class Webhooks:
         await self._database.write(work)
 
     async def failed(self, delivery: Delivery, *, now: float, later: float | None) -> None:
-        """Record that a message was not delivered; it is retried at `later`, or given up if that is None."""
+        """Record that a message was not delivered: it is sent again at `later` (Unix seconds), or given up if that is
+        None.
+        """
 
         async def work(transaction: Transaction) -> None:
             if later is None:
@@ -164,11 +169,11 @@ class Webhooks:
         await self._database.write(work)
 
     async def drop(self, delivery: Delivery) -> None:
-        """There is nothing to tell any more."""
+        """Delete a message that need not be sent any more."""
         await self._database.write(lambda transaction: _go(transaction, delivery))
 
     async def switch_off(self, webhook: str, why: str) -> None:
-        """Switch a webhook off, and drop the messages that wait for it."""
+        """Switch a webhook off because of `why`, and delete its undelivered messages."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_SWITCH_OFF, {"id": int(webhook), "why": why})
@@ -177,12 +182,12 @@ class Webhooks:
         await self._database.write(work)
 
     async def switch_on(self, webhook: str) -> None:
-        """Switch a webhook on again, for what happens from now on."""
+        """Switch a webhook on again. It gets only messages about later events."""
         await self._database.execute(_SWITCH_ON, {"id": int(webhook)})
         self.made.set()
 
 
 async def _go(transaction: Transaction, delivery: Delivery) -> None:
-    """It goes without having arrived. One to which nothing is sent any more is not failing."""
+    """Delete an undelivered message. A webhook without messages no longer counts as failing."""
     await transaction.fetch(_DONE, {"id": int(delivery.id)})
     await transaction.fetch(_NOTHING_WAITS, {"id": int(delivery.webhook)})

@@ -1,1 +1,1 @@
-"""Phones over ADB. This is the only package that uses adbutils."""
+"""Controls real phones over ADB (Android Debug Bridge). This is the only package that uses adbutils."""

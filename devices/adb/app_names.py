@@ -30,8 +30,12 @@ _EMPTY_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app with a launcher icon. `label` is empty if the phone does not report it. `also` are other labels, such as
-    the one in the app's default language. `resource` is the number of its label's resource.
+    """An app with a launcher icon.
+
+    - `activity`: The activity that the icon opens, "" if unknown.
+    - `label`: The name below the icon, "" if the phone does not report it.
+    - `also`: Other labels, such as the one in the app's default language.
+    - `resource`: Id of the label's resource, 0 if unknown.
     """
 
     package: str
@@ -42,17 +46,17 @@ class App:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """All labels in their compared form."""
+        """All labels, without case, blanks and punctuation, for comparison."""
         return tuple(filter(None, (_folded(each) for each in (self.label, *self.also))))
 
     @property
     def shown(self) -> str:
-        """The app's name in messages."""
+        """The app's name in messages: label and package, or only the package."""
         return f"{self.label} ({self.package})" if self.label else self.package
 
 
 def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
-    """Return the app that `name` means.
+    """Return the one of these `apps` that a person means by `name`.
 
     Checked in this order: package name; the operator's `aliases` (name → package); label; common names in English and
     Chinese; words of the package name; part of a label; a typing error. Raises UnknownApp (with similar names) or
@@ -85,7 +89,7 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
 
 
 def _is_part(wanted: str) -> bool:
-    """Whether it is long enough to match part of a name: two Chinese characters are a word."""
+    """Return whether it is long enough to match part of a name: two Chinese characters are a word."""
     return len(wanted) > (2 if wanted.isascii() else 1)
 
 

@@ -1,4 +1,4 @@
-"""The apps of a phone: listing them, naming them, and bringing one to the front.
+"""The apps of a phone: listing and naming them, and the commands that open them.
 
 The name of the app in front is always available from memory; the phone is asked for it in the background.
 """
@@ -45,7 +45,11 @@ logger = logging.getLogger(__name__)
 
 
 class Apps:
-    """The launcher apps of one phone, cached for its language."""
+    """The launcher apps of one phone. The list is cached until the phone's language changes or `CACHE_SECONDS` are
+    over.
+
+    `aliases` are the operator's own names for apps (name → package).
+    """
 
     def __init__(self, shell: Shell, aliases: Mapping[str, str]) -> None:
         self._shell = shell
@@ -57,8 +61,8 @@ class Apps:
         self._labelled: dict[str, str] = {}
 
     async def find(self, name: str) -> App:
-        """Return the app that this name means. Labels are read from the apps' files if needed. Raises UnknownApp,
-        AmbiguousApp.
+        """Return the app that a person means by this name. Labels are read from the apps' files if needed. Raises
+        UnknownApp, AmbiguousApp.
         """
         language = await self._told_language()
         if language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS:
@@ -74,8 +78,8 @@ class Apps:
             return choose(name, self._known, self._aliases)
 
     async def all(self) -> tuple[InstalledApp, ...]:
-        """Return every app on the launcher, sorted by the label that the phone shows, or by a readable name if the
-        label cannot be read.
+        """Return every app on the launcher, sorted by its label in the phone's language, or by a name made from its
+        package if the label cannot be read.
         """
         language = await self._told_language()
         self._known = await self._labels.of(await self._read(), language)
@@ -84,7 +88,7 @@ class Apps:
         return tuple(sorted(listed, key=lambda app: app.label.casefold()))
 
     def forget(self) -> None:
-        """Forget the list because an app on it could not be opened; it is read again for the next name."""
+        """Drop the cached list, because an app on it could not be opened."""
         self._read_at = float("-inf")
 
     def label(self, package: str) -> str:
@@ -92,7 +96,7 @@ class Apps:
         return self._labelled.get(package, "")
 
     async def learn(self, package: str) -> None:
-        """Ask the phone for the label of one app. Raises PhoneError."""
+        """Ask the phone for the label of one app, for `label`. Raises PhoneError."""
         language = await self._told_language()
         if language != self._language or time.monotonic() - self._read_at >= CACHE_SECONDS:
             apps = await self._read()
@@ -132,9 +136,10 @@ def _shown(label: str) -> str:
 
 
 def parse_activities(output: str) -> tuple[App, ...]:
-    """Parse the output of `cmd package query-activities` (AOSP `ResolveInfo.dump`, `PackageItemInfo.dumpFront`).
+    """Parse the output of `cmd package query-activities` into apps (AOSP `ResolveInfo.dump`,
+    `PackageItemInfo.dumpFront`).
 
-    It only contains a label if the app wrote it out instead of naming a resource; the activity's label comes first.
+    It contains a label only if the app defines it as text instead of a resource; the activity's label comes first.
     """
     apps: dict[str, App] = {}
     for block in re.split(r"^\s*Activity #\d+:?\s*$", output, flags=re.MULTILINE)[1:]:
@@ -154,7 +159,7 @@ def parse_activities(output: str) -> tuple[App, ...]:
 
 
 def launch_command(app: App) -> str:
-    """Return the command line that opens an app as its icon would."""
+    """Return the command line that opens an app in the same way as its icon."""
     if not app.activity:
         return command("monkey", "-p", app.package, "-c", "android.intent.category.LAUNCHER", 1)
     intent = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-f", _LAUNCHER_FLAGS)
@@ -162,7 +167,10 @@ def launch_command(app: App) -> str:
 
 
 def view_command(url: str) -> str:
-    """Return the command line that opens an address, as https if it has no scheme. Raises InputRejected."""
+    """Return the command line that opens a URL, as https if it has no scheme.
+
+    Raises InputRejected for schemes that can do more than show something, and for unprintable characters.
+    """
     address = url.strip()
     scheme = _SCHEME.match(address)
     if scheme is None or (scheme.group(1).lower() not in _OPENABLE and _HOST_AND_PORT.match(address)):
@@ -175,10 +183,13 @@ def view_command(url: str) -> str:
 
 
 def refusal(result: Result) -> str:
-    """Return why `am` or `monkey` started nothing, or "". Older versions report it but exit with 0 anyway."""
+    """Return the reason in the output of `am` or `monkey` why nothing was started; "" if something was.
+
+    Older Android versions report failures but exit with 0.
+    """
     said = [line.strip() for line in result.text.splitlines()]
     # "Error type 3" and "Exception occurred while executing" come first, and say less. Of the warnings that it was not
-    # started, those without a "because" tell of an app that is in front already (AOSP ActivityManagerShellCommand).
+    # started, those without a "because" mean that the app is in front already (AOSP ActivityManagerShellCommand).
     for begin in (("Error:", "java.", "android."), ("Warning: Activity not started because",), ("Exception", "Error")):
         for line in said:
             if line.startswith(begin) or "monkey aborted" in line:
@@ -187,7 +198,9 @@ def refusal(result: Result) -> str:
 
 
 class Titles:
-    """The apps' labels for people. Nothing waits for them, and the phone is only asked during a run."""
+    """Names of apps for people, known from memory. The phone is asked in the background and only during a run (between
+    `begin` and `end`).
+    """
 
     def __init__(self, apps: Apps) -> None:
         self._apps = apps
@@ -197,13 +210,15 @@ class Titles:
         self._learning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Start a run: each app is asked about once, because its language and version may have changed."""
+        """Start a run: from now on the phone is asked once about each app, because its language and the apps' versions
+        may have changed.
+        """
         self._open = True
         self._asked.clear()
         self._versions.clear()
 
     async def end(self) -> None:
-        """End the run, or release the phone: nothing more is asked."""
+        """End the run, or release the phone: the phone is not asked any more."""
         self._open = False
         learning, self._learning = self._learning, None
         if learning is not None:
@@ -211,15 +226,15 @@ class Titles:
             await asyncio.wait({learning})
 
     def of(self, package: str) -> str:
-        """Return the last known label, otherwise a common or readable name; "" for no app."""
+        """Return an app's last known label, otherwise its common name or one made from its package; "" for no app."""
         return self._apps.label(package) or usual_name(package) or readable(package)
 
     def version_of(self, package: str) -> str:
-        """Return the version code of an app as this run learned it; "" until then."""
+        """Return the version code of an app as learned in this run; "" if unknown."""
         return self._versions.get(package, "")
 
     def met(self, package: str) -> None:
-        """Note that an app came to the front, and ask for its label in the background, one app at a time."""
+        """Note that an app came to the front, and ask the phone for its label in the background, one app at a time."""
         busy = self._learning is not None and not self._learning.done()
         if not self._open or busy or not package or package in self._asked:
             return

@@ -1,5 +1,6 @@
-"""Takes screenshots of a phone in the fastest way that works. Foldables have two screens, and `screencap` captures the
-first unless told otherwise.
+"""Takes screenshots of a phone in the fastest way that works.
+
+Foldables have two screens, and `screencap` captures the first one unless told otherwise.
 """
 
 from __future__ import annotations
@@ -28,9 +29,8 @@ _IN_USE = re.compile(
 
 
 async def in_use(shell: Shell) -> str:
-    """Return the display number for `screencap -d` of the screen in use; "" if the phone does not report it.
-
-    Raises as `Shell.run`.
+    """Return the id of the screen in use, for `screencap -d`; "" if the phone does not report it. Raises as
+    `Shell.run`.
     """
     told = await shell.run("dumpsys display | grep 'DisplayViewport{'", doing=words("phone.doing.picture"))
     found = _IN_USE.search(told.out)
@@ -57,11 +57,11 @@ class _SeveralDisplays(CaptureFailed):
 
 
 class Camera:
-    """Takes screenshots as JPEG through the fast lane or raw, whichever was faster on this link; PNG if the raw format
-    is unknown.
+    """Takes screenshots: as JPEG through the fast lane (uiautomator2's server on the phone) or as raw pixels through
+    plain adb, whichever was faster on this link. PNG is used if the raw format is unknown.
 
-    A JPEG of an unchanged screen has the same bytes, and the mean of its 8×8-pixel blocks stays within one brightness
-    level. So the thumbnails of both kinds of frames can be compared (see `settling.Probe`).
+    Repeated JPEGs of an unchanged screen have the same bytes, and the means of their 8×8-pixel blocks differ from the
+    raw picture's by one brightness level at most. So thumbnails of both kinds can be compared (see `settling.Probe`).
     """
 
     def __init__(self, shell: Shell, lane: FastLane) -> None:
@@ -76,12 +76,12 @@ class Camera:
 
     @property
     def display(self) -> str:
-        """The number of the captured screen if there are several and it is known; otherwise ""."""
+        """The id of the captured screen if the phone has several and it is known; otherwise ""."""
         return self._display or ""
 
     @property
     def by_lane(self) -> bool:
-        """Whether the next picture is taken through the fast lane."""
+        """Whether the next screenshot is taken through the fast lane (the server on the phone)."""
         if not self._lane.open or self._refused:
             return False
         lane, plain = self._took[True], self._took[False]
@@ -90,16 +90,17 @@ class Camera:
         return min(lane) < min(plain)
 
     def forget(self) -> None:
-        """Forget the measurements because the link is new: a cable and Wi-Fi differ greatly."""
+        """Drop the measured speeds, because the link is new: a cable and Wi-Fi differ greatly."""
         self._refused = False
         self._display = None
         self._took = {True: [], False: []}
 
     @measured("frame")
     async def capture(self, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
-        """Capture the screen, in full or as a JPEG of the size given by `fit`.
+        """Take a screenshot. `wanted` decides by its thumbnail whether the full picture is made; `fit` gives the size
+        of a JPEG to make instead of it.
 
-        Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and similar errors at once.
+        Raises CaptureFailed after `ATTEMPTS` broken pictures; NoMemory, PhoneGone and similar errors at once.
         """
         last: CaptureFailed
         for attempt in range(1, ATTEMPTS + 1):
@@ -139,8 +140,7 @@ class Camera:
         )
 
     async def look_again(self) -> bool:
-        """Whether a phone with several screens has switched to another one because it was folded or unfolded.
-
+        """Return whether a phone with several screens has switched to another one, because it was folded or unfolded.
         Raises as `in_use`.
         """
         if self._display is None:

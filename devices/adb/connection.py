@@ -1,8 +1,9 @@
 """Runs blocking calls to one phone through an adb server, in a limited number of threads, with time limits and
 cancellation.
 
-adbutils blocks and has no deadline for a whole call. Here, every call owns the sockets that adbutils opens for it. When
-time is up or the coroutine is cancelled, they are shut down, so the blocked thread reads an end of file and returns.
+adbutils blocks and has no deadline for a whole call. Here, every call owns the sockets that adbutils opens for it.
+When time is up or the coroutine is cancelled, they are shut down, so the blocked thread reads an end of file and
+returns.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from devices.wording import words
 Answer = TypeVar("Answer")
 
 MAX_THREADS = 32
-"""Blocking calls at once in this process. A look at a phone takes three, so ten phones can be looked at together."""
+"""Blocking calls at once in this process. One observation of a phone takes three, so ten phones can be observed
+together.
+"""
 
 CHUNK = 1 << 20
 """Bytes requested at once: reading a 10 MB frame in 4 KiB pieces takes 18 times as long."""
@@ -62,13 +65,16 @@ class _Socket(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no 
 
 
 class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type marker
-    """One call: an adbutils client that tracks its sockets, its deadline and its progress."""
+    """One call to a phone: an adbutils client that tracks its sockets, its deadline and its progress.
+
+    `deadline` is in monotonic seconds; `serial` is the phone's name at the adb server (see `serials`).
+    """
 
     def __init__(self, address: ServerAddress, serial: str, deadline: float) -> None:
         super().__init__(address.host, address.port)
         self.serial = serial
         self.target = target(serial)
-        """What adb is told for it."""
+        """The name of the phone that is passed to adb."""
         self.sent = False
         """Whether the phone may have got the request (the phone's own part began)."""
         self._deadline = deadline
@@ -78,7 +84,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
     @property
     def remaining(self) -> float:
-        """The seconds left; raises TimeoutError if none are."""
+        """The seconds left until the deadline. Raises TimeoutError if there are none."""
         left = self._deadline - time.monotonic()
         if left <= 0 or self._severed:
             raise TimeoutError
@@ -86,11 +92,13 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
     @property
     def severed(self) -> bool:
-        """Whether the sockets were shut down, so that an end of file does not come from the phone."""
+        """Whether the sockets were shut down by `sever`, so that an end of file does not come from the phone."""
         return self._severed
 
     def make_connection(self, timeout: float | None = None) -> adbutils.AdbConnection:
-        """Open a connection to the adb server, owned by this call. The call's deadline applies, not `timeout`."""
+        """Open a connection to the adb server, owned by this call. The call's deadline applies; `timeout` is
+        ignored.
+        """
         del timeout
         connection = self.connect()
         with self._guard:
@@ -101,13 +109,13 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         return connection
 
     def connect(self) -> adbutils.AdbConnection:
-        """Open a socket to the adb server."""
+        """Return a new connection to the adb server, which this call does not own (see `make_connection`)."""
         return _Socket(self.host, self.port, self.remaining)
 
     def open(self, service: str, *, acts: bool = True) -> adbutils.AdbConnection:
-        """Open a stream to a service of the phone, such as `shell,v2:…`; raises AdbError if adb or the phone refuses.
+        """Open a stream to a service of the phone, such as `shell,v2:…`. Raises AdbError if adb or the phone refuses.
 
-        `acts` says whether opening it already does something on the phone.
+        `acts` says whether opening the stream already has an effect on the phone.
         """
         connection = self.make_connection()
         connection.send_command(f"host:tport:serial:{self.target}")
@@ -120,25 +128,29 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         return connection
 
     def receive(self, connection: adbutils.AdbConnection) -> bytes:
-        """Return the next bytes of a stream, empty at its end. Raises TimeoutError at the deadline."""
+        """Return the next bytes of a stream; b"" at its end. Raises TimeoutError at the deadline."""
         connection.conn.settimeout(self.remaining)
         received: bytes = connection.conn.recv(CHUNK)
         return received
 
     def gather(self, connection: adbutils.AdbConnection) -> None:
-        """Let a stream wait for many bytes or its end from now on, because a picture arrives in a hundred pieces."""
+        """From now on, let reads of this stream wait for many bytes or its end, because a picture arrives in a hundred
+        pieces.
+        """
         # Windows does not support this option and returns whatever has arrived.
         with contextlib.suppress(OSError):
             connection.conn.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, GATHERED)
 
     def receive_into(self, connection: adbutils.AdbConnection, room: memoryview) -> int:
-        """Read available bytes into existing memory and return their number, 0 at the end."""
+        """Read available bytes into existing memory and return their number; 0 at the end of the stream. Raises
+        TimeoutError at the deadline.
+        """
         connection.conn.settimeout(self.remaining)
         taken: int = connection.conn.recv_into(room, min(len(room), GATHERED))
         return taken
 
     def sever(self) -> None:
-        """Shut down every socket, from any thread, so that every reader gets an end of file now."""
+        """Shut down every socket, so that every blocked read ends now. May be called from any thread."""
         with self._guard:
             self._severed = True
             for each in self._sockets:
@@ -147,7 +159,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
                     each.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close every socket, from the thread of the call."""
+        """Close every socket. Must be called from the thread of the call."""
         with self._guard:
             for each in self._sockets:
                 each.close()
@@ -155,20 +167,22 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
 
 class Connection:
-    """The link to one phone: an adb server and the phone's name there (see `serials`)."""
+    """The link to one phone: the address of an adb server, and the phone's name there (see `serials`)."""
 
     def __init__(self, address: ServerAddress, serial: str) -> None:
         self.address = address
         self.serial = serial
 
     def call(self, deadline: float) -> Call:
-        """Return a new call with this deadline (monotonic seconds)."""
+        """Return a new call to the phone with this deadline, in seconds of `time.monotonic`."""
         return Call(self.address, self.serial, deadline)
 
     async def run(self, work: Callable[[Call], Answer], *, timeout: float, doing: str) -> Answer:
-        """Run `work` in a thread for at most `timeout` seconds, including the wait for a free thread.
+        """Run `work` with a new call in a thread, and return its result. `timeout` seconds include the wait for a free
+        thread.
 
-        `doing` names in the error what took too long. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
+        `doing` says in the error message what took too long. Raises PhoneGone, PhoneUnavailable, PhoneTimeout, and
+        what `work` raises.
         """
         call = self.call(time.monotonic() + timeout)
         try:

@@ -1,4 +1,4 @@
-"""The adb driver of a phone: implements the `Phone` interface by combining the parts of this package."""
+"""The driver of a phone over adb: implements the `Phone` interface by combining the parts of this package."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ _NO_ALIASES: Mapping[str, str] = {}
 
 
 class AdbPhone:
-    """Implements `devices.phone.Phone`. It survives unplugging: `attach` gives it a new link."""
+    """A real phone over adb. Implements `devices.phone.Phone`. After the phone was unplugged, `attach` gives it a new
+    link.
+    """
 
     def __init__(
         self,
@@ -59,8 +61,9 @@ class AdbPhone:
         first_limit: float = FIRST_LIMIT,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`shell` can work without an adb server. `clock` (seconds) is used for waiting for the screen; for
-        `first_limit` see Trees, for `may_send` see InputDriver.
+        """Create the driver. `shell` replaces the shell over adb; `clock` (seconds) is used for waiting for the screen.
+
+        For `first_limit` see Trees, for `may_send` see InputDriver.
         """
         self._info = info
         self._shell = shell or Shell(connection)
@@ -74,13 +77,13 @@ class AdbPhone:
         self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, self._apps, clock, may_send)
         self._observer = Observer(self._shell, self._camera, trees, self._inputs, self._titles, self._learn, clock)
         self.number = ""
-        """The serial number that the phone itself tells; adb may know it by another."""
+        """The serial number that the phone itself reports; adb may use another one."""
         self.heard = 0.0
-        """When the phone last told how it is, in seconds of the loop's clock."""
+        """When the phone last reported its state, in seconds of the event loop's clock."""
 
     @property
     def info(self) -> PhoneInfo:
-        """The last known facts about this phone, from memory."""
+        """The last known information about this phone, from memory."""
         return dataclasses.replace(
             self._info,
             lane="fast" if self._lane.open else "adb",
@@ -90,7 +93,7 @@ class AdbPhone:
 
     @property
     def connection(self) -> Connection:
-        """The current link."""
+        """The current link to the phone."""
         return self._shell.connection
 
     def attach(self, connection: Connection) -> None:
@@ -102,11 +105,11 @@ class AdbPhone:
         self._info = dataclasses.replace(self._info, serial=connection.serial)
 
     def note(self, info: PhoneInfo) -> None:
-        """Store facts about this phone that the pool learned."""
+        """Replace the information about this phone by what the pool has learned."""
         self._info = info
 
     def learn(self, identity: Identity) -> None:
-        """Store what the phone reported about itself."""
+        """Update the information about this phone with what it reported about itself."""
         self.number = identity.serial or self.number
         self._info = dataclasses.replace(
             self._info,
@@ -119,7 +122,9 @@ class AdbPhone:
         self._learn(identity.state)
 
     async def refresh(self) -> PhoneInfo:
-        """Ask the phone for its state. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        """Ask the phone for its state and return the updated information. Raises PhoneGone, PhoneUnavailable,
+        PhoneTimeout.
+        """
         identity = await identify(self._shell)
         with contextlib.suppress(PhoneTaken):
             await self.look_for_others()
@@ -216,7 +221,7 @@ class AdbPhone:
         self._lane.begin()
 
     async def restore(self) -> None:
-        """Implements `Phone.restore`. What another service has changed since is left alone."""
+        """Implements `Phone.restore`. Does nothing while another service uses the phone."""
         await self._observer.drop_late()
         await self._titles.end()
         await self._lane.end()
@@ -231,17 +236,19 @@ class AdbPhone:
             await self._ownership.release()
 
     async def mend(self) -> bool:
-        """Restore what a crashed run left changed, unless a run is using the phone. Raises as `restore`, and PhoneTaken
-        if another service is using it.
+        """Restore settings that a crashed run left changed, unless a run is using the phone. Returns whether
+        everything is restored.
+
+        Raises as `restore`, and PhoneTaken if another service is using the phone.
         """
         return await self._known_when_taken(self._ownership.between_runs(self._preparation.mend))
 
     async def look_for_others(self) -> None:
-        """Raise PhoneTaken while another service uses the phone."""
+        """Raise PhoneTaken if another service is using the phone; `info` then says so too."""
         await self._known_when_taken(self._ownership.between_runs())
 
     async def let_go(self) -> None:
-        """Stop everything that runs for this phone in the background."""
+        """Stop everything that runs for this phone in the background, and release its lock."""
         await self._observer.drop_late()
         await self._titles.end()
         await self._lane.end()

@@ -1,4 +1,4 @@
-"""Examines one phone and adb itself in detail, for finding faults."""
+"""Examines one phone, and adb itself, in detail to find faults."""
 
 from __future__ import annotations
 
@@ -42,12 +42,20 @@ _ROOM = re.compile(r"^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found on a phone. `seconds` is how long it took to answer, `free_kb` the free space on its shared
-    storage.
+    """What was found on a phone.
 
-    `left` are settings that a run changed and did not restore. `touch_problem` says why adb may not touch the screen,
-    "" if it may. `types_all` says whether ADBKeyboard is installed for scripts that Android's own input lacks,
-    `wireless` whether Wi-Fi debugging is on, `pin` whether a PIN, pattern or password is set.
+    - `seconds`: How long the phone took to answer.
+    - `keyboard`: The selected input method.
+    - `keyboards`: All enabled input methods.
+    - `left`: Keys of settings that a run changed and did not restore.
+    - `free_kb`: Free space of the shared storage in KiB; None if unknown.
+    - `touch_problem`: Why adb may not touch the screen; "" if it may.
+    - `types_all`: Whether ADBKeyboard is installed, for scripts that Android's own input cannot type.
+    - `wireless`: Whether Wi-Fi debugging is on.
+    - `pin`: Whether a PIN, pattern or password is set.
+    - `animated`: Whether animations are on.
+    - `saver`: Whether battery saver is on.
+    - `aeroplane`: Whether aeroplane mode is on.
     """
 
     seconds: float
@@ -71,12 +79,12 @@ class Examination:
 
     @property
     def broadcast_keyboard(self) -> bool:
-        """Whether the bot's keyboard is selected, so that nobody can type by hand."""
+        """Whether ADBKeyboard, which the bot types with, is selected, so that nobody can type by hand."""
         return self.keyboard == BROADCAST_KEYBOARD
 
 
 async def examine(address: ServerAddress, serial: str) -> Examination:
-    """Examine the phone, sending one meaningless key. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+    """Examine the phone. This sends one key that does nothing. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
     shell = Shell(Connection(address, serial))
     began = time.monotonic()
     answer = (await shell.run(_QUESTIONS, doing=words("phone.doing.examining"))).out
@@ -110,8 +118,10 @@ async def _refuses_settings(shell: Shell) -> bool:
 
 
 async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:
-    """Restore what a run left changed on the phone. If the bot's keyboard is selected without a record, the phone's
-    first other keyboard is selected. Only while no run uses the phone. Raises as `examine`.
+    """Restore settings that a run left changed on the phone. Only to be called while no run uses it. Raises as
+    `examine`.
+
+    If ADBKeyboard is selected although no original input method is stored, the first other one is selected.
     """
     shell = Shell(Connection(address, serial))
     settings = KeptSettings(shell)
@@ -124,7 +134,7 @@ async def put_back(address: ServerAddress, serial: str, found: Examination) -> N
 
 
 async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAddress | None:
-    """Return the server that has this phone, or None."""
+    """Return the first of these servers that lists this phone; None if none does."""
     for address in servers:
         with contextlib.suppress(PhoneError):
             if serial in await host.states(address):
@@ -133,7 +143,7 @@ async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAd
 
 
 async def server_version(address: ServerAddress) -> int:
-    """Return the version of the server's protocol, such as 41. Raises PhoneGone, PhoneTimeout."""
+    """Return the version of the adb server's protocol, such as 41. Raises PhoneGone, PhoneTimeout."""
     answer = await host.ask(address, "host:version")
     try:
         return int(answer, 16)
@@ -142,7 +152,7 @@ async def server_version(address: ServerAddress) -> int:
 
 
 async def client() -> tuple[str, str]:
-    """Return the path of the adb program and its version text. Raises PhoneGone if it does not run."""
+    """Return the path of the adb program and its version as text. Raises PhoneGone if it does not run."""
     path = adb_binary()
     try:
         process = await asyncio.create_subprocess_exec(

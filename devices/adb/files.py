@@ -1,4 +1,4 @@
-"""Transfers files to and from a phone's shared storage, and finds files by name where people keep them."""
+"""Transfers files to and from a phone's shared storage, and lists, finds, moves and creates files and folders there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ BYTES_PER_SECOND = 500_000
 
 
 async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
-    """Write the file, add it to the gallery, and return its path. Raises FileRejected and other PhoneErrors."""
+    """Write a file to the gallery or the download folder, add it to the gallery, and return its path on the phone.
+
+    `folder` is a subfolder, "" for none. Raises FileRejected and other PhoneErrors.
+    """
     if len(data) > MAX_PUSH:
         raise FileRejected(words("phone.error.push_large", size=len(data), limit=MAX_PUSH))
     kept = safe_name(name)
@@ -55,7 +58,7 @@ async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
 
 
 async def pull(shell: Shell, path: str, limit: int) -> bytes:
-    """Read a file of at most `limit` bytes. Raises FileRejected if there is none or it is larger."""
+    """Return the bytes of a file of at most `limit` bytes. Raises FileRejected if there is none or it is larger."""
     checked = checked_path(path)
     timeout = BASE_SECONDS + limit / BYTES_PER_SECOND
     return await shell.connection.run(
@@ -126,10 +129,10 @@ _MAX_NAME = 1024
 
 
 async def find(shell: Shell, name: str, *, most: int = MAX_ENTRIES) -> FoundFiles:
-    """Find files by path, name, pattern such as `*.pdf`, or part of a name, newest first.
+    """Find files in shared storage by path, name, pattern such as `*.pdf`, or part of a name, newest first.
 
-    A part of a name counts only if no name is equal, with or without its ending. Raises FileRejected for a path outside
-    shared storage, and other PhoneErrors. After `most` names, no further folder is searched.
+    A part of a name counts only if no file has exactly this name, with or without its ending. After `most` names no
+    further folder is searched. Raises FileRejected for a path outside shared storage, and other PhoneErrors.
     """
     wanted = _folded(name.strip())
     if "/" in wanted:
@@ -203,7 +206,9 @@ def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, in
 
 
 async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
-    """List a folder by name, without hidden files. Raises FileRejected and other PhoneErrors."""
+    """Return the entries of a folder, folders first and sorted by name, without hidden ones. Raises FileRejected and
+    other PhoneErrors.
+    """
     path = checked_folder(folder)
     if not stat.S_ISDIR(await _mode(shell, path)):
         raise FileRejected(words("phone.error.no_folder", path=path))
@@ -213,8 +218,10 @@ async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
 
 
 async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
-    """Move a file or folder and return its new path, inside `to` if that is a folder. With `replace`, a file at `to` is
-    overwritten; a folder there is refused. Raises FileRejected and other PhoneErrors.
+    """Move a file or folder and return its new path, which is inside `to` if that is a folder.
+
+    With `replace`, a file at `to` is overwritten, and a folder there is refused. Raises FileRejected and other
+    PhoneErrors.
     """
     source, target = checked_movable(path), checked_folder(to)
     if not await _mode(shell, source):

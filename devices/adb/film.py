@@ -31,7 +31,7 @@ _BEFORE_SLICES: Final = {6, 7, 8, 9}
 
 
 class AccessUnits:
-    """Splits a byte stream (ITU-T H.264, Annex B) into access units, each of which is one picture."""
+    """Splits an H.264 byte stream (ITU-T H.264, Annex B) into access units, each of which is one picture."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -40,11 +40,11 @@ class AccessUnits:
 
     @property
     def whole(self) -> bool:
-        """Whether the buffer contains a picture, which is complete if nothing more arrives."""
+        """Whether the buffer contains a picture. It is complete if nothing more arrives."""
         return self._picture
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Add bytes, and return the units that are certainly complete because the next one has begun."""
+        """Add bytes of the stream, and return the access units that are complete because the next one has begun."""
         self._kept += data
         units = []
         while found := _UNIT.search(self._kept, self._looked):
@@ -62,14 +62,17 @@ class AccessUnits:
         return units
 
     def take(self) -> bytes:
-        """Return the buffered unit when the encoder pauses."""
+        """Return and remove the buffered access unit, because the encoder pauses."""
         unit, self._kept = bytes(self._kept), bytearray()
         self._looked, self._picture = 0, False
         return unit
 
 
 async def film(connection: Connection, size: Size, display: str = "") -> AsyncGenerator[bytes]:
-    """Implements `devices.phone.VideoSource.film`; `display` is the screen's number on a phone with several."""
+    """Yield the screen as video, one H.264 access unit at a time. Implements `devices.phone.VideoSource.film`.
+
+    `display` is the id of the screen on a phone with several, "" otherwise.
+    """
     video = _fitting(size)
     which = f"--display-id {display} " if display else ""
     line = f"screenrecord {which}--output-format=h264 --size {video.width}x{video.height} --bit-rate {BIT_RATE} -"

@@ -1,4 +1,4 @@
-"""Follows adb servers: tracks the links to phones, ignoring the brief changes of every reconnect.
+"""Follows adb servers: reports phones that come and go, ignoring the brief changes of every reconnect.
 
 Phones on the network are kept connected, because adb forgets them at every restart and gives up on absent ones.
 """
@@ -40,9 +40,10 @@ Link = tuple[ServerAddress, str]
 
 
 class Dialer:
-    """Connects phones by serial (`host:port`) until `there` says that a server has them, each independently.
+    """Keeps phones on the network connected to an adb server, each independently, by their serials (`host:port`).
 
-    The servers are tried in order; the first that reaches the phone keeps it.
+    `there` says whether any server has a phone already. The servers are tried in order; the first one that reaches the
+    phone keeps it.
     """
 
     def __init__(self, servers: Sequence[ServerAddress], there: Callable[[str], bool]) -> None:
@@ -53,33 +54,35 @@ class Dialer:
         self._running: list[asyncio.Task[None]] = []
 
     def expect(self, serial: str) -> None:
-        """Add a phone to connect; call before `start`."""
+        """Add a phone that is to be connected. Must be called before `start`."""
         self._serials[serial] = asyncio.Event()
 
     def start(self) -> None:
-        """Start connecting."""
+        """Start to connect the expected phones in the background."""
         self._running = [
             asyncio.create_task(self._keep(serial, loss), name=f"dialling {serial}")
             for serial, loss in self._serials.items()
         ]
 
     async def stop(self) -> None:
-        """Stop connecting; connected phones stay connected."""
+        """Stop connecting phones. Connected phones stay connected."""
         for each in self._running:
             each.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         self._running = []
 
     def lost(self, serial: str) -> None:
-        """Report that a server no longer lists this phone, so that it is dialled soon rather than after a
-        long pause.
+        """Report that a server no longer lists this phone, so that connecting is tried soon and not only after a long
+        pause.
         """
         if (loss := self._serials.get(serial)) is not None:
             loss.set()
 
     @contextlib.contextmanager
     def awaited(self, serials: Collection[str]) -> Iterator[None]:
-        """Dial these phones every second until the block ends, if they are dialled at all."""
+        """Context manager: try to connect these phones every second until the block ends. Serials that were not given
+        to `expect` are ignored.
+        """
         for serial in serials:
             self._awaited[serial] += 1
             self.lost(serial)
@@ -115,10 +118,11 @@ class Dialer:
 
 
 class DeviceTracker:
-    """Reports new links at once (`attached`) and lost ones after a delay (`lost`, with adb's word for the state).
+    """Reports links to phones that appear (`attached`, at once) and those that are lost (`lost`, after a delay, with
+    adb's word for the state).
 
     `attached` may take its time and is cancelled if the link disappears meanwhile. `lost` gets an empty state if the
-    serial is no longer listed.
+    phone is no longer listed.
     """
 
     def __init__(
@@ -133,7 +137,7 @@ class DeviceTracker:
         self._told: dict[Link, str] = {}
         self._pending: dict[Link, asyncio.Task[None]] = {}
         self._bad_since: dict[Link, float] = {}
-        """When the news of a link turned bad (monotonic seconds); more bad news does not start the wait anew."""
+        """When the bad news of a link began (monotonic seconds); more bad news does not restart the delay."""
         self._followers: list[asyncio.Task[None]] = []
         self._listed = {each: asyncio.Event() for each in self._servers}
         self._states: dict[ServerAddress, Mapping[str, str]] = {}
@@ -144,7 +148,7 @@ class DeviceTracker:
         self._dialer = Dialer(self._servers, self._there)
 
     def start(self) -> None:
-        """Start tracking, and start local servers that are not running."""
+        """Start to track the servers' phones in the background. Local adb servers that are not running are started."""
         self._dialer.start()
         self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
 
@@ -168,20 +172,26 @@ class DeviceTracker:
             await listed.wait()
 
     async def told(self) -> None:
-        """Wait until everything that was listed has been reported."""
+        """Wait until everything that was listed has been reported to `attached` or `lost`."""
         while self._pending:
             await asyncio.wait(self._pending.values())
 
     def expect(self, serial: str) -> None:
-        """Keep a phone on the network (`host:port`) connected whenever no server has it. Call before `start`."""
+        """Keep a phone on the network (`host:port`) connected whenever no server has it. Must be called before
+        `start`.
+        """
         self._dialer.expect(serial)
 
     def awaited(self, serials: Collection[str]) -> AbstractContextManager[None]:
-        """Dial those of these phones that are dialled every second until the block ends."""
+        """Context manager: try to connect those of these phones that were given to `expect` every second until the
+        block ends.
+        """
         return self._dialer.awaited(serials)
 
     async def connect(self, link: Link) -> None:
-        """Connect a phone on the network now, and after every restart of its server."""
+        """Connect a phone on the network to its server now, and after every restart of the server. A failure is only
+        logged.
+        """
         self._networked.add(link)
         try:
             await host.connect(*link)
@@ -223,7 +233,7 @@ class DeviceTracker:
         await asyncio.gather(*(self.connect(link) for link in self._networked if link[0] == address))
 
     def _there(self, serial: str) -> bool:
-        """Whether a server has this phone; an offline one is dialled again, an unauthorized one counts."""
+        """Return whether a server has this phone; an offline one is dialled again, an unauthorized one counts."""
         return any(states.get(serial, "offline") != "offline" for states in self._states.values())
 
     def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:

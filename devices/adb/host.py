@@ -1,7 +1,7 @@
 """Requests to an adb server itself: connecting phones on the network, and tracking which phones there are.
 
-They are short texts or a long wait, so they run on the event loop; a thread would only wait too. Protocol: adb's
-OVERVIEW.TXT and SERVICES.TXT (four hexadecimal digits of length, then the text; OKAY or FAIL before an answer).
+They are short texts or a long wait, so they run on the event loop and not in threads. Protocol: adb's OVERVIEW.TXT and
+SERVICES.TXT (four hexadecimal digits of length, then the text; OKAY or FAIL before an answer).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ CONNECT_TIMEOUT = 15.0
 
 
 async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIMEOUT) -> str:
-    """Send one request and return the answer; the text of a refusal is an answer too, as with `adb`.
+    """Send one request to the adb server and return the text of its answer. The text of a refusal (FAIL) is returned
+    likewise.
 
     Raises PhoneGone if the server is away, and PhoneTimeout.
     """
@@ -40,8 +41,8 @@ async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIME
 async def connect(address: ServerAddress, serial: str) -> bool:
     """Connect the server to a phone on the network (`host:port`), and return whether it reports success.
 
-    A lost phone stays listed as offline, and the server then answers "already connected", so it is disconnected first.
-    Raises PhoneGone, PhoneTimeout; `track` reports whether the phone then works.
+    A phone whose link was lost remains listed as offline, and the server would answer "already connected", so it is
+    disconnected first. Whether the phone then works is reported by `track`. Raises PhoneGone, PhoneTimeout.
     """
     states = parse_states(await ask(address, "host:devices"))
     if states.get(serial) == "offline":
@@ -53,7 +54,9 @@ async def connect(address: ServerAddress, serial: str) -> bool:
 
 
 async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
-    """Yield states by phone name, now and after every change, until the server ends. Raises PhoneGone then."""
+    """Yield the states of all phones by name (see `serials`), now and after every change. Raises PhoneGone when the
+    server ends.
+    """
     try:
         async with _open(address, "host:track-devices") as (reader, _):
             async with asyncio.timeout(ASK_TIMEOUT):
@@ -66,7 +69,7 @@ async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
 
 
 async def states(address: ServerAddress) -> dict[str, str]:
-    """Return the current states by phone name (see `serials`). Raises PhoneGone, PhoneTimeout."""
+    """Return the current states of all phones by name (see `serials`). Raises PhoneGone, PhoneTimeout."""
     return await _named(address, await ask(address, "host:devices"))
 
 
@@ -92,7 +95,8 @@ async def _open(
 
 @contextlib.asynccontextmanager
 async def opened(connection: Connection, service: str) -> AsyncIterator[asyncio.StreamReader]:
-    """Open a service of a phone, such as `exec:…`, and yield a reader of its output until the block ends.
+    """Context manager: open a service of a phone, such as `exec:…`, and yield a reader of its output until the block
+    ends.
 
     Raises PhoneError if adb or the phone refuses, and OSError or EOFError if the link breaks.
     """

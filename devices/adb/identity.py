@@ -1,4 +1,4 @@
-"""Identifies a phone and reads its condition in one round trip."""
+"""Asks a phone who it is and what its condition is, in one round trip."""
 
 from __future__ import annotations
 
@@ -40,9 +40,13 @@ _BOOTED = re.compile(r"^@@booted\r?\n(?:\r?\n)?1\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a phone reported about itself. `android_id` is "" if it was not reported. `size` is that of the upright
-    screen. `kept` are the keys of settings that a run changed and has not restored, None if they could not be listed.
-    `serial` is the phone's own serial number, whatever adb calls it. `boot` changes with every start.
+    """What a phone reported about itself; a text is "" if it was not reported.
+
+    - `android`: The version of Android, such as "14".
+    - `size`: The size of the upright screen in pixels.
+    - `kept`: Keys of settings that a run changed and has not restored; None if they could not be listed.
+    - `serial`: The phone's own serial number, which may differ from adb's.
+    - `boot`: A random id that changes with every start.
     """
 
     android_id: str
@@ -58,13 +62,17 @@ class Identity:
     clock: PhoneClock | None = None
 
     def same_phone(self, other: Identity) -> bool:
-        """Whether two simultaneous answers may come from one phone, judged by what both report."""
+        """Return whether two answers given at the same time may come from one phone, judged by the ids that both
+        contain.
+        """
         told = ((self.android_id, other.android_id), (self.serial, other.serial), (self.boot, other.boot))
         return all(one == another for one, another in told if one and another)
 
 
 def health_of(state: State) -> tuple[Health, str, str]:
-    """Return health, reason and fix as sentences for people; reason and fix are "" if all is well."""
+    """Return health, reason and fix for a phone in this state. Reason and fix are sentences for people, "" if all is
+    well.
+    """
     if not state.screen_on:
         return Health.ASLEEP, words("phone.asleep.reason"), words("phone.asleep.fix")
     if state.locked:
@@ -75,9 +83,9 @@ def health_of(state: State) -> tuple[Health, str, str]:
 
 
 async def identify(shell: Shell) -> Identity:
-    """Ask the phone for its identity. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
+    """Ask the phone for its identity and state. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
 
-    PhoneGone is also raised while Android starts: adb runs long before anything else answers.
+    PhoneGone is also raised while Android starts, because adb runs long before anything else answers.
     """
     answer = await shell.run(_QUESTIONS + COMMAND, timeout=IDENTITY_TIMEOUT, doing=words("phone.doing.identity"))
     if not _BOOTED.search(answer.out):
@@ -86,7 +94,7 @@ async def identify(shell: Shell) -> Identity:
 
 
 def parse_identity(output: str, now: float) -> Identity:
-    """Parse what the phone printed at this Unix time; missing values stay empty."""
+    """Parse what the phone printed at the Unix time `now`. Missing values stay empty."""
 
     def line(name: str) -> str:
         found = re.search(rf"^@@{name}\r?\n(?!@@)(.*)$", output, re.MULTILINE)

@@ -36,9 +36,10 @@ MAX_PRESS_MS = 5000
 
 
 def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) -> tuple[str, ...]:
-    """Return the command lines for this input, in order. Raises InputRejected if it is impossible.
+    """Return the command lines that perform this input, in order. Raises InputRejected if it is impossible.
 
-    `screen` is the size of the last frame, None if unknown. A point outside it is refused rather than moved.
+    `screen` is the size of the last screenshot, None if unknown. A point outside it is refused rather than moved
+    inside.
     """
     match what:
         case Tap(at, times):

@@ -1,4 +1,6 @@
-"""Sends inputs to a phone as command lines of Android's `input` tool: each once, every command with its receipt."""
+"""Sends inputs to a phone as command lines of Android's `input` tool. Each is sent once, with a receipt (an id) in
+every command.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ FOCUS_PATIENCE = 1.0
 
 POLL = 0.1
 LONG = 400
-"""Characters of a text from which it is too long for a model to compare when it is read back."""
+"""Characters from which a text is too long for a model to compare it with the field's content itself."""
 _COMMAND_SECONDS = 10.0
 _FORBIDDEN = "INJECT_EVENTS"
 """The permission that some makers deny to adb."""
@@ -54,7 +56,11 @@ _NAMED = {"input ": "-d 0 ", "am start ": "--display 0 "}
 
 
 class Act:
-    """One input being sent: counts its commands and knows whether any may have arrived."""
+    """The sending of one input: counts its commands and knows whether any of them may have arrived at the phone.
+
+    - `receipt`: Id of the input; each command carries it with the command's number.
+    - `may_send`: Asked before each command; if it returns False, PhoneError is raised.
+    """
 
     def __init__(
         self,
@@ -75,7 +81,7 @@ class Act:
 
     @property
     def is_one_command(self) -> bool:
-        """Whether it consisted of a single command."""
+        """Whether the input consisted of a single command."""
         return self._number == 1
 
     def _next(self) -> int:
@@ -88,9 +94,10 @@ class Act:
         return self._number
 
     async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
-        """Run one command line with the next receipt.
+        """Run one command line on the phone and return its output.
 
-        Raises PhoneError, marked uncertain once this or an earlier command may have reached the phone.
+        `doing` describes it in error messages; `extra_seconds` are added to its time limit. Raises PhoneError, marked
+        uncertain once this or an earlier command may have reached the phone.
         """
         number = self._next()
         if self.other_displays:
@@ -104,16 +111,16 @@ class Act:
             raise
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
-        """Replace the text of this field with the next receipt, if it has the focus. Returns and raises as
-        `FastLane.enter`.
+        """Replace the text of this field through the fast lane (the server on the phone) if the field has the focus.
+        Returns and raises as `FastLane.enter`.
         """
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
-        """Run one command line with the next receipt, which must succeed.
+        """Run one command line on the phone, which must succeed. Arguments as in `send`.
 
-        The phone's message about a `secret` is not passed on. Raises PhoneError as `send` does, and PhoneUnavailable if
-        no input can succeed until a person changes something.
+        If it contains a `secret`, the phone's error message is not passed on. Raises PhoneError as `send` does, and
+        PhoneUnavailable if no input can succeed until a person changes something.
         """
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):
@@ -130,13 +137,15 @@ def _on_default_display(line: str) -> str:
 
 
 def input_problem(result: Result) -> str:
-    """Return why `input` did nothing, or ""; old phones print a stack trace and exit with 0."""
+    """Return why the `input` command did nothing; "" if it worked. Old phones print a stack trace and exit with 0."""
     return words("phone.error.untouchable") if _FORBIDDEN in result.text else result.failure
 
 
 @contextlib.contextmanager
 def nothing_sent() -> Iterator[None]:
-    """Mark errors in the block, before the first input, as certain to have done nothing."""
+    """Context manager that marks a PhoneError in the block as certain to have had no effect. For code before the first
+    command of an input.
+    """
     try:
         yield
     except PhoneError as lost:
@@ -146,7 +155,7 @@ def nothing_sent() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class LastScreen:
-    """The last look: size, elements, and the state if nothing was sent since (otherwise None)."""
+    """What the last observation of the phone saw. `state` is None once an input was sent after it."""
 
     size: Size | None = None
     elements: tuple[Element, ...] = ()
@@ -154,7 +163,7 @@ class LastScreen:
 
 
 class InputDriver:
-    """Touches, types and starts things on one phone."""
+    """Carries out inputs on one phone: touches, keys, typing, and opening apps and URLs."""
 
     def __init__(
         self,
@@ -166,7 +175,7 @@ class InputDriver:
         clock: Callable[[], float] = time.monotonic,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`may_send` is asked right before each command that touches, types or starts something."""
+        """Create the driver. `may_send` is asked before each command that touches, types or starts something."""
         self._shell = shell
         self._may_send = may_send
         self._trees = trees
@@ -188,8 +197,14 @@ class InputDriver:
         later: bool = False,
         check: Callable[[], Awaitable[None]] | None = None,
     ) -> Done:
-        """Send the input unless its screen is no longer shown. With `later`, the next look reports what only a look can
-        show (see `take_done`). `check` raises if anything else forbids the input.
+        """Send the input, unless the screen is no longer the one in `last`, and return the result.
+
+        - `receipt`: Id of the input.
+        - `watched`: Whether to find out if another window than expected received it.
+        - `later`: Whether results that only an observation can show are left to `take_done`.
+        - `check`: Raises if anything else forbids the input.
+
+        Raises ScreenChanged, InputRejected and other PhoneErrors.
         """
         self._left = self._open = None
         if last.state is not None:
@@ -225,21 +240,29 @@ class InputDriver:
                 return await self._start(act, view_command(url), url, "")
 
     def take_left(self) -> tuple[Element, ...] | None:
-        """Return, once, the tree that was read after the last command of the last input, or None."""
+        """Return the elements that were read after the last command of the last input, if they were; None on later
+        calls.
+        """
         left, self._left = self._left, None
         return left
 
     @property
     def expected(self) -> str:
-        """The package of the app that the last input opened, until it is known whether it came."""
+        """The package of the app that the last input opened, until it is known whether it came to the front; ""
+        otherwise.
+        """
         return self._open.package if isinstance(self._open, Launch) else ""
 
     async def wait_for_expected(self) -> str:
-        """Wait some time for that app to come to the front; returns the one in front. Raises PhoneError."""
+        """Wait up to `APP_PATIENCE` for the expected app to come to the front, and return the package in front. Raises
+        PhoneError.
+        """
         return await self._wait_for_app(self.expected)
 
     def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
-        """Return, once, what a look with these elements and this app in front says about the last input."""
+        """Return the result of the last input, judged by these elements and the app in front; None on later calls or
+        if nothing is open.
+        """
         last, self._open = self._open, None
         return None if last is None else last.done(elements or (), front)
 
@@ -424,25 +447,28 @@ async def _awaited(check: Awaitable[None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """A text that was entered, by key presses or otherwise, and must still be read back."""
+    """A text that was entered and whose result must still be read from the screen.
+
+    `by_keys` says whether it was typed with key presses.
+    """
 
     what: TypeText
     by_keys: bool
 
     def done(self, elements: tuple[Element, ...], _package: str) -> Done:
-        """Return what became of the text."""
+        """Return the result of typing, judged by these elements."""
         return read_back(self.what, elements, by_keys=self.by_keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """An app that was opened and has not come to the front yet."""
+    """An app that was opened and is not known to have come to the front."""
 
     package: str
     name: str
 
     def done(self, _elements: tuple[Element, ...], front: str) -> Done:
-        """Return what became of the app."""
+        """Return the result of opening the app, judged by the package in `front`."""
         if front == self.package:
             return Done(notes=(words("phone.note.in_front", name=self.name),))
         if not front:
@@ -451,14 +477,16 @@ class Launch:
 
 
 def field_at(elements: tuple[Element, ...], at: Point | None) -> Element | None:
-    """Return the field that receives text: the focused one, otherwise the one at the touched point."""
+    """Return the field that receives text: the focused one, otherwise the one at the touched point. None if there is
+    none.
+    """
     fields = [each for each in elements if each.editable]
     focused = next((each for each in fields if each.focused), None)
     return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
 
 
 def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | None:
-    """Return the field at the touched point if its resource id identifies it."""
+    """Return the field at the touched point if its resource id identifies it; None otherwise."""
     fields = [each for each in elements if at is not None and each.editable and each.bounds.holds(at)]
     if len(fields) != 1 or not fields[0].resource_id:
         return None
@@ -466,7 +494,9 @@ def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | 
 
 
 def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
-    """Return the content of the field after typing, with a remark if it differs from the text."""
+    """Return the content of the field after typing, with a note if it differs from the text. A secret is returned as
+    bullets.
+    """
     field = field_at(elements, what.at)
     if field is None:
         return Done()
@@ -482,8 +512,8 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
 
 
 def _compared(wanted: str, read: str) -> Words:
-    """Say whether a field holds a long text as typed, and from where it differs: the look shows its actual content, if
-    that may be shown.
+    """Say whether a field holds a long text as typed, and from where it differs. An observation shows the actual
+    content, if it may be shown.
     """
     if read == wanted:
         return words("phone.note.whole_text", letters=len(read))
@@ -493,13 +523,15 @@ def _compared(wanted: str, read: str) -> Words:
 
 
 def known_field(seen: tuple[Element, ...], at: Point | None) -> Element | None:
-    """Return the field to type into according to the last look; None if unknown."""
+    """Return the field to type into according to these elements: the one at the touched point, or the focused one.
+    None if unknown.
+    """
     touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
     return touched or (field_at(seen, None) if at is None else None)
 
 
 def holds_text(read: str, what: TypeText) -> bool:
-    """Whether a field's content includes the typed text."""
+    """Return whether a field's content `read` includes the typed text. A hidden one is compared only by its length."""
     if what.secret or read.startswith("•"):
         return len(read) >= len(what.text)
     return same_words(what.text, read)

@@ -27,12 +27,12 @@ _TRADITIONAL = frozenset({"TW", "HK", "MO"})
 
 
 class NotATable(ValueError):
-    """The bytes are not a resource table, or are cut off."""
+    """The bytes are not a resource table of an Android app, or are incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """Language, script and country, as in `zh-Hant-TW`; unknown parts are empty."""
+    """A locale: language, script and country, as in `zh-Hant-TW`. Unknown parts are ""."""
 
     language: str = ""
     script: str = ""
@@ -40,14 +40,16 @@ class Locale:
 
     @classmethod
     def parse(cls, tag: str) -> Locale:
-        """Parse `zh-Hans-CN`, `zh-CN`, `zh_CN` or `en`; the first if there are several."""
+        """Parse `zh-Hans-CN`, `zh-CN`, `zh_CN` or `en`. Of several, separated by commas, the first one counts."""
         language, *rest = tag.split(",", maxsplit=1)[0].strip().replace("_", "-").split("-")
         script = next((part.title() for part in rest if len(part) == 4), "")
         country = next((part.upper() for part in rest if len(part) in {2, 3}), "")
         return cls(language.lower(), script or _script(language.lower(), country), country)
 
     def fit(self, wanted: Locale) -> int:
-        """Return how well text in this locale serves a wanted one: 0 not at all, 1 as the app's default."""
+        """Return how well text in this locale suits the `wanted` one: 0 is not at all, 1 the app's default language,
+        up to 4.
+        """
         if not self.language:
             return 1
         if self.language != wanted.language or (self.script and wanted.script and self.script != wanted.script):
@@ -63,14 +65,16 @@ def _script(language: str, country: str) -> str:
 
 
 def best(texts: Mapping[Locale, str], locale: str) -> str:
-    """Return the text that a phone with this locale shows; "" if there is none."""
+    """Return the text that a phone with this locale shows; "" if none fits."""
     wanted = Locale.parse(locale)
     fitting = [(each.fit(wanted), text) for each, text in texts.items() if each.fit(wanted)]
     return max(fitting, key=lambda pair: pair[0], default=(0, ""))[1]
 
 
 def texts(table: bytes, resource: int) -> dict[Locale, str]:
-    """Return the resource's texts by locale, following references. Raises NotATable."""
+    """Return the texts of a resource by locale, from an app's compiled resource table, following references. Raises
+    NotATable.
+    """
     found: dict[Locale, str] = {}
     wanted = [resource]
     try:
@@ -208,7 +212,7 @@ class _Installed:
 
 
 class Labels:
-    """The labels of one phone's apps."""
+    """Reads and caches the labels of one phone's apps."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -217,8 +221,8 @@ class Labels:
         self._spent = 0
 
     async def of(self, apps: Sequence[App], language: str) -> tuple[App, ...]:
-        """Return the apps with their labels as far as they could be read in time. Raises PhoneGone,
-        PhoneUnavailable.
+        """Return the apps with their labels in this language, as far as these could be read within `ALL_SECONDS`.
+        Raises PhoneGone, PhoneUnavailable.
         """
         installed = await self._installed()
         self._spent = 0

@@ -1,4 +1,4 @@
-"""Translates adb's words for a link's state and errors into health and errors with a fix."""
+"""Translates adb's words for the state of a link, and its errors, into health and errors that say what to do."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ _RARE = {
 
 
 def reconnecting(serial: str) -> Words:
-    """Return what to do about a phone that adb lists but that does not answer."""
+    """Return what to do about a phone that adb lists but that does not answer, depending on how it is connected."""
     return _RECONNECT[way_to(serial)]
 
 
 def error_for(message: str, serial: str) -> PhoneError:
-    """Return the error for a refusal of the adb server; the request was not passed on, so nothing is uncertain.
+    """Return the error for a refusal by the adb server. The request did not reach the phone, so it is not marked
+    uncertain.
 
-    The texts are those of adb's `transport.cpp` (acquire_one_transport) and `services.cpp`.
+    The messages are those of adb's `transport.cpp` (acquire_one_transport) and `services.cpp`.
     """
     text = message.lower()
     if "unauthorized" in text:
@@ -55,7 +56,7 @@ def error_for(message: str, serial: str) -> PhoneError:
 
 
 def health_of(state: str, serial: str) -> tuple[Health, Words, Words]:
-    """Return health, reason and fix for a state other than `device`; an empty state means that the phone is not listed.
+    """Return health, reason and fix for a phone in this state other than `device`; "" means that adb does not list it.
 
     The states are those of adb's `to_string(ConnectionState)`.
     """

@@ -1,7 +1,7 @@
 """Reads an app's notifications from Android's human-readable dump.
 
-The words of a notification may contain line breaks and so imitate lines of another one. A record therefore only counts
-if `cmd notification list` has its key, nothing else has the same key, and the marks around its words occur once. Old
+The text of a notification may contain line breaks and so imitate lines of another one. Therefore a record counts only
+if `cmd notification list` has its key, no other record has the same key, and the marks around its text occur once. Old
 phones have no such list; there, a record is trusted as printed.
 
 Sources in AOSP: NotificationManagerService.dumpNotificationRecords and DumpFilter (`--package`), NotificationRecord's
@@ -50,8 +50,9 @@ _SMS_APP: Final = "settings get secure sms_default_application"
 
 
 async def read_notifications(shell: Shell, package: str) -> tuple[PhoneNotification, ...]:
-    """Return what this app shows now. Raises PhoneGone, PhoneUnavailable, PhoneTimeout; ValueError for an invalid
-    package.
+    """Return the notifications that the app with this package shows now.
+
+    Raises PhoneGone, PhoneUnavailable, PhoneTimeout; ValueError for an invalid package name.
     """
     if not _PACKAGE.fullmatch(package):
         raise ValueError(f"{package!r} is no package")
@@ -70,7 +71,7 @@ async def read_sms_app(shell: Shell) -> str:
 
 
 def parse_notifications(told: str, package: str) -> tuple[PhoneNotification, ...]:
-    """Parse the output of the four commands of `read_notifications`, each after its mark."""
+    """Parse the output of the four commands of `read_notifications`, in which each section begins with its mark."""
     uptime, clock, keys, records = (_section(told, name) for name in ("uptime", "clock", "keys", "records"))
     now, up = _number(clock), _number(uptime)
     if now is None:
@@ -178,7 +179,7 @@ def _text(extras: dict[str, str], said: str) -> str:
 
 
 def _lasts(head: str) -> bool:
-    """Whether its flags say that something is in progress or that it summarises others."""
+    """Return whether its flags say that something is in progress or that it summarises others."""
     found = re.search(r"^ +flags=(\S+)", head, re.MULTILINE) or re.search(r"\bflags=(0x[0-9a-fA-F]+|[A-Z_|]+)", head)
     if found is None:
         return False

@@ -1,4 +1,4 @@
-"""Looks at a phone: picture, elements and state together, when the screen is still or as soon as it changes."""
+"""Observes a phone: picture, elements and state together, once the screen has come to rest or as soon as it changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STATUS_BAR = 0.045
 
 
 class Observer:
-    """Makes all looks at one phone, and remembers the last one, by which the next input is judged."""
+    """Makes all observations of one phone, and remembers the last one, against which the next input is checked."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Observer:
         learn: Callable[[State], None],
         clock: Callable[[], float],
     ) -> None:
-        """`learn` receives the phone's full state whenever a look has read it; `clock` returns seconds."""
+        """Create the observer. `learn` gets the phone's full state whenever it was read; `clock` returns seconds."""
         self._shell = shell
         self._camera = camera
         self._trees = trees
@@ -60,16 +60,18 @@ class Observer:
         self._last = LastScreen()
         self._known = KnownScreens()
         self._late: ScreenReading | None = None
-        """The elements of an early look, as long as they are on their way."""
+        """The elements of an observation that was returned early, while they are still being read."""
         self._launched = False
 
     @property
     def size(self) -> Size | None:
-        """The size of the last picture; None before the first."""
+        """The size in pixels of the last screenshot; None before the first."""
         return self._last.size
 
     async def take_last(self, what: Input) -> LastScreen:
-        """Return the last look for the input sent now; afterwards the phone's state counts as unknown."""
+        """Return what the last observation saw, for the input `what` that is sent now. The phone's state then counts
+        as unknown.
+        """
         await self.drop_late()
         self._launched = isinstance(what, OpenApp | OpenUrl)
         last, self._last = self._last, dataclasses.replace(self._last, state=None)
@@ -78,8 +80,10 @@ class Observer:
     async def observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """Implements `Phone.observe`. If the picture's size differs from the default display's, the phone may have been
-        folded while both screens were lit, so it looks again.
+        """Implements `Phone.observe`.
+
+        If the picture's size differs from that of the default display, the phone may have been folded while both
+        screens were lit, so the observation is repeated.
         """
         seen = await self._observe(after, patience=patience, settle=settle, elements=elements, fit=fit)
         state = self._last.state
@@ -91,7 +95,7 @@ class Observer:
     async def _observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """Look while a frame is captured that shows whether the elements and state still hold."""
+        """Observe, while a frame is captured that shows whether the elements and state are still right."""
         await self.drop_late()
         tree_left = self._inputs.take_left()
         if after is None:
@@ -112,7 +116,7 @@ class Observer:
         elif self._trees.slow:
             seen = await self._watch_late(watched, screen, tree_left, elements=elements)
         else:
-            # The caller of an early look reads the elements again before acting (`confirmed`).
+            # The caller of an early observation reads the elements again before acting (`confirmed`).
             seen = await self._watch(watched, screen, tree_left)
         if expected and screen is not None and seen.package != expected:  # another screen moved or appeared
             await self.drop_late()
@@ -131,8 +135,9 @@ class Observer:
     async def _watch(
         self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
-        """Return the screen once it is still or, with its size for an `early` look, once it begins to change. `left`
-        are the elements as the input left them, if they were read: those of an early look.
+        """Return the screen once it is still or, with its size for an `early` observation, once it begins to change.
+
+        `left` are the elements after the input, if they were read; an early observation uses them.
         """
         reading = ScreenReading(self._trees, self._shell)
 
@@ -222,8 +227,8 @@ class Observer:
         """Implements `Phone.confirmed`. State and elements are read again too, because a picture alone does not
         identify the app.
 
-        Slow elements are read once: they belong to the earlier picture if another one, captured after they arrived,
-        shows the same.
+        Slow elements are read once: they belong to the earlier picture if a picture captured after their arrival shows
+        the same.
         """
         if since.thumbnail is None:
             await self.drop_late()
@@ -268,13 +273,15 @@ class Observer:
         )
 
     async def drop_late(self) -> None:
-        """Stop the background reading of an early look."""
+        """Stop reading elements in the background for an observation that was returned early."""
         late, self._late = self._late, None
         if late is not None:
             await late.drop()
 
     async def glance(self) -> Image.Image | None:
-        """Implements `Phone.glance`. The state is read after the picture, so a phone locked in between is not shown."""
+        """Implements `Phone.glance`. The state is read after the picture, so that a phone locked in between is not
+        shown.
+        """
         frame = await self._camera.capture()
         state = await read_state(self._shell)
         self._learn(state)
@@ -347,7 +354,7 @@ class Observer:
         )
 
     async def check_judged(self, judged: Judged, screen: Size | None) -> None:
-        """Raise ScreenChanged if the screen no longer shows what an input was judged by."""
+        """Raise ScreenChanged if the screen no longer shows what the decision about an input was based on."""
         elements = await self._trees.quick(screen) if screen is not None else None
         if elements is None and (screen is None or not judged.pictured):
             return
@@ -365,16 +372,16 @@ def _probe(seen: Observation) -> Probe:
 
 
 class KnownScreens:
-    """The most recent screens of one phone, by picture, app, page, keyboard and rotation.
+    """The elements of the most recent screens of one phone, by picture, app, activity, keyboard and rotation.
 
-    Their elements are what the phone reported then; whether they still hold must be checked before acting.
+    They are what the phone reported then; whether they are still right must be checked before acting.
     """
 
     def __init__(self) -> None:
         self._screens: deque[tuple[Facts, Probe, tuple[Element, ...]]] = deque(maxlen=KNOWN_SCREENS)
 
     def add(self, frame: Frame, state: State, elements: tuple[Element, ...] | None) -> None:
-        """Remember the elements of this screen."""
+        """Store the elements of this screen."""
         if elements is None or frame.black:
             return
         probe, facts = _probe_of(frame), _facts(state)
@@ -383,7 +390,9 @@ class KnownScreens:
         self._screens.append((facts, probe, elements))
 
     def elements_of(self, frame: Frame, state: State) -> tuple[Element, ...] | None:
-        """Return the elements that this screen had when it last looked the same; None if it did not recently."""
+        """Return the elements that this screen had when it last looked the same; None if it is not among the recent
+        ones.
+        """
         probe, facts = _probe_of(frame), _facts(state)
         return next(
             (told for known, look, told in reversed(self._screens) if known == facts and look.same_as(probe)), None
@@ -399,7 +408,9 @@ def _facts(state: State) -> Facts:
 
 
 class ScreenReading:
-    """Reads elements and state, one reading at a time, restarted when the screen changes. Call `drop` at the end."""
+    """Reads elements and state of the screen in the background, and starts again when the screen changes. `drop` must
+    be called at the end.
+    """
 
     def __init__(self, trees: Trees, shell: Shell) -> None:
         self._trees = trees
@@ -408,46 +419,50 @@ class ScreenReading:
         self._state: asyncio.Task[State] | None = None
         self.size: Size | None = None
         self.brief = False
-        """Whether only what an early look has to tell is asked of the state (see `read_brief`)."""
+        """Whether only the part of the state that an early observation needs is read (see `read_brief`)."""
 
     @property
     def begun(self) -> bool:
-        """Whether a reading is running or done."""
+        """Whether a reading is in progress or done."""
         return self._tree is not None
 
     def begin(self, size: Size, elements: tuple[Element, ...] | None = None, *, brief: bool = False) -> None:
-        """Read a screen of this size, discarding an earlier reading. With `elements`, only the state is read."""
+        """Start to read a screen of this size, discarding an earlier reading. With `elements`, only the state is read;
+        with `brief`, only part of it (see `read_brief`).
+        """
         self._tree = asyncio.create_task(self._read_tree(size, elements, self._tree))
         self.size = size
         self.begin_state(brief=brief)
 
     def begin_state(self, *, brief: bool = False) -> None:
-        """Read the state again while the elements are still being read."""
+        """Start to read the state again, while the elements are still being read. With `brief`, read only part of it
+        (see `read_brief`).
+        """
         self._state = asyncio.create_task(self._read_state(brief, self._state))
         self.brief = brief
 
     @property
     def has_elements(self) -> bool:
-        """Whether the elements have arrived or will not arrive."""
+        """Whether reading the elements has ended, successfully or not."""
         return self._tree is not None and self._tree.done()
 
     async def result(self) -> tuple[tuple[Element, ...] | None, State]:
-        """Return what was read. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        """Return the elements and the state. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
         state = await self.state()
         return await self.elements(), state
 
     async def elements(self) -> tuple[Element, ...] | None:
-        """Return the elements; None if they did not arrive in time. Raises as `result`."""
+        """Wait for the elements and return them; None if they did not arrive in time. Raises as `result`."""
         assert self._tree is not None
         return await self._tree
 
     async def state(self) -> State:
-        """Return the state, possibly before the elements. Raises as `result`."""
+        """Return the state; the elements may still be missing. Raises as `result`."""
         assert self._state is not None
         return await self._state
 
     async def drop(self) -> None:
-        """Stop what is still being read and ignore its result."""
+        """Stop readings in progress and ignore their results."""
         for task in (self._tree, self._state):
             if task is not None:
                 await _end(task)
@@ -469,7 +484,7 @@ class ScreenReading:
 
 
 def same_facts(then: Observation, now: State) -> bool:
-    """Whether app, page, keyboard, rotation and lock are as observed."""
+    """Return whether app, activity, keyboard, rotation and lock are still as in the observation."""
     return (then.package, then.activity, then.keyboard_shown, then.rotation, then.locked, then.screen_on) == (
         now.package,
         now.activity,
@@ -481,7 +496,7 @@ def same_facts(then: Observation, now: State) -> bool:
 
 
 def same_elements(then: tuple[Element, ...] | None, now: tuple[Element, ...] | None, size: Size) -> bool:
-    """Whether two trees are equal below the status bar. A missing tree contradicts nothing."""
+    """Return whether two lists of elements are equal below the status bar. A missing list (None) counts as equal."""
     if then is None or now is None:
         return True
     top = max(size.width, size.height) * _STATUS_BAR

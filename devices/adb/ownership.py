@@ -44,17 +44,19 @@ logger = logging.getLogger(__name__)
 
 
 class Ownership:
-    """The lock of one phone. A phone without lock support is used without one."""
+    """The lock of one phone, by which a service excludes others. A phone that does not support locks is used without
+    one.
+    """
 
     def __init__(self, shell: Shell, *, shared: bool = True) -> None:
-        """`shared` is false for a phone that no other service can reach."""
+        """Create the lock. `shared` is false for a phone that no other service can reach; no lock is taken then."""
         self._shell = shell
         self._shared = shared
         self._taking = asyncio.Lock()
         self._call: Call | None = None
         self._stream: adbutils.AdbConnection | None = None
         self.condition: tuple[Health, str, str] | None = None
-        """Health, reason and fix of a phone that another service was at work on when that was last looked for."""
+        """Health, reason and fix of the phone if another service had its lock when last tried; None otherwise."""
 
     def __del__(self) -> None:
         """Release the lock, because nothing can release it later."""
@@ -72,9 +74,10 @@ class Ownership:
                 await self._take()
 
     async def between_runs(self, work: Callable[[], Awaitable[bool]] | None = None) -> bool:
-        """Do the work while holding the lock only for it; not at all while a run of this process holds it.
+        """Take the lock, do the work, release the lock, and return the work's result.
 
-        Without work, only check whether another service holds the lock. Raises PhoneTaken, and what the work raises.
+        Does nothing and returns False while a run of this process holds the lock. Without work, only check whether
+        another service holds it. Raises PhoneTaken, and what the work raises.
         """
         if not self._shared:
             return work is not None and await work()
@@ -156,7 +159,7 @@ def _finish(conn: socket.socket) -> None:
 
 
 def _ended(stream: adbutils.AdbConnection) -> bool:
-    """Whether the stream was closed by the phone or on the way. Does not wait."""
+    """Return whether the stream was closed by the phone or on the way. Does not wait."""
     conn: socket.socket = stream.conn
     try:
         conn.setblocking(False)

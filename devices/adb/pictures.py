@@ -1,4 +1,4 @@
-"""Turns the bytes of a screenshot, as sent by the phone, into a picture."""
+"""Turns the bytes of a screenshot that the phone sent into a picture."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class UnknownFormat(CaptureFailed):
-    """The raw picture has an unknown pixel format: request a PNG instead."""
+    """The raw picture has an unknown pixel format; a PNG must be requested instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One screenshot as a thumbnail and, if it was wanted, the full picture, RGB at native size, or a JPEG of the
-    requested size instead.
+    """One screenshot: always a thumbnail and the size in pixels and, if wanted, either the full picture (RGB, native
+    size) or a JPEG of a requested size.
     """
 
     thumbnail: Image.Image = field(repr=False, compare=False)
@@ -61,27 +61,30 @@ class Frame:
 
     @classmethod
     def of(cls, image: Image.Image, fit: Fit | None = None) -> Frame:
-        """Build the frame of a full picture. Blocks as long as `thumbnail_of`, and with `fit` as long as `Jpeg.of`."""
+        """Build the frame from a full picture. With `fit` it contains a JPEG of the size that `fit` returns instead.
+        Blocks.
+        """
         thumbnail, size = thumbnail_of(image), Size(*image.size)
         return cls(thumbnail, size, image) if fit is None else cls(thumbnail, size, jpeg=Jpeg.of(image, fit(size)))
 
     @property
     def shows(self) -> bool:
-        """Whether it has more than the thumbnail."""
+        """Whether it contains a picture besides the thumbnail."""
         return self.image is not None or self.jpeg is not None
 
     @property
     def black(self) -> bool:
-        """Whether it is black between the system's bars: a secure window, or a screen that is off."""
+        """Whether the picture is black between the system's bars: a secure window, or a screen that is off."""
         width, height = self.thumbnail.size
         top, bottom = round(height * _STATUS_BAR), round(height * (1 - _NAVIGATION_BAR))
         return _is_dark(self.thumbnail, (0, top, width, max(top + 1, bottom)))
 
 
 def hides_words(thumbnail: Image.Image, elements: Iterable[Element]) -> bool:
-    """Whether most words reported by the elements are invisible because the picture is black there.
+    """Return whether most elements with words are invisible because the picture is black there.
 
-    This happens with a secure window next to another one, such as the keyboard: only part of the picture is black then.
+    This happens with a secure window next to another one, such as the keyboard: only part of the picture is black
+    then.
     """
     width, height = thumbnail.size
     places = [
@@ -108,17 +111,17 @@ Wanted = Callable[[Image.Image, Size], bool]
 
 
 def always(_small: Image.Image, _size: Size) -> bool:
-    """The full picture is always wanted."""
+    """A `Wanted` that always wants the full picture."""
     return True
 
 
 def never(_small: Image.Image, _size: Size) -> bool:
-    """The full picture is not wanted, because the thumbnail is only compared."""
+    """A `Wanted` that never wants the full picture, because only the thumbnail is needed."""
     return False
 
 
 def from_raw(data: bytes | memoryview, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
-    """Parse the picture that `screencap` writes without `-p`.
+    """Parse the picture that `screencap` writes without `-p`. `wanted` and `fit` are as in `Camera.capture`.
 
     Header (AOSP `frameworks/base/cmds/screencap/screencap.cpp`): width, height, pixel format, and since Android 9 the
     colour space, each a little-endian uint32; then the rows without padding. A preceding warning is skipped. Raises
@@ -161,7 +164,7 @@ def _warned(data: bytes | memoryview) -> int:
 
 
 def from_png(data: bytes, fit: Fit | None = None) -> Frame:
-    """Parse the picture that `screencap -p` writes. Raises CaptureFailed if it is none or cut off."""
+    """Parse the picture that `screencap -p` writes. Raises CaptureFailed if it is no PNG or incomplete."""
     start = data.find(_PNG, 0, 4096)  # phones with two displays print a warning first
     if start < 0:
         raise CaptureFailed(_no_picture(data[:80]))
@@ -169,7 +172,8 @@ def from_png(data: bytes, fit: Fit | None = None) -> Frame:
 
 
 def from_jpeg(data: bytes, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
-    """Parse the picture from uiautomator2's server. Raises CaptureFailed if it is none or cut off.
+    """Parse the picture from uiautomator2's server. `wanted` and `fit` are as in `Camera.capture`. Raises
+    CaptureFailed if it is no JPEG or incomplete.
 
     A JPEG stores the mean of each 8×8-pixel block, so the thumbnail is read without decoding the rest.
     """

@@ -1,4 +1,6 @@
-"""Prepares a phone for a run, and restores what was changed, even after a crash."""
+"""Prepares a phone for a run, and restores what was changed, even after a crash: the original values are stored on the
+phone.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class Setting:
 
     @property
     def kept_as(self) -> str:
-        """The key in `global` that holds the original value."""
+        """The key in the namespace `global` under which the original value is stored."""
         return KEPT_PREFIX + self.key
 
 
@@ -50,26 +52,26 @@ INPUT_METHOD = Setting("secure", "default_input_method")
 
 
 def kept_in(listed: str) -> tuple[str, ...] | None:
-    """Return the keys of changed settings from the answer to LIST_KEPT; None if the phone could not list them."""
+    """Return the keys of changed settings from the output of `LIST_KEPT`; None if the phone could not list them."""
     return None if failure_in(listed) else tuple(_KEPT.findall(listed))
 
 
 class KeptSettings:
-    """Changes settings of one phone and keeps their original values on it."""
+    """Changes settings of one phone and stores their original values on the phone."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
     async def get(self, setting: Setting) -> str | None:
-        """Return the current value, None if there is none. Raises CommandFailed if the phone cannot read it."""
+        """Return the current value; None if the setting has none. Raises CommandFailed if the phone cannot read it."""
         return await self._get(setting.namespace, setting.key)
 
     async def change(self, setting: Setting, value: str) -> bool:
         """Store the original value, unless one is stored already, and set the new one.
 
-        Returns False if the phone does not let adb change it: some makers require a developer option of their own ("USB
-        debugging (Security settings)" at Xiaomi). Also returns False, changing nothing, if the original or the stored
-        value cannot be read.
+        Returns False if the phone does not let adb change it: some makers require a developer option of their own
+        ("USB debugging (Security settings)" at Xiaomi). Also returns False, changing nothing, if the original or the
+        stored value cannot be read.
         """
         try:
             before = await self.get(setting)
@@ -87,7 +89,7 @@ class KeptSettings:
         return await self._put(setting, value)
 
     async def restore(self, setting: Setting) -> bool:
-        """Restore the original value if one is stored, overwriting what the person changed since.
+        """Restore the original value if one is stored, even if a person has changed the setting since.
 
         Returns False if that fails; the value then stays stored for the next attempt.
         """
@@ -156,7 +158,9 @@ EVERY_POWER_SOURCE = 15
 
 
 class Preparation:
-    """Wakes, unlocks and keeps one phone awake, and selects its input method."""
+    """Prepares one phone for a run: wakes it, unlocks it, keeps it awake and selects its input method. Restores this
+    afterwards.
+    """
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -164,10 +168,13 @@ class Preparation:
         self._turn = asyncio.Lock()
         self._prepared = False
         self.broadcast_keyboard: bool | None = None
-        """Whether text goes through the broadcast keyboard; None while the phone was not asked."""
+        """Whether text is typed through ADBKeyboard; None before the phone was asked."""
 
     async def prepare(self, size: Size | None) -> State:
-        """Wake the phone, unlock it without a PIN, keep it awake, select the input method, and return its state."""
+        """Wake the phone, unlock it if it has no PIN, keep it awake, select the input method, and return its state.
+
+        `size` is the size of the screen in pixels; None if unknown.
+        """
         async with self._turn:
             self._prepared = True
             # None depends on another, so they run together and only the slowest delays the task.
@@ -192,8 +199,8 @@ class Preparation:
             self._prepared = False
 
     async def mend(self) -> bool:
-        """Restore what a crashed process left changed. Returns False if that fails or a run of this process is using
-        the phone.
+        """Restore what a crashed process left changed. Returns False if that fails, or if a run of this process is
+        using the phone.
         """
         async with self._turn:
             return not self._prepared and await self._restore()
@@ -203,7 +210,7 @@ class Preparation:
         return all([await self._settings.restore(setting) for setting in (INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON)])
 
     async def uses_broadcast_keyboard(self) -> bool:
-        """Whether the broadcast keyboard is selected, as far as the phone can tell."""
+        """Return whether ADBKeyboard, which receives text by broadcast, is selected as far as is known."""
         if self.broadcast_keyboard is None:
             try:
                 self.broadcast_keyboard = await self._settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD
@@ -212,7 +219,7 @@ class Preparation:
         return bool(self.broadcast_keyboard)
 
     async def insist_on_broadcast_keyboard(self) -> bool:
-        """Whether the broadcast keyboard is selected, after selecting it again if the phone switched back.
+        """Select ADBKeyboard again if the phone switched to another input method, and return whether it is selected.
 
         Some makers switch back for passwords, or whenever a field gets the focus.
         """

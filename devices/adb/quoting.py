@@ -1,4 +1,4 @@
-"""Quotes words for command lines of the phone's shell. This is the only place that does so."""
+"""Quotes words for command lines of the phone's shell. No other module does so."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def quote(text: str) -> str:
 
 
 def command(*words: str | int) -> str:
-    """Return a command line of these words, each quoted."""
+    """Return a command line made of these words, each quoted for the phone's shell."""
     return " ".join(quote(str(word)) for word in words)
 
 
 def with_receipt(line: str, receipt: str, number: int) -> str:
-    """Prefix the simple command `line` with its receipt as an environment variable.
+    """Return the simple command `line` with an environment variable in front that contains a receipt (the input's id)
+    and the command's number.
 
-    So the phone's own log of commands can be matched to one row of the journal; the command itself ignores it. Raises
+    So the phone's own log of commands can be matched to an entry of the journal; the command itself ignores it. Raises
     ValueError if the receipt has characters other than letters, digits, `.`, `-` and `_`.
     """
     if not _RECEIPT.fullmatch(receipt):

@@ -1,4 +1,4 @@
-"""Determines which window received an input, from the phone's own log.
+"""Determines from the phone's own log which window received an input.
 
 Since Android 11, the input dispatcher logs which window gets the focus (`input_focus`) and, whenever another window
 than before gets a touch or key, which one (`input_interaction`; AOSP InputDispatcher::updateInteractionTokensLocked).
@@ -19,7 +19,7 @@ from devices.wording import words
 logger = logging.getLogger(__name__)
 
 TIMEOUT = 3.0
-"""Seconds for the log; it is read after the input, and only the next look waits for it."""
+"""Seconds for reading the log; it is read after the input, and only the next observation waits for it."""
 COMMAND = "logcat -b events -d -v epoch -s input_focus input_interaction"
 _LINE = re.compile(r"^\s*(\d+\.\d+)\s.*?\b(input_focus|input_interaction)\s*:\s*(.*)$", re.MULTILINE)
 _WINDOW = re.compile(r"(?:entering|with:|,)\s*([0-9a-f]{1,8}) ([^\s,]+)")
@@ -38,10 +38,11 @@ class _Note:
 
 
 async def read_receiver(shell: Shell, before: State) -> str:
-    """Return the window that received the input sent after `before` instead of the window that was focused then.
+    """Return the name of the window that received an input sent just after the state `before` was read, if it is not
+    the window that was focused then.
 
     Returns "" if the expected window received it or it is unknown: before Android 11, without a clock in `before`, or
-    if the log cannot be read. The input was sent in any case.
+    if the log cannot be read.
     """
     number = _NUMBER.match(before.window)
     if number is None or before.clock is None:

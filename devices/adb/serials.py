@@ -27,7 +27,7 @@ _LINE = re.compile(
 
 
 class Way(StrEnum):
-    """How a phone is reached, which decides how a person fixes a broken link."""
+    """How a phone is connected, which decides how a person repairs a broken link."""
 
     CABLE = "cable"
     NETWORK = "network"
@@ -36,18 +36,18 @@ class Way(StrEnum):
 
 
 def parse_states(listed: str) -> dict[str, str]:
-    """Return states by serial from lines of `serial TAB state`."""
+    """Parse lines of `serial TAB state` into states by serial."""
     return dict(line.split("\t", 1) for line in listed.splitlines() if "\t" in line)
 
 
 def told_apart(listed: str) -> bool:
-    """Whether the serials in such a list distinguish all its phones."""
+    """Return whether the serials in such a list are unique, so that they identify all its phones."""
     serials = [line.partition("\t")[0] for line in listed.splitlines() if "\t" in line]
     return len({*serials}) == len(serials) and _NONE not in serials
 
 
 def parse_long(listed: str) -> dict[str, str]:
-    """Return states by serial from the long list (`adb devices -l`), with the USB port added to ambiguous serials."""
+    """Parse the long list (`adb devices -l`) into states by serial. The USB port is added to ambiguous serials."""
     found = [match for line in listed.splitlines() if (match := _LINE.fullmatch(line.strip()))]
     times = Counter(match["serial"] for match in found)
     return {
@@ -59,27 +59,29 @@ def parse_long(listed: str) -> dict[str, str]:
 
 
 def target(name: str) -> str:
-    """Return the name that adb is given for this phone."""
+    """Return the name that adb accepts for this phone: the USB port if the name contains it, else the serial."""
     return name.rpartition("@")[2] if "@usb:" in name else name
 
 
 def known_as(name: str) -> frozenset[str]:
-    """Return the names that people may use for it: the full name, the serial and the port."""
+    """Return the names that people may use for this phone: the full name, the serial and the USB port."""
     return frozenset({name, target(name), name.partition("@usb:")[0]})
 
 
 def dialled(name: str) -> bool:
-    """Whether it is an address that adb is told to connect to, `host:port`."""
+    """Return whether the name is an address that adb must be told to connect to (`host:port`)."""
     return ":" in target(name) and not target(name).startswith("usb:")
 
 
 def on_network(name: str) -> bool:
-    """Whether the phone is reached without a cable; adb finds some itself, by the name of their service."""
+    """Return whether the phone is connected over the network. adb finds some of these itself, by the name of their
+    service.
+    """
     return dialled(name) or "._adb" in name
 
 
 def way_to(name: str) -> Way:
-    """Return how the phone with this name is reached."""
+    """Return how the phone with this name is connected."""
     if _HERE.fullmatch(target(name)):
         return Way.HERE
     return Way.NETWORK if on_network(name) else Way.CABLE

@@ -67,7 +67,7 @@ class ServerAddress:
 
     @property
     def local(self) -> bool:
-        """Whether the server is on this machine, so that it may be started here."""
+        """Whether the server is on this computer, so that it may be started here."""
         return self.host in _LOCAL
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class ServerAddress:
 
 
 async def answers(address: ServerAddress) -> bool:
-    """Whether something listens at the address."""
+    """Return whether something listens at the address."""
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT):
             _, writer = await asyncio.open_connection(address.host, address.port)
@@ -88,9 +88,9 @@ async def answers(address: ServerAddress) -> bool:
 
 
 async def ensure_running(address: ServerAddress) -> None:
-    """Return once an adb server listens at the address, starting a local one if needed.
+    """Wait until an adb server listens at the address, starting a local one if needed.
 
-    Raises PhoneGone if it is on another machine or does not start.
+    Raises PhoneGone if it is on another computer and away, or does not start.
     """
     if await answers(address):
         return
@@ -102,7 +102,7 @@ async def ensure_running(address: ServerAddress) -> None:
 
 
 def adb_binary() -> str:
-    """Return the adb program for starting a server: ADBUTILS_ADB_PATH if set, otherwise adbutils' own, otherwise any on
+    """Return the path of the adb program: ADBUTILS_ADB_PATH if set, otherwise adbutils' own, otherwise the one on
     PATH.
 
     adbutils itself prefers the one on PATH, which may be outdated.
@@ -118,12 +118,15 @@ def adb_binary() -> str:
 
 
 def adb_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of any adb process."""
+    """Return the environment for an adb process: what any child process gets, the variables that adb reads, and
+    `more`.
+    """
     return child_environment(READ_BY_ADB, more)
 
 
 def server_environment(address: ServerAddress) -> dict[str, str]:
-    """Return the environment of a new server: the variables that adb reads, the port, and no USB if there is no bus.
+    """Return the environment for a new adb server: the variables that adb reads, the port, and no USB if there is no
+    bus.
 
     The server outlives its starter, and all processes of this user can read its environment. Without a USB bus,
     starting libusb costs 3 s; `ADB_LIBUSB=0` takes 0.01 s.

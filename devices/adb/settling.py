@@ -1,4 +1,4 @@
-"""Waits for a screen to come to rest or a loading screen to disappear, by looking at it instead of sleeping."""
+"""Waits until a screen has come to rest or a loading screen is over, by comparing pictures instead of sleeping."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from devices.phone import Element
 from devices.resizing import CELL, thumbnail_of
 
 FIRST_CHANGE = 0.5
-"""Seconds in which an input shows its first effect, if it has one; the next look sees a slower one."""
+"""Seconds in which an input shows its first effect, if it has one; a slower one is seen by the next observation."""
 
 FIRST_CHANGE_OF_LAUNCH = 1.5
 """The same after opening an app or address, whose process must start."""
@@ -36,24 +36,26 @@ _CARET = (2, 14)
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A small brightness picture of a screen without its status bar, for comparisons."""
+    """A small brightness picture of a screen without its status bar, for comparing screens. `size` is the screen's in
+    pixels.
+    """
 
     luma: Image.Image
     size: Size
 
     @classmethod
     def of(cls, image: Image.Image) -> Probe:
-        """Return the probe of a screenshot."""
+        """Return the probe of a screenshot, by making its thumbnail."""
         return cls.of_thumbnail(thumbnail_of(image), Size(*image.size))
 
     @classmethod
     def of_thumbnail(cls, thumbnail: Image.Image, size: Size) -> Probe:
-        """Return the probe of an existing thumbnail; `size` is the screen's."""
+        """Return the probe of a screenshot's thumbnail; `size` is the screen's in pixels."""
         bar = min(-(-round(max(size.width, size.height) * _STATUS_BAR) // CELL), thumbnail.height - 1)
         return cls(thumbnail.crop((0, bar, thumbnail.width, thumbnail.height)), size)
 
     def same_as(self, other: Probe) -> bool:
-        """Whether both show the same, ignoring a caret."""
+        """Return whether both screens look the same, ignoring a blinking caret."""
         if self.size != other.size:
             return False
         box = ImageChops.difference(self.luma, other.luma).point(lambda level: 255 if level > _SAME else 0).getbbox()
@@ -65,7 +67,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The frame with the latest state of the screen, and whether that had come to rest."""
+    """The result of `settle`: the latest frame, and whether the screen had come to rest."""
 
     frame: Frame
     settled: bool
@@ -83,18 +85,18 @@ async def settle(
     shown: Callable[[Frame, bool], None] = lambda _frame, _new: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Rest:
-    """Capture until the screen rests: first a change against `before`, then two equal frames in a row.
+    """Capture frames until the screen rests: first a change against `before`, then two equal frames in a row.
 
-    A screen that does not change within `first_change` seconds is at rest if a frame shows that which began in the
-    second half of that time or later. It ends after `patience` seconds with the latest frame or, with `glance`, at the
-    first frame if that shows a change. `shown` is called with each frame that the loop continues from, and whether it
-    differs from the one before. Raises what `capture` raises.
+    - `first_change`: Seconds after which a screen without any change counts as at rest. The deciding frame must have
+      begun in the second half of that time or later.
+    - `patience`: Seconds after which it ends in any case, with the latest frame.
+    - `glance`: Whether it ends at the first frame already if that shows a change.
+    - `paired`: Whether the second capture begins `GAP` after the first even if that is still running, because most
+      screens are at rest by then and a frame may take a quarter of a second.
+    - `shown`: Called with each frame that the loop continues from, and whether it differs from the one before.
 
-    With `paired`, the second capture begins GAP after the first even if that is still running, because most screens are
-    still by then and a frame may take a quarter of a second.
-
-    The full picture takes most of a frame's processor time. It is only made if a frame shows something new or is so
-    late that it may be the last.
+    Raises what `capture` raises. The full picture takes most of a frame's processor time, so it is made only if a
+    frame shows something new or may be the last.
     """
     began = clock()
     previous = before
@@ -142,7 +144,7 @@ async def settle(
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A screen that is waited for: how to capture it, what it showed before, and the times for `settle`."""
+    """The arguments of `settle` for a screen: how to capture it, what it showed before, and the times."""
 
     capture: Callable[[Wanted], Awaitable[Frame]]
     before: Probe
@@ -152,7 +154,7 @@ class Watched:
     async def rest(
         self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float], paired: bool = False
     ) -> Rest:
-        """Call `settle` for this screen."""
+        """Call `settle` with these arguments."""
         return await settle(
             self.capture,
             self.before,
@@ -176,7 +178,7 @@ MOST_LABELS = 6
 
 
 def loads(elements: tuple[Element, ...] | None) -> bool:
-    """Whether there is a sign of loading and little else."""
+    """Return whether the elements look like a loading screen: a sign of loading, and little else."""
     if not elements:
         return False
     signs = [e for e in elements if e.class_name == BAR or e.label.strip(" .…").casefold() in WORDS]

@@ -1,4 +1,4 @@
-"""Runs commands on the phone: its shell with a real exit code, raw output for pictures, several at once."""
+"""Runs commands on a phone: returns their output with a real exit code, or raw output such as pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = 4 * 1024 * 1024
 
 
 class Buffers:
-    """A pool that lends out at most `MOST` buffers at a time."""
+    """A pool of byte buffers that lends out at most `MOST` at a time."""
 
     def __init__(self) -> None:
         self._turn = threading.BoundedSemaphore(MOST)
@@ -29,7 +29,7 @@ class Buffers:
 
     @contextmanager
     def lent(self, timeout: float) -> Iterator[bytearray]:
-        """Lend a buffer of any size to this thread. Raises TimeoutError if none becomes free within
+        """Context manager that lends a buffer to the calling thread. Raises TimeoutError if none becomes free within
         `timeout` seconds.
         """
         if not self._turn.acquire(timeout=timeout):
@@ -43,10 +43,10 @@ class Buffers:
 
 
 def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int], most: int) -> int:
-    """Write `first` and then everything `receive` returns (0 at the end) into the buffer, growing it, and return the
-    length.
+    """Write `first`, and then everything that `receive` returns (0 at the end), into the buffer, growing it. Returns
+    the length.
 
-    It stops as soon as there are more than `most` bytes: the buffer is reused and must not grow without limit.
+    It stops as soon as there are more than `most` bytes, because the buffer is reused and must not grow without limit.
     """
     length = len(first)
     if length > len(piece):
@@ -114,8 +114,8 @@ class Result:
 
 
 def failure_in(text: str) -> str:
-    """Return the line of a command's output that says that it failed and, if there are several, why; "" if there is
-    none.
+    """Return the line of a command's output that reports a failure; "" if there is none. Of several, the one with the
+    reason.
     """
     found = [each[0].strip() for each in _FAILURE.finditer(text)]
     return next((line for line in found if not line.startswith(_BEGUN)), found[0])[:200] if found else ""
@@ -131,10 +131,11 @@ class Shell:
         self._features: frozenset[str] | None = None
 
     async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
-        """Run a command line and return what it printed. A nonzero exit code is not an error here.
+        """Run a command line on the phone and return its output. A nonzero exit code is not an error here.
 
-        Raises PhoneGone if the link broke before the exit code arrived, so that half an answer is never returned, and
-        PhoneError if the answer is too long.
+        `timeout` is in seconds; `doing` describes the command in error messages. Raises PhoneGone if the link broke
+        before the exit code arrived, so that half an answer is never returned, and PhoneError if the answer is too
+        long.
         """
         _check_length(line)
         if "shell_v2" in await self.features():
@@ -142,13 +143,13 @@ class Shell:
         return await self.connection.run(lambda call: _run_v1(call, line, self._most), timeout=timeout, doing=doing)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
-        """Return the bytes that a command prints, unchanged and without an exit code."""
+        """Run a command line and return the bytes that it prints, unchanged and without an exit code."""
         return await self.read(line, bytes, timeout=timeout, doing=doing)
 
     async def read(
         self, line: str, read: Callable[[memoryview], T], *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command"
     ) -> T:
-        """Apply `read` to the raw output of a command, without copying it, and return its result.
+        """Run a command line, apply `read` to its raw output without copying it, and return the result.
 
         `read` runs in a thread and must not keep the bytes, because their memory is reused. Raises what `read` raises.
         """
@@ -156,13 +157,13 @@ class Shell:
         return await self.connection.run(lambda call: _raw(call, line, read, self._most), timeout=timeout, doing=doing)
 
     async def features(self) -> frozenset[str]:
-        """Return the features of the phone's adb daemon, asked once per link."""
+        """Return the features of the phone's adb daemon. They are asked once per link."""
         if self._features is None:
             self._features = await self.connection.run(_features, timeout=5.0, doing=words("phone.doing.features"))
         return self._features
 
     def forget(self) -> None:
-        """Forget the features, because the link is a new one."""
+        """Drop the cached features, because the link is a new one."""
         self._features = None
 
 
@@ -242,9 +243,10 @@ def _run_v2(call: Call, line: str, most: int) -> Result:
 
 @asynccontextmanager
 async def together() -> AsyncIterator[asyncio.TaskGroup]:
-    """A task group that raises the first failure itself rather than an exception group; the other tasks are cancelled.
+    """Context manager: a task group that raises the first failure itself rather than an exception group; the other
+    tasks are cancelled.
 
-    Callers are promised a `PhoneError`, and when the cable is out, every question fails with the same one.
+    Callers expect a `PhoneError`, and when the cable is unplugged, every request fails with the same one.
     """
     try:
         async with asyncio.TaskGroup() as group:

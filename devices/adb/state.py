@@ -64,9 +64,12 @@ _TENTHS = re.compile(r"^\s*temperature:\s*(-?\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The current state of the phone. `rotation` counts quarter turns; `battery` is in percent or None.
+    """The current state of the phone.
 
-    `window` is Android's own name of the window that receives input, with a unique number.
+    - `package`, `activity`: The app and activity in front, "" if unknown.
+    - `rotation`: In quarter turns.
+    - `battery`: In percent; None if unknown.
+    - `window`: Android's own name of the window that receives input, with a unique number.
     """
 
     package: str = ""
@@ -90,7 +93,9 @@ class State:
     """
 
     def same_window(self, other: State) -> bool:
-        """Whether the same window receives input; an unknown one, as between two windows, contradicts nothing."""
+        """Return whether the same window receives input in both states. An unknown one, as between two windows, counts
+        as the same.
+        """
         return not self.window or not other.window or self.window == other.window
 
 
@@ -102,9 +107,9 @@ async def read_state(shell: Shell) -> State:
 
 async def read_front(shell: Shell, *, clock: bool = False) -> State:
     """Read only whether the screen is on, its rotation and size, the window that receives input and, with `clock`, the
-    time.
+    phone's time.
 
-    It takes a fifth of the time of the full state. Before Android 10, window and screen power are missing. Raises as
+    This takes a fifth of the time of the full state. Before Android 10, window and screen power are missing. Raises as
     `read_state`.
     """
     line = f"{_FRONT}; echo {_SECTION}clock; {_CLOCK}" if clock else _FRONT
@@ -113,10 +118,10 @@ async def read_front(shell: Shell, *, clock: bool = False) -> State:
 
 
 async def read_brief(shell: Shell) -> State:
-    """Read only what an early look needs: window, app, rotation, size, screen power and keyboard.
+    """Read only window, app, rotation, size, screen power and keyboard.
 
-    It takes two fifths of the time of the full state. Lock and battery are not reported. Between two windows, and
-    before Android 10, it reads the full state. Raises as `read_state`.
+    This takes two fifths of the time of the full state. Lock and battery are missing. Between two windows, and before
+    Android 10, the full state is read. Raises as `read_state`.
     """
     answer = await shell.run(_BRIEF, timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
     brief = parse_state(answer.out)
@@ -124,19 +129,19 @@ async def read_brief(shell: Shell) -> State:
 
 
 async def read_keyboard(shell: Shell) -> bool:
-    """Read only whether the keyboard is shown, in a fifth of the full time. Raises as `read_state`."""
+    """Return whether the keyboard is shown; takes a fifth of the time of the full state. Raises as `read_state`."""
     answer = await shell.run(_SECTIONS["keyboard"], timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
     return _keyboard_shown(answer.out)
 
 
 async def read_package(shell: Shell) -> str:
-    """Read only the package of the app in front; "" if there is none. Raises as `read_state`."""
+    """Return the package of the app in front; "" if there is none. Raises as `read_state`."""
     # Before Android 10, the focused window is printed elsewhere.
     return (await read_front(shell)).package or (await read_state(shell)).package
 
 
 def parse_state(output: str) -> State:
-    """Parse the command's output; unknown forms give a harmless value and never an error."""
+    """Parse the output of the state commands. Unknown forms give a harmless value and never an error."""
     parts = _split(output)
     displays = parts.get("window", "")
     window = _default_display(displays) + parts.get("windows", "")
@@ -184,8 +189,8 @@ def _temperature(battery: str) -> float | None:
 
 
 def foreground(window: str) -> tuple[str, str]:
-    """Return the package and activity in front: of the focused window, otherwise the focused app or the resumed
-    activity.
+    """Return the package and activity in front, from the output of `dumpsys window`: those of the focused window,
+    otherwise the focused app or the resumed activity.
 
     A pop-up, the notification shade or the keyguard has the focus without naming an activity.
     """

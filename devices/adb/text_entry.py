@@ -1,4 +1,6 @@
-"""Converts text to command lines: for the broadcast keyboard if selected, otherwise as key presses if possible."""
+"""Converts text to command lines: for ADBKeyboard (which receives text by broadcast) if selected, otherwise as key
+presses if possible.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,10 @@ _KEY_SIGNS = re.compile(f"([{re.escape(''.join(KEYS_IN_TEXT))}])")
 
 
 def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
-    """Return the command lines that enter `text` into the focused field.
+    """Return the command lines that type `text` into the focused field. `broadcast` says whether ADBKeyboard is
+    selected.
 
-    Raises UntypableText if the text is too long, has control characters, or needs the broadcast keyboard.
+    Raises UntypableText if the text is too long, has control characters, or needs ADBKeyboard.
     """
     check_text(text)
     if broadcast:
@@ -50,8 +53,8 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
 
 
 def check_text(text: str) -> None:
-    """Raise UntypableText if a text is too long, has control characters, or is not as `as_typed` returns it, because
-    additional keys would not have been judged.
+    """Raise UntypableText if a text is too long, has control characters, or differs from what `as_typed` returns,
+    because additional keys would not have been approved.
     """
     if len(text) > MAX_TEXT:
         raise UntypableText(words("phone.rejected.long_text", length=len(text), limit=MAX_TEXT))
@@ -61,7 +64,9 @@ def check_text(text: str) -> None:
 
 
 def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]:
-    """Return the command lines that empty the focused field of `length` characters (None: unknown)."""
+    """Return the command lines that empty the focused field of `length` characters (None: unknown). `broadcast` says
+    whether ADBKeyboard is selected.
+    """
     if broadcast:
         return (command("am", "broadcast", "-a", "ADB_CLEAR_TEXT", "-p", BROADCAST_PACKAGE),)
     deletes = UNKNOWN_DELETES if length is None else min(MAX_DELETES, length + DELETE_MARGIN)
@@ -73,8 +78,10 @@ def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]
 
 
 def is_left_of(text: str, left: str) -> bool:
-    """Whether `left` is what remains of a text after a deletion in one place, or without one. Text of a hint, which not
-    every phone reports as such, does not count.
+    """Return whether `left` is what remains of `text` after a deletion in one place, or all of it. False for an empty
+    `left`.
+
+    A field may instead show its hint, which not every phone reports as such.
     """
     ways = range(len(left) + 1)
     return bool(left) and any(text.startswith(left[:at]) and text.endswith(left[at:]) for at in ways)
@@ -99,7 +106,9 @@ def _cut(text: str, length: int) -> list[str]:
 
 
 def same_words(wanted: str, read: str) -> bool:
-    """Whether a field holds the text, however it formats it (a telephone number gets brackets and spaces)."""
+    """Return whether a field's content `read` contains the text, ignoring formatting (a telephone number gets brackets
+    and spaces).
+    """
     return _signs(wanted) in _signs(read)
 
 

@@ -28,15 +28,15 @@ _EDITABLE = ("EditText", "AutoCompleteTextView", "SearchAutoComplete", "TextInpu
 
 
 class NoHierarchy(ValueError):
-    """The output is not a complete hierarchy."""
+    """The output of `uiautomator dump` is not a complete hierarchy."""
 
 
 def parse(output: str, size: Size) -> tuple[Element, ...]:
-    """Return the visible elements that have words or a use, in tree order.
+    """Return the visible elements that have words or a use, in tree order, from the output of `uiautomator dump`.
 
-    `output` may have text before and after the XML (uiautomator prints where it wrote to). Bounds are clipped to the
-    screen of `size`; nodes outside it, or without words and use, are left out. Raises NoHierarchy. A document type is
-    refused, because it could make the parser read files or grow without limit.
+    There may be text before and after the XML (uiautomator prints where it wrote to). Bounds are clipped to the screen
+    of `size`; nodes outside it are left out. Raises NoHierarchy. A document type is refused, because it could make the
+    parser read files or grow without limit.
     """
     start, end = output.find("<hierarchy"), output.rfind("</hierarchy>")
     if start < 0:
@@ -124,7 +124,7 @@ it is always slow; the fast lane never is.
 """
 _MISSES = 3
 _SKIPPED = 4
-"""After three misses in a row (a video, a game), only every fifth look asks again."""
+"""After three misses in a row (a video, a game), only every fifth observation asks again."""
 
 _TO_TERMINAL = "uiautomator dump --compressed /dev/tty"
 _FILE = "/data/local/tmp/opengui-tree.xml"
@@ -134,11 +134,12 @@ _TO_FILE = f"uiautomator dump --compressed {_FILE} >/dev/null && cat {_FILE}; rm
 class Trees:
     """Reads the accessibility trees of one phone, one at a time, because a second uiautomator kills the first.
 
-    The fast lane reads them while it is open; plain adb then cannot, because UiAutomation has one user.
+    While the fast lane (the server on the phone) is open, it reads them; plain adb then cannot, because UiAutomation
+    has one user.
     """
 
     def __init__(self, shell: Shell, lane: FastLane, *, first_limit: float = FIRST_LIMIT) -> None:
-        """`first_limit` is the time limit in seconds for plain adb until a tree has shown how long it takes."""
+        """Create the reader. `first_limit` is the time limit in seconds of the first tree through plain adb."""
         self._shell = shell
         self._lane = lane
         self._limit = first_limit
@@ -152,7 +153,9 @@ class Trees:
 
     @property
     def late(self) -> bool:
-        """Whether the next tree must wait for the fast lane to open, which takes a second or more."""
+        """Whether the next tree must wait until the fast lane (the server on the phone) is open, which takes a second
+        or more.
+        """
         return self._lane.opening
 
     @property
@@ -164,8 +167,8 @@ class Trees:
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
         """Return the elements on a screen of this size; None if they did not arrive in time.
 
-        `insist` asks a recently slow phone too and waits longer, for a screen without a picture. Raises PhoneGone and
-        PhoneUnavailable.
+        `insist` also asks a phone that was too slow recently, and waits longer; for a screen without a picture. Raises
+        PhoneGone and PhoneUnavailable.
         """
         if self._skip and not insist and not self._lane.open:
             self._skip -= 1
@@ -177,7 +180,9 @@ class Trees:
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
     async def quick(self, size: Size) -> tuple[Element, ...] | None:
-        """Return the elements if the fast lane can read them at once; otherwise None."""
+        """Return the elements if the fast lane (the server on the phone) is open and can read them at once; otherwise
+        None.
+        """
         if not self._lane.open:
             return None
         async with self._lane.automation():
@@ -228,12 +233,12 @@ class Trees:
 
 
 def focused_text(elements: tuple[Element, ...] | None) -> str | None:
-    """Return the content of the focused field, bullets for a password; None if no field has the focus."""
+    """Return the content of the focused field, as bullets for a password; None if no field has the focus."""
     field = next((each for each in elements or () if each.focused and each.editable), None)
     return None if field is None else field_text(field)
 
 
 def field_text(field: Element) -> str:
-    """Return the text of a field: bullets of equal length for a password, "" if it only shows its hint."""
+    """Return the text of a field: bullets of equal length for a password, "" if it shows only its hint."""
     text = "" if field.text == field.hint else field.text
     return "•" * len(text) if field.password else text

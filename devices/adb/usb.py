@@ -2,7 +2,7 @@
 
 adb recognises a phone by its own interface (AOSP packages/modules/adb/adb.h: ADB_CLASS, ADB_SUBCLASS, ADB_PROTOCOL). A
 phone that only offers its files has a camera's interface (PTP/MTP), and one in its bootloader has that of fastboot.
-Linux provides this in files; on other systems nothing is found.
+Linux shows the interfaces as files; on other systems nothing is found.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Lack(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """A phone on USB, with the name it reports."""
+    """A phone on USB that adb does not list: the name that it reports, and why."""
 
     name: str
     lack: Lack
 
 
 def unlisted(bus: Path = BUS) -> tuple[Unlisted, ...]:
-    """Return the phones that adb cannot see. Blocks for a few small reads."""
+    """Return the phones on USB that adb does not list. Blocks for a few small reads."""
     found = []
     for device in sorted(bus.glob("*")) if bus.is_dir() else ():
         if ":" in device.name or not (device / "idVendor").is_file():

@@ -1,8 +1,9 @@
-"""Phones over Wi-Fi: pairing with a code or QR code, connecting, and phones that announce themselves on the network.
+"""Phones over Wi-Fi: pairing with a code or QR code, connecting, and finding phones that announce themselves on the
+network.
 
 Under Wireless debugging, Android shows an address for pairing and a code of six digits; the address to connect to is
-another one. With a QR code, the phone reads a name and password and announces itself under that name. Codes go to the
-adb server over its socket, so they appear in no process list. Protocol: `host:pair:CODE:ADDRESS`,
+another one. With a QR code, the phone reads a name and password and announces itself under that name. Codes are passed
+to the adb server over its socket, so they appear in no process list. Protocol: `host:pair:CODE:ADDRESS`,
 `host:connect:ADDRESS` and `host:mdns:services` (adb's SERVICES.TXT and `adb_wifi_pair_device`).
 """
 
@@ -30,7 +31,7 @@ _KINDS: Final[dict[str, Literal["pairing", "connect"]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A phone that announces on the network (mDNS) where it can be paired, or where a paired one listens."""
+    """A phone that announces on the network (mDNS) that it can be paired or, once paired, connected at this address."""
 
     name: str
     kind: Literal["pairing", "connect"]
@@ -39,7 +40,7 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """The content of a pairing QR code: the name that the phone must announce, and the password."""
+    """The content of a QR code for pairing: the name that the phone must announce, and the password."""
 
     name: str
     password: str = field(repr=False)
@@ -56,20 +57,24 @@ class Invitation:
 
 
 class WifiPhones:
-    """Pairs and connects phones through one adb server. Raises PhoneGone or PhoneTimeout if the server is away."""
+    """Pairs and connects phones through one adb server. All methods raise PhoneGone or PhoneTimeout if the server is
+    away.
+    """
 
     def __init__(self, server: ServerAddress) -> None:
         self._server = server
 
     async def pair(self, address: str, code: str) -> None:
-        """Pair with the phone that shows this code. Raises PairingFailed."""
+        """Pair with the phone that shows this address (host:port) and code of six digits. Raises PairingFailed."""
         _check(address)
         if not _CODE.fullmatch(code):
             raise PairingFailed(words("phone.error.pair_code"))
         await self._pair(address, code)
 
     async def pair_invited(self, invitation: Invitation) -> str:
-        """Pair with the phone that read the invitation and return its address; "" if none has. Raises PairingFailed."""
+        """Pair with the phone that has read the invitation's QR code, and return its address; "" if none has. Raises
+        PairingFailed.
+        """
         for one in await self.announced():
             if one.kind == "pairing" and one.name == invitation.name:
                 await self._pair(one.address, invitation.password)
@@ -77,14 +82,16 @@ class WifiPhones:
         return ""
 
     async def connect(self, address: str) -> None:
-        """Connect to a paired phone, which is then attached like any other. Raises PairingFailed."""
+        """Connect to a paired phone at this address (host:port); it is then attached like any other. Raises
+        PairingFailed.
+        """
         _check(address)
         await ensure_running(self._server)
         if not await connect(self._server, address):
             raise PairingFailed(words("phone.error.pair_unconnected", address=address))
 
     async def announced(self) -> tuple[Announced, ...]:
-        """Return what announces itself now; nothing if the server cannot listen for it."""
+        """Return the phones that announce themselves now; none if the server cannot listen for them."""
         await ensure_running(self._server)
         found = []
         for line in (await ask(self._server, "host:mdns:services", timeout=CONNECT_TIMEOUT)).splitlines():

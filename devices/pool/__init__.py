@@ -1,4 +1,4 @@
-"""The pool of all phones of all adb servers: which are attached, their health and their names."""
+"""The pool of all phones: which are attached, their health and their names."""
 
 from devices.pool.names import NameBook
 from devices.pool.phones import AdbPhones

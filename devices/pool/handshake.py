@@ -23,7 +23,10 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
 
 async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:
-    """Return the phone's identity, waiting while it boots. `silent` is told why there is no answer yet."""
+    """Wait until the phone at this link answers, for instance while it boots, and return its identity.
+
+    `silent` is called with the reason whenever there is no answer yet.
+    """
     shell, pause = Shell(Connection(*link)), FIRST_PAUSE
     while True:
         try:

@@ -16,7 +16,7 @@ from devices.wording import sentence_of
 logger = logging.getLogger(__name__)
 
 HEALTH_EVERY = 30.0
-"""Seconds after which the facts about a phone are refreshed.
+"""Seconds after which the information about a phone is refreshed.
 
 Half a minute is how long a person waits before checking a phone that was just unlocked or plugged in. One check costs
 this process about 0.5 ms, so eight phones cost far less than 0.1 % of a core. A phone that a run looks at is not
@@ -25,7 +25,11 @@ checked.
 
 
 class HealthPoller:
-    """Checks every `attached` phone whose facts are older than `every` seconds, and calls `changed` on news."""
+    """Checks every attached phone that was not heard from for `every` seconds, and calls `changed` if its health has
+    changed.
+
+    `attached` returns the phones to check.
+    """
 
     def __init__(
         self, attached: Callable[[], Collection[AdbPhone]], changed: Callable[[], None], every: float = HEALTH_EVERY
@@ -36,11 +40,11 @@ class HealthPoller:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start checking."""
+        """Start to check phones regularly in the background."""
         self._running = asyncio.create_task(self._run(), name="health of the phones")
 
     async def stop(self) -> None:
-        """Stop checking."""
+        """Stop checking phones."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -50,7 +54,9 @@ class HealthPoller:
         await asyncio.gather(*(self.ask(phone) for phone in self._attached()))
 
     async def ask(self, phone: AdbPhone) -> None:
-        """Check one phone. It counts as silent if it does not answer and was not heard from otherwise."""
+        """Check one phone and store the result in its info. It counts as silent if it does not answer and was not
+        heard from otherwise.
+        """
         before, heard = phone.info, phone.heard
         try:
             await phone.refresh()

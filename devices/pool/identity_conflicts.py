@@ -17,10 +17,11 @@ logger = logging.getLogger(__name__)
 async def id_of(
     identity: Identity, link: Link, phones: Mapping[str, AdbPhone], works: Callable[[AdbPhone], bool]
 ) -> str:
-    """Return the stable id of the phone behind a new link: its android_id, unless another phone has it.
+    """Return the stable id of the phone behind a new link: its android_id, unless a different phone has it.
 
-    The serial number on the phone distinguishes copies. If it was copied too, both phones are asked at the same time,
-    provided the first one `works`: a phone on two links has booted only once.
+    Copies of a phone are distinguished by the serial number on the phone. If that was copied too, both phones are
+    asked at the same time, provided that `works` says that the known one can be used: a phone on two links reports the
+    same boot id. `phones` are the known phones by id.
     """
     if not identity.android_id:
         return link[1]

@@ -11,14 +11,14 @@ from devices.phone_names import fit_name
 
 
 class NameBook(Protocol):
-    """Stores the names that people give to phones while the program runs."""
+    """Stores the names of phones: those that people give, and default names."""
 
     async def names(self) -> Mapping[str, str]:
         """Return every stored name, by phone id."""
         ...
 
     async def keep(self, phone_id: str, name: str) -> None:
-        """Store the phone's name."""
+        """Store the name that a person gave to the phone."""
         ...
 
     async def usual(self) -> Mapping[str, str]:
@@ -31,8 +31,9 @@ class NameBook(Protocol):
 
 
 class PhoneNames:
-    """The unique names of this pool's phones. `given` maps ids or serials to names; names in the book take
-    precedence.
+    """Gives each phone of a pool a unique name.
+
+    `given` are names from the settings by id or serial; names in the `book` take precedence.
     """
 
     def __init__(self, given: Mapping[str, str], book: NameBook | None) -> None:
@@ -43,17 +44,21 @@ class PhoneNames:
         """Names made of the model: of two such phones each keeps its number, whichever is attached first."""
 
     async def load(self) -> None:
-        """Read the book."""
+        """Load the stored names from the book."""
         if self._book is not None:
             self._kept = dict(await self._book.names())
             self._usual = dict(await self._book.usual())
 
     def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
-        """Return the given name, otherwise the model or serial, with a number if another phone has it."""
+        """Return a unique name for a phone: the given one, otherwise its model or serial, with a number if another
+        phone has it.
+
+        `others` are the other phones.
+        """
         return self.name_beside(phone_id, serial, model, {each.name.casefold() for each in others})
 
     def name_beside(self, phone_id: str, serial: str, model: str, used: set[str]) -> str:
-        """Like `name_of`, for casefolded names in use: a caller that names many phones collects them once."""
+        """Like `name_of`, but with the casefolded names that are in use; for callers that name many phones."""
         given = self._given_to(phone_id, serial)
         usual = self._usual.get(phone_id, "")
         name = given or (usual if usual.startswith(model) else "") or model or serial
@@ -69,7 +74,9 @@ class PhoneNames:
         return self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or ""
 
     async def remember(self, phone_id: str, serial: str, name: str, model: str) -> None:
-        """Remember that the phone is attached under this name; a name derived from its model stays its own."""
+        """Store a phone's default name (derived from its model), so that it keeps its number. Does nothing for other
+        names.
+        """
         made = model and name.startswith(model) and not self._given_to(phone_id, serial)
         if not made or self._usual.get(phone_id) == name:
             return
@@ -78,7 +85,9 @@ class PhoneNames:
             await self._book.keep_usual(phone_id, name)
 
     async def give(self, phone_id: str, wish: str, others: Collection[PhoneInfo]) -> str:
-        """Give the phone a name and return it as stored. Raises NameUnfit, NameTaken (by a name, id or serial)."""
+        """Store a name that a person gives to a phone, and return it in its stored form. Raises NameUnfit, or
+        NameTaken if it is another phone's name, id or serial.
+        """
         name = fit_name(wish)
         folded = name.casefold()
         for other in others:

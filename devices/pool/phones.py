@@ -1,4 +1,6 @@
-"""The provider of adb phones: follows the adb servers, tracks their phones, and recovers one after unplugging."""
+"""The provider of phones over adb: follows the adb servers, tracks their phones, and recovers one after it was
+unplugged.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +44,22 @@ STAND_IN_AFTER = 60.0
 
 
 class AdbPhones:
-    """Implements `devices.provider.DeviceProvider` for adb. Call `start` before and `stop` after use.
+    """All phones over adb. Implements `devices.provider.DeviceProvider`. `start` must be called before use, `stop`
+    after it.
 
-    `names` maps ids or serials to names, and `book` stores names given by people. `serials`, if not empty, are the only
-    phones used; those of the form `host:port` are connected by the first server that reaches them. `aliases` maps app
-    names to packages.
-
-    `virtual` is the number of virtual phones, or "auto": one if no real phone is attached at the start and no serial is
-    given. It is hidden while a real phone is attached and for `stand_in_after` seconds afterwards. `virtual_state` is
-    the folder for their state. With `mends`, a phone with settings left by a crashed run is restored; only the process
-    that leases the phones may do that. `fast_lane`: real phones try uiautomator2's server during a run
-    (`devices.adb.fastlane`).
+    - `serials`: If not empty, the only phones to use. Those of the form `host:port` are connected by the first server
+      that reaches them.
+    - `names`: Names of phones by id or serial.
+    - `book`: Stores names given by people.
+    - `aliases`: Names of apps for their packages (name → package).
+    - `virtual`: The number of virtual phones, or "auto": one if no real phone is attached at the start and no serial
+      is given. That one is hidden while a real phone is attached, and for `stand_in_after` seconds afterwards.
+    - `virtual_state`: Folder for the state of virtual phones.
+    - `mends`: Whether settings that a crashed run left on a phone are restored. Only the process that leases the
+      phones may do that.
+    - `fast_lane`: Whether uiautomator2's server is used on real phones during a run (`devices.adb.fastlane`).
+    - `health_every`: Seconds between two checks of a phone.
+    - `may_send`: Inputs are sent only while this returns True.
     """
 
     def __init__(
@@ -71,7 +78,7 @@ class AdbPhones:
         stand_in_after: float = STAND_IN_AFTER,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Inputs are only sent while `may_send` returns true."""
+        """Create the provider. Inputs are only sent while `may_send` returns True."""
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
@@ -118,7 +125,7 @@ class AdbPhones:
         self._poller.start()
 
     async def stop(self) -> None:
-        """End what `start` began. The adb servers keep running, as other programs use them."""
+        """Stop what `start` began. The adb servers keep running, as other programs use them."""
         if self._stepping_back is not None:
             self._stepping_back.cancel()
         await self._poller.stop()
@@ -181,7 +188,7 @@ class AdbPhones:
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """Implements `Phones.wait_for`. The phone is always asked, because lost links are noticed late."""
+        """Implements `Phones.wait_for`. The phone is asked in any case, because lost links are noticed late."""
         links = {serial for (_, serial), owner in self._owners.items() if owner == phone_id}
         try:
             with self._following.awaited(links):

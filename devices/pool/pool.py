@@ -13,7 +13,8 @@ from devices.wording import words
 
 
 class Pool:
-    """Implements `devices.phone.Phones` with the phones of these providers. Call `start` before and `stop` after use.
+    """The phones of several providers as one list. Implements `devices.phone.Phones`. `start` must be called before
+    use, `stop` after it.
 
     The first provider's phones are listed first. It starts last, so that it knows the phones of the others.
     """

@@ -16,8 +16,9 @@ VirtualPhones = Literal["auto"] | int
 
 
 class VirtualFallback:
-    """Starts `wanted` virtual phones, or with "auto" one if no real phone exists. `state` is the folder for their
-    state.
+    """Starts virtual phones: `wanted` of them, or with "auto" one if there is no real phone.
+
+    `state` is the folder for their state; `server` is the adb server that they are connected to through `following`.
     """
 
     def __init__(
@@ -36,11 +37,15 @@ class VirtualFallback:
         return self._process.phones if self._process else ()
 
     def hidden(self, real_seen: bool) -> bool:
-        """Whether a virtual phone started by "auto" is hidden because a real phone is attached."""
+        """Return whether the virtual phone started by "auto" is hidden, because a real phone is attached
+        (`real_seen`).
+        """
         return self._wanted == "auto" and real_seen
 
     async def start(self, *, alone: bool) -> None:
-        """Start as many as wanted; `alone` means that no real phone is attached or configured."""
+        """Start the virtual phones and connect them. `alone` says that no real phone is attached or configured.
+        Failures are only logged.
+        """
         number = int(alone) if self._wanted == "auto" else self._wanted
         if not number:
             return
@@ -59,13 +64,13 @@ class VirtualFallback:
             await self._following.connect((self._server, phone.address))
 
     async def disconnect(self) -> None:
-        """Disconnect them from the adb server, which keeps running."""
+        """Disconnect the virtual phones from the adb server, which keeps running."""
         if self._process is not None:
             for serial in self.serials:
                 await self._following.disconnect((self._server, serial))
 
     async def stop(self) -> None:
-        """End their process."""
+        """End the process of the virtual phones."""
         if self._process is not None:
             await self._process.stop()
             self._process = None

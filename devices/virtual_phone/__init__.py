@@ -1,1 +1,1 @@
-"""The virtual phone: a device-side ADB daemon with a small Android behind it."""
+"""The virtual phone: a simulated Android phone with its own adb daemon, to which a real adb server connects."""

@@ -1,4 +1,4 @@
-"""`python -m devices.virtual_phone`: starts virtual phones without the rest of the program."""
+"""The program `python -m devices.virtual_phone`, which starts virtual phones without the rest of the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from devices.virtual_phone.runner import run
 
 
 def main() -> int:
-    """Reads the options and runs the phones. The exit code is 0, 1 when a port is taken, 2 for wrong options."""
+    """Run virtual phones as the command line says. Returns the exit code: 0, or 1 when a port is taken; wrong options
+    exit with 2.
+    """
     parser = argparse.ArgumentParser(prog="python -m devices.virtual_phone", description="Starts virtual phones.")
     add_options(parser)
     options = parser.parse_args()

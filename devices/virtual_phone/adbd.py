@@ -1,4 +1,4 @@
-"""The adb daemon of the virtual phone, the side that a real adb server connects to.
+"""The adb daemon of the virtual phone, to which a real adb server connects.
 
 Order of messages: AOSP packages/modules/adb/protocol.txt; authorisation: daemon/auth.cpp.
 """
@@ -32,11 +32,11 @@ logger = logging.getLogger(__name__)
 TOKEN_BYTES = 20
 
 Service = Callable[[Stream], Awaitable[None]]
-"""What runs on a stream; the stream is closed when it returns."""
+"""A service of the phone: runs on a stream, which is closed when it returns."""
 
 
 class LinkState(StrEnum):
-    """How the phone treats whoever connects."""
+    """How the phone treats adb servers that connect."""
 
     OPEN = "open"
     UNAUTHORIZED = "unauthorized"
@@ -46,7 +46,7 @@ class LinkState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What the banner tells the host."""
+    """The phone's product properties, which its banner tells the adb server."""
 
     name: str
     model: str
@@ -54,7 +54,7 @@ class Product:
 
     @property
     def banner(self) -> bytes:
-        """The text of CNXN (AOSP adb.cpp, get_connection_string)."""
+        """The text of the CNXN message (AOSP adb.cpp, get_connection_string)."""
         return (
             f"device::ro.product.name={self.name};ro.product.model={self.model};"
             f"ro.product.device={self.device};features={','.join(FEATURES)}"
@@ -62,7 +62,7 @@ class Product:
 
 
 class Transport:
-    """One link from an adb server."""
+    """One connection from an adb server."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, product: Product, daemon: AdbDaemon
@@ -78,12 +78,12 @@ class Transport:
         self._asked = False
 
     async def send(self, message: Message) -> None:
-        """Sends one message. Raises ConnectionError when the link is gone."""
+        """Send one message. Raises ConnectionError when the connection is lost."""
         self._writer.writelines((message.header(), bytes(message.payload)))
         await self._writer.drain()
 
     async def run(self) -> None:
-        """Answers until the link ends."""
+        """Answer messages until the connection ends."""
         try:
             while True:
                 await self._handle(await read_message(self._reader))
@@ -99,11 +99,11 @@ class Transport:
             self.cut()
 
     def cut(self) -> None:
-        """Closes the socket as a pulled cable would."""
+        """Close the socket abruptly, as when a cable is pulled."""
         self._writer.transport.abort()
 
     async def authorise(self) -> None:
-        """The person at the phone pressed Allow."""
+        """Accept the adb server, as when a person presses Allow on the phone; only if it has asked."""
         if self._asked and not self._connected:
             await self._welcome()
 
@@ -138,7 +138,7 @@ class Transport:
         await self.send(Message(Command.AUTH, Auth.TOKEN, 0, os.urandom(TOKEN_BYTES)))
 
     async def _answer_auth(self, message: Message) -> None:
-        """A signature by an unknown key is answered by a new token, a public key by a dialog on the phone."""
+        """Answer a signature by an unknown key with a new token, and a public key with a dialog on the phone."""
         if message.first == Auth.SIGNATURE:
             await self._challenge()
         elif message.first == Auth.PUBLIC_KEY:
@@ -183,32 +183,34 @@ class Transport:
 
 
 class LinkNews:
-    """Tells whoever uses the phone in this process, without an adb server, that its links were cut or are possible
-    again; see `devices.virtual_phone.direct`.
+    """Notifies users of the phone in this process, who have no adb server, when its connections are cut or possible
+    again.
+
+    See `devices.virtual_phone.direct`.
     """
 
     def __init__(self) -> None:
         self.state = LinkState.OPEN
         self.number = 0
-        """How often there was news."""
+        """How many changes there were."""
         self._next = asyncio.Event()
 
     def tell(self) -> None:
-        """There is news."""
+        """Report a change."""
         self.number += 1
         self._next.set()
         self._next = asyncio.Event()
 
     async def wait(self) -> None:
-        """Returns at the next news."""
+        """Wait for the next change."""
         await self._next.wait()
 
 
 class AdbDaemon:
-    """Listens on loopback and answers adb servers."""
+    """Listens on the loopback interface and answers adb servers."""
 
     def __init__(self, product: Product, find: Callable[[str], Service | None]) -> None:
-        """`find` gives the service of a name such as `shell,v2:id`, None when there is none."""
+        """Create the daemon. `find` returns the service of a name such as `shell,v2:id`; None when there is none."""
         self.news = LinkNews()
         self.find = find
         self._product = product
@@ -218,7 +220,7 @@ class AdbDaemon:
 
     @property
     def state(self) -> LinkState:
-        """How the phone treats whoever connects."""
+        """How the phone treats adb servers that connect. Setting it notifies `news`."""
         return self.news.state
 
     @state.setter
@@ -228,23 +230,23 @@ class AdbDaemon:
 
     @property
     def port(self) -> int:
-        """The port it listens on, and will again where it is away for a moment."""
+        """The port on which it listens, also while it is restarted."""
         assert self._port, "the daemon was not started"
         return self._port
 
     async def start(self, port: int = 0) -> None:
-        """Listens; port 0 takes any free one. Raises OSError when the port is taken."""
+        """Start to listen; port 0 takes any free one. Raises OSError when the port is taken."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Drops all links and stops listening."""
+        """Cut all connections and stop listening."""
         if self._server is not None:
             self._server.close()
         await self.drop()
 
     async def drop(self) -> None:
-        """Cuts every link as a pulled cable would."""
+        """Cut every connection abruptly, as when a cable is pulled."""
         self.news.tell()
         links = dict(self._links)
         for transport, task in links.items():
@@ -253,13 +255,15 @@ class AdbDaemon:
         await asyncio.gather(*links.values(), return_exceptions=True)
 
     async def restart(self) -> None:
-        """Ends and listens again on the same port. Raises OSError when somebody else took it meanwhile."""
+        """Stop, and listen again on the same port. Raises OSError when another program has taken it meanwhile."""
         port = self.port
         await self.stop()
         await self.start(port)
 
     async def change(self, state: LinkState) -> None:
-        """Treats links differently from now on; existing ones end unless they were only waiting for Allow."""
+        """Treat adb servers differently from now on. Existing connections are cut, unless they were only waiting for
+        Allow and are now allowed.
+        """
         before, self.state = self.state, state
         if before is LinkState.UNAUTHORIZED and state is LinkState.OPEN:
             for transport in tuple(self._links):

@@ -1,7 +1,7 @@
-"""The files of the installed apps: zip archives with the table of resources that holds the app's label.
+"""The APK files of the virtual phone's apps: zip archives with the resource table that contains the app's label.
 
-Form of the table: AOSP ResourceTypes.h, written as aapt2 writes it: one pool of UTF-8 texts, one package with one type
-of two entries (the label refers to the app's name), one chunk for each language.
+Format of the table: AOSP ResourceTypes.h, written as aapt2 writes it: one pool of UTF-8 texts, one package with one
+type of two entries (the label refers to the app's name), one chunk for each language.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from functools import cache
 from devices.virtual_phone.strings import translate
 
 LABEL = 0x7F020001
-"""The number under which an app's label stands in its table."""
+"""The resource id of an app's label."""
 FOLDER = "/data/app/~~virtual==/"
 SPLIT_APP = "org.example.shop"
-"""This app was installed in parts: its Chinese texts are in a file of their own."""
+"""The app that is installed as split APKs: its Chinese texts are in a file of their own."""
 _POOL, _TABLE, _PACKAGE, _TYPE, _TYPE_SPEC = 0x0001, 0x0002, 0x0200, 0x0201, 0x0202
 _UTF8 = 0x100
 _CONFIG_BYTES = 64
@@ -26,12 +26,12 @@ _STRING, _REFERENCE = 3, 1
 
 
 def path_of(package: str, part: str = "base") -> str:
-    """Where the package manager has put it."""
+    """Return the path of an app's APK on the phone; `part` is the name of the split."""
     return f"{FOLDER}{package}-virtual==/{part}.apk"
 
 
 def archive_at(path: str, labels: Mapping[str, str]) -> bytes | None:
-    """The file at this path, None when there is none. `labels` are the apps' English labels by package."""
+    """Return the APK at this path; None when there is none. `labels` are the apps' English labels by package."""
     for package, label in labels.items():
         chinese = translate(label, "zh-CN")
         split = package == SPLIT_APP
@@ -53,7 +53,7 @@ def _archive(package: str, texts: tuple[tuple[str, str], ...]) -> bytes:
 
 
 def table_of(package: str, texts: Mapping[str, str]) -> bytes:
-    """A table with the label by language ("" is the default)."""
+    """Return a compiled resource table with the app's label in each language ("" is the default language)."""
     pool = _strings(list(texts.values()))
     chunks = [_types(language, index) for index, language in enumerate(texts)]
     spec = _chunk(_TYPE_SPEC, struct.pack("<BBHI", 2, 0, 0, 2), struct.pack("<II", 0, 0))

@@ -1,4 +1,4 @@
-"""The control interface of a virtual phone from another process, with types."""
+"""A typed client for the control interface of a virtual phone in another process."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _MOMENTS = TypeAdapter(tuple[Moment, ...])
 
 
 class ControlRefused(Exception):
-    """The phone did not take a request; the message says why."""
+    """The phone refused a request; the message says why."""
 
 
 class PhoneControl:
-    """Speaks to one phone: `async with PhoneControl(phone.control) as control:`.
+    """A client for one phone's control interface: `async with PhoneControl(phone.control) as control:`.
 
     Every method raises ControlRefused, aiohttp.ClientError when the phone is gone, and TimeoutError after 30 s.
     """
@@ -41,42 +41,44 @@ class PhoneControl:
         await self._session.close()
 
     async def truth(self) -> GroundTruth:
-        """What really happened so far."""
+        """Return what has really happened on the phone so far."""
         return _TRUTH.validate_json(await self._ask("GET", "/truth"))
 
     async def journal(self, *, since: int = 0) -> tuple[Entry, ...]:
-        """What reached the phone, without the entries up to the number `since`."""
+        """Return the commands that reached the phone, without the entries up to the number `since`."""
         async with self._session.get("/journal", params={"since": str(since)}) as answer:
             # Not through pydantic: bytes that are no UTF-8 arrive as lone surrogates, which it refuses.
             return tuple(Entry(**{**each, "argv": tuple(each["argv"])}) for each in await answer.json())
 
     async def frame(self) -> bytes:
-        """The screen as PNG, as `screencap` gives it: black for a secure page."""
+        """Return the screen as PNG, like `screencap` does: black for a secure page."""
         return await self._ask("GET", "/frame.png")
 
     async def faults(self) -> dict[str, FaultValue]:
-        """Every fault with its value."""
+        """Return the value of every fault by name (see `Faults`)."""
         return _FAULTS.validate_json(await self._ask("GET", "/faults"))
 
     async def set_faults(self, **values: FaultValue) -> None:
-        """Sets faults by name, or takes them back."""
+        """Set faults by name, or clear them with their default value."""
         await self._ask("POST", "/faults", values)
 
     async def happen(self, what: Happening) -> None:
-        """Lets something happen now."""
+        """Carry out a scenario event now."""
         await self._ask("POST", "/happen", what.model_dump(mode="json"))
 
     async def after(self, line: str, what: Happening, *, times: int = 1, before: bool = False) -> None:
-        """Lets something happen after the `times`-th request that holds this text ("*": any), or `before` it."""
+        """Carry out a scenario event after the `times`-th request from now that contains `line` ("*": any), or
+        `before` that request.
+        """
         moment = Moment(after=line, times=times, before=before, then=what)
         await self._ask("POST", "/moments", moment.model_dump(mode="json"))
 
     async def moments(self) -> tuple[Moment, ...]:
-        """What still waits for its moment."""
+        """Return the scenario events that still wait for their request."""
         return _MOMENTS.validate_json(await self._ask("GET", "/moments"))
 
     async def forget_moments(self) -> None:
-        """Nothing waits any more."""
+        """Delete all waiting scenario events."""
         await self._ask("DELETE", "/moments")
 
     async def _ask(self, method: str, path: str, value: object = None) -> bytes:

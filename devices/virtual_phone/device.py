@@ -1,7 +1,7 @@
-"""What everything inside a virtual phone sees of it: its state, screen, fingers, files, faults and link.
+"""The virtual phone as the code inside it sees it: its state, screen, touches, files, faults and connection.
 
 The shell's programs, the sync service, uiautomator2's server and the scenario work on a `Device`; `phone.VirtualPhone`
-puts them all together.
+assembles them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from devices.virtual_phone.window_manager import WindowManager
 
 MOST_LINES = 500
 RUNNING_FOR = 86_400.0
-"""Seconds that a fresh phone has run for."""
+"""Uptime of a new phone in seconds."""
 TICK = 0.001
-"""Seconds between two readings of a clock that stands still: no two lines have the same time."""
+"""Seconds added per reading if the clock stands still, so that no two log lines have the same time."""
 
 # Header of raw screencap since Android 9: width, height, PixelFormat RGBA_8888 and the colour space
 # (screencap.cpp; 1 is HAL_DATASPACE_V0_SRGB as screencap numbers it).
@@ -48,14 +48,15 @@ SRGB = 1
 # The screen and the one before it. Picture, raw and PNG of a large screen are over 20 MB together.
 KEPT_FRAMES = 2
 COVER = (1048, 948)
-"""Pixels of the other screen, when it shows something of its own."""
+"""Size in pixels of the second screen, if it shows something of its own."""
 
 
 class EventLog:
-    """Android's event log, as far as the input dispatcher writes it: which window has the focus, and which gets inputs.
+    """Android's event log, as the input dispatcher writes it: which window has the focus, and which one receives
+    inputs.
 
-    `clock` is the phone's. A window that gets one input after the other is written down once.
-    Source: AOSP frameworks/native/services/inputflinger/dispatcher/InputDispatcher.cpp (LOGTAG_INPUT_FOCUS,
+    `clock` is the phone's clock. A window that receives several inputs in a row is logged once. Source: AOSP
+    frameworks/native/services/inputflinger/dispatcher/InputDispatcher.cpp (LOGTAG_INPUT_FOCUS,
     LOGTAG_INPUT_INTERACTION).
     """
 
@@ -67,12 +68,12 @@ class EventLog:
         self._lines: deque[str] = deque(maxlen=MOST_LINES)
 
     def now(self) -> float:
-        """What time it is, in Unix seconds; later with each reading."""
+        """Return the phone's time in Unix seconds; every reading is later than the one before."""
         self._last = max(self._clock().timestamp(), self._last + TICK)
         return self._last
 
     def received(self, window: str) -> None:
-        """A window with this number and name, which has the focus, got an input."""
+        """Log that the focused window, given by its number and name, received an input."""
         if window != self._focused:
             self._focused = window
             self._write("input_focus", f"[Focus entering {window} (server),reason=Window became focusable]")
@@ -81,7 +82,7 @@ class EventLog:
             self._write("input_interaction", f"Interaction with: {window} (server), PointerEventDispatcher0 (server), ")
 
     def lines(self) -> tuple[str, ...]:
-        """All lines, in the form of `logcat -v epoch`."""
+        """Return all log lines, in the format of `logcat -v epoch`."""
         return tuple(self._lines)
 
     def _write(self, tag: str, text: str) -> None:
@@ -90,36 +91,37 @@ class EventLog:
 
 @dataclass
 class Frame:
-    """One picture, each encoding made once. Costs CPU time: use it in a thread."""
+    """A picture of the screen. Each encoding is made once and costs CPU time, so use them in a thread."""
 
     image: Image.Image = field(repr=False)
 
     @cached_property
     def raw(self) -> bytes:
-        """What `screencap` prints."""
+        """The picture as `screencap` prints it."""
         width, height = self.image.size
         return RAW_HEADER.pack(width, height, RGBA_8888, SRGB) + self.image.convert("RGBA").tobytes()
 
     @cached_property
     def png(self) -> bytes:
-        """What `screencap -p` prints."""
+        """The picture as `screencap -p` prints it."""
         out = io.BytesIO()
         self.image.save(out, "PNG", compress_level=1)
         return out.getvalue()
 
     @cached_property
     def jpeg(self) -> bytes:
-        """What uiautomator2's server gives, at its usual quality of 80 (Bitmap.compress)."""
+        """The picture as uiautomator2's server returns it, at its usual quality of 80 (Bitmap.compress)."""
         out = io.BytesIO()
         self.image.save(out, "JPEG", quality=80)
         return out.getvalue()
 
 
 class UiAutomation:
-    """The phone's one connection for automation, which uiautomator2's server holds as long as it runs.
+    """Android's UiAutomation connection, which only one program can use at a time; uiautomator2's server uses it while
+    it runs.
 
-    `broken` holds methods of the server that fail, with their words; "start" is its own start. For `lingers` seconds a
-    server whose stream was closed still holds it.
+    - `broken`: Methods of the server that fail, with their error messages; "start" is its own start.
+    - `lingers`: Seconds for which a server still uses the connection after its stream was closed.
     """
 
     def __init__(self) -> None:
@@ -129,12 +131,14 @@ class UiAutomation:
 
     @property
     def running(self) -> bool:
-        """Whether a server holds it."""
+        """Whether a server is using the connection."""
         return self._ended is not None
 
     @contextlib.contextmanager
     def held(self) -> Iterator[asyncio.Event]:
-        """Inside the block a server runs and holds it; the event says that the server has to end."""
+        """Context manager: a server runs and uses the connection inside the block. It yields an event that tells the
+        server to end.
+        """
         ended = self._ended = asyncio.Event()
         try:
             yield ended
@@ -149,17 +153,17 @@ class UiAutomation:
             self._ended = None
 
     def crash(self) -> None:
-        """Ends the server as a crash would."""
+        """End the server as a crash would."""
         if self._ended is not None:
             self._ended.set()
             self._ended = None
 
 
 class Device:
-    """One phone as its own programs see it.
+    """One virtual phone as its own programs see it.
 
-    `serve` finds the service for a name that an adb server asks for, None when there is none; `happen` carries out a
-    scenario event when its moment has come.
+    `serve` returns the service for a name that an adb server asks for, None when there is none. `happen` carries out a
+    scenario event.
     """
 
     def __init__(
@@ -182,7 +186,7 @@ class Device:
         self.starting = False
         """Whether Android is on its way: adbd answers already, and nothing else does."""
         self.locked_by_service = False
-        """Whether a service holds the lock that keeps others from working here."""
+        """Whether another service holds the lock by which services exclude each other on this phone."""
         self.journal = Journal()
         self.event_log = EventLog(clock)
         self.booted = clock().timestamp() - RUNNING_FOR
@@ -201,12 +205,12 @@ class Device:
 
     @property
     def name(self) -> str:
-        """How people call it."""
+        """The phone's name for people."""
         return self.state.identity.name
 
     @property
     def truth(self) -> GroundTruth:
-        """What really happened so far."""
+        """What has really happened on the phone so far."""
         return truth_of(self.state)
 
     @property
@@ -216,24 +220,27 @@ class Device:
 
     @property
     def link(self) -> LinkState:
-        """How it treats adb servers now."""
+        """How the phone treats adb servers now."""
         return self._adbd.state
 
     # The screen
 
     def scene(self) -> Scene:
-        """The screen as it is laid out now."""
+        """Lay out the screen as it is now."""
         return compose(self.windows)
 
     def elements(self, *, compressed: bool, hints: bool = False) -> str:
-        """What `uiautomator dump` writes; with `hints` what uiautomator2's server does."""
+        """Return the screen's elements as XML, like `uiautomator dump`; with `hints`, like uiautomator2's server.
+
+        `compressed` leaves out nodes without meaning.
+        """
         state = self.state
         return dump(
             self.scene(), rotation=state.rotation, compressed=compressed, hints=hints, told_id=state.redesign.id
         )
 
     async def frame(self) -> Frame:
-        """The picture of the screen; the same object as long as nothing changed."""
+        """Return the picture of the screen. It is the same object while nothing has changed."""
         scene = self.scene()
         black = self.faults.black or self.starting
         key = (black or scene.painted, scene.size, scene.dark)
@@ -245,7 +252,7 @@ class Device:
         return frame
 
     async def encoded(self, *, png: bool, other: bool = False) -> bytes:
-        """The picture as `screencap` prints it, raw or PNG; that of the `other` screen, of a phone with two."""
+        """Return the picture as `screencap` prints it, raw or as PNG; with `other`, that of the second screen."""
         if not other:
             frame = await self.frame()
         elif self.faults.second_lit:
@@ -257,10 +264,10 @@ class Device:
     # Changes
 
     def changed(self) -> None:
-        """Says that the state changed; a phone that is kept in a file saves itself then."""
+        """Handle a change of the state. A phone that is stored in a file saves itself."""
 
     def later(self, seconds: float, what: Callable[[], None]) -> None:
-        """Does something after a while, unless the phone stops before."""
+        """Call `what` after some seconds, unless the phone stops before."""
 
         def run() -> None:
             self._timers.discard(timer)
@@ -271,7 +278,7 @@ class Device:
         self._timers.add(timer)
 
     def do(self, what: Callable[[], None]) -> None:
-        """Lets an input take effect, as the faults `deaf` and `effect_ms` say."""
+        """Apply an input by calling `what`, according to the faults `deaf` and `effect_ms`."""
         if self.faults.deaf:
             return
         if self.faults.effect_ms:
@@ -281,12 +288,12 @@ class Device:
             self.changed()
 
     def pop_up(self, title: str, text: str = "", buttons: tuple[str, ...] = ("OK",), *, window: str = "") -> None:
-        """Shows a dialog over whatever is there, of the app in front or of this component."""
+        """Show a dialog over the current screen. `window` is the component that owns it; "" is the app in front."""
         self.state.dialogs.append(Dialog(title, text, list(buttons), window))
         self.changed()
 
     def rotate(self, rotation: int) -> None:
-        """Turns the phone: 0 to 3 quarter turns. Raises ValueError for another number."""
+        """Rotate the phone to 0 to 3 quarter turns. Raises ValueError for another number."""
         if rotation not in range(4):
             raise ValueError(f"rotation {rotation} is not 0, 1, 2 or 3")
         self.state.rotation = rotation
@@ -295,11 +302,13 @@ class Device:
     # The link
 
     async def set_link(self, state: LinkState) -> None:
-        """Makes the phone unauthorized, offline, gone or open again."""
+        """Treat adb servers as this state says: open, unauthorized, offline or gone."""
         await self._adbd.change(state)
 
     async def drop_link(self, seconds: float = 0) -> None:
-        """Pulls the cable, and puts it back after `seconds` (0: at once, so adb reconnects by itself)."""
+        """Cut the connection to adb servers, and allow it again after `seconds`; 0 is at once, so that adb reconnects
+        by itself.
+        """
         before = self._adbd.state
 
         def back() -> None:
@@ -313,7 +322,7 @@ class Device:
             await self._adbd.drop()
 
     async def restart_adbd(self) -> None:
-        """Ends the adb daemon with all that runs in it, and starts it again on its port."""
+        """Stop the adb daemon with everything that runs in it, and start it again on its port."""
         await self._adbd.restart()
 
     def _uptime(self) -> bytes:

@@ -1,8 +1,8 @@
-"""Virtual phones in this process, without an adb server: the adb driver on their shells themselves.
+"""Uses virtual phones in this process without an adb server: the adb driver works directly on their shells.
 
-All of the driver above the wire is at work, and the phone's journal reads as if adb had been there. What is left out
-are adb's server, its sockets and its protocol; uiautomator2's server cannot be reached. Nothing here waits by another
-clock than the event loop's, so that time can be virtual, too; only files go through a thread.
+All of the driver above the wire is used, and the phone's journal looks as if adb were there. Left out are adb's
+server, its sockets and its protocol; uiautomator2's server cannot be reached. All waiting uses the event loop's clock,
+so that time can be simulated too; only files go through a thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from devices.virtual_phone.shell.call import ERR, OUT
 from devices.wording import sentence_of, words
 
 RETRY = 1.0
-"""Seconds after which a phone that is waited for and does not answer is asked again, as in the pool."""
+"""Seconds after which an awaited phone that does not answer is asked again, as in the pool."""
 NOWHERE = ServerAddress("in this process", 0)
 _STATES = {
     LinkState.OPEN: ATTACHED,
@@ -53,18 +53,20 @@ T = TypeVar("T")
 
 
 class DirectConnection(Connection):
-    """The way to a virtual phone of this process."""
+    """The link to a virtual phone in this process, without an adb server."""
 
     def __init__(self, phone: VirtualPhone) -> None:
         super().__init__(NOWHERE, phone.address)
         self.phone = phone
 
     def call(self, deadline: float) -> Call:
-        """See `Connection.call`: one whose sockets lead to the phone itself. From the thread of the event loop."""
+        """Return a call whose sockets lead to the phone itself; see `Connection.call`. Must be called in the event
+        loop's thread.
+        """
         return _DirectCall(self.phone, deadline)
 
     async def ask(self, service: str, *, timeout: float, doing: str) -> bytes:
-        """All that a service such as `exec:…` answers. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        """Return all output of a service such as `exec:…`. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
         phone, serial = self.phone, self.serial
         if phone.link is not LinkState.OPEN:
             raise error_for(_REFUSALS[phone.link], serial)
@@ -88,14 +90,14 @@ class DirectConnection(Connection):
 
 
 class DirectShell(Shell):
-    """The shell of such a phone."""
+    """The shell of a virtual phone in this process."""
 
     def __init__(self, connection: DirectConnection) -> None:
         super().__init__(connection)
         self._direct = connection
 
     async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
-        """See `Shell.run`."""
+        """Implements `Shell.run`."""
         told = await self._direct.ask(f"shell,v2,raw:{line}", timeout=timeout, doing=doing)
         streams, code, start = {OUT: bytearray(), ERR: bytearray()}, 0, 0
         while start < len(told):
@@ -109,25 +111,25 @@ class DirectShell(Shell):
         return Result(streams[OUT].decode(errors="replace"), streams[ERR].decode(errors="replace"), code)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
-        """See `Shell.raw`."""
+        """Implements `Shell.raw`."""
         return await self._direct.ask(f"exec:{line}", timeout=timeout, doing=doing)
 
     async def read(
         self, line: str, read: Callable[[memoryview], T], *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command"
     ) -> T:
-        """See `Shell.read`."""
+        """Implements `Shell.read`."""
         return await asyncio.to_thread(read, memoryview(await self.raw(line, timeout=timeout, doing=doing)))
 
     async def features(self) -> frozenset[str]:
-        """See `Shell.features`."""
+        """Implements `Shell.features`."""
         return frozenset(FEATURES)
 
 
 class DirectPhones:
-    """Implements `devices.provider.DeviceProvider` for virtual phones that were started."""
+    """The phones of running virtual phones in this process. Implements `devices.provider.DeviceProvider`."""
 
     def __init__(self, phones: Sequence[VirtualPhone], aliases: Mapping[str, str] | None = None) -> None:
-        """`aliases` are names of apps, name → package."""
+        """Create the provider. `aliases` are names of apps for their packages (name → package)."""
         self._virtual = tuple(phones)
         self._aliases = dict(aliases or {})
         self._phones: dict[str, AdbPhone] = {}
@@ -139,7 +141,9 @@ class DirectPhones:
         """There is no server."""
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Asks every phone who it is, and follows its link from now on. Raises PhoneError when one does not answer."""
+        """Ask every phone for its identity, and follow its connection from now on. Raises PhoneError when one does not
+        answer.
+        """
         self._elsewhere = others
         for virtual in self._virtual:
             connection = DirectConnection(virtual)
@@ -153,7 +157,7 @@ class DirectPhones:
             self._followers.append(asyncio.create_task(self._follow(phone, virtual), name=f"link of {virtual.name}"))
 
     async def stop(self) -> None:
-        """Ends what `start` began."""
+        """Stop what `start` began."""
         for follower in self._followers:
             follower.cancel()
         await asyncio.gather(*self._followers, return_exceptions=True)
@@ -161,11 +165,11 @@ class DirectPhones:
             await phone.let_go()
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.list`."""
+        """Implements `Phones.list`."""
         return tuple(phone.info for phone in self._phones.values())
 
     def get(self, phone_id: str) -> Phone:
-        """See `Phones.get`."""
+        """Implements `Phones.get`."""
         phone = self._known(phone_id)
         if self._behind[phone_id].link is LinkState.OPEN:
             return phone
@@ -176,14 +180,14 @@ class DirectPhones:
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.refresh`."""
+        """Implements `Phones.refresh`."""
         for phone_id, phone in self._phones.items():
             if self._behind[phone_id].link is LinkState.OPEN:
                 await self._ask(phone)
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """See `Phones.rename`; the name is kept as long as this object is."""
+        """Implements `Phones.rename`. The name is forgotten with this object."""
         phone, given = self._known(phone_id), fit_name(name)
         others = [*(info for info in self.list() if info.id != phone_id), *self._elsewhere()]
         if any(given.casefold() in {each.name.casefold(), each.id, each.serial} for each in others):
@@ -193,11 +197,11 @@ class DirectPhones:
         return phone.info
 
     async def wait_for_change(self) -> None:
-        """See `Phones.wait_for_change`."""
+        """Implements `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """See `Phones.wait_for`."""
+        """Implements `Phones.wait_for`."""
         phone = self._known(phone_id)
         try:
             async with asyncio.timeout(timeout):
@@ -228,7 +232,7 @@ class DirectPhones:
             self._tell()
 
     async def _ask(self, phone: AdbPhone) -> bool:
-        """Whether it answers, and can be used."""
+        """Refresh a phone's information, and return whether it answers and can be used."""
         try:
             return (await phone.refresh()).health.usable
         except PhoneError as failed:
@@ -247,7 +251,7 @@ class DirectPhones:
 
 
 class _Host:
-    """The host's end of a stream: takes what the phone's service writes, at once."""
+    """The host's end of a stream, which accepts everything that the phone's service writes."""
 
     def __init__(self, taken: Callable[[bytes], None] | None = None) -> None:
         self.max_payload = MAX_PAYLOAD
@@ -264,7 +268,7 @@ class _Host:
 
 @asynccontextmanager
 async def _served(phone: VirtualPhone, name: str, host: _Host) -> AsyncIterator[asyncio.Task[None] | None]:
-    """A service of the phone at work, None when there is none of that name. It ends with the host's interest."""
+    """Context manager that runs a service of the phone and yields its task; None when there is no such service."""
     service = find_service(phone, name)
     if service is None:
         yield None
@@ -277,7 +281,7 @@ async def _served(phone: VirtualPhone, name: str, host: _Host) -> AsyncIterator[
         task.cancel()
         await asyncio.wait({task})
         if not task.cancelled():
-            task.exception()  # whoever asked was told, or is not interested any more
+            task.exception()  # the caller has got the error, or no longer waits
 
 
 class _Pair(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no type marker
@@ -292,7 +296,7 @@ class _Pair(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no ty
 
 
 class _DirectCall(Call):
-    """A call whose sockets are answered in this process as an adb server would."""
+    """A call whose sockets are answered in this process, as an adb server would."""
 
     def __init__(self, phone: VirtualPhone, deadline: float) -> None:
         super().__init__(NOWHERE, phone.address, deadline)
@@ -308,7 +312,7 @@ class _DirectCall(Call):
 
 
 async def _answer(phone: VirtualPhone, end: socket.socket) -> None:
-    """Opens one service of the phone for whoever has the other end, until either side or the link ends it."""
+    """Open one service of the phone for the other end of the socket, until either side or the connection ends it."""
     reader, writer = await asyncio.open_connection(sock=end)
     try:
         await _requested(reader)  # the transport: there is but one

@@ -1,4 +1,4 @@
-"""What can be made to go wrong, each until it is taken back."""
+"""Faults of the virtual phone that can be switched on, each until it is switched off."""
 
 from __future__ import annotations
 
@@ -14,35 +14,46 @@ FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
 TREE_COMMANDS = re.compile(r"\buiautomator\b")
 SERVICE_COMMANDS = re.compile(r"\bdumpsys\b")
 DRAWN = 0.5
-"""Share of the time that a picture takes after which it shows the screen: the rest goes into writing and sending."""
+"""Share of a picture's time after which it is drawn; the rest is for encoding and sending it."""
 INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 
 
 @dataclass(slots=True)
 class Faults:
-    """Milliseconds are added to each answer; the rest are switches.
+    """The faults of a virtual phone. Names that end with `_ms` are milliseconds by which answers or effects are
+    delayed.
 
-    frame_ms: screencap and uiautomator answer later; a picture is drawn within that time, as on a phone, and not after
-    it. tree_ms: uiautomator answers later still. dumpsys_ms: each dumpsys
-    of a line does. lane_start_ms: uiautomator2's server
-    takes that long to start. lane_ms: it answers later; lane_frame_ms: its pictures come later still. input_ms: input,
-    am and monkey answer later. effect_ms: what an input does shows that much later than it was answered.
-    page_ms: the browser's pages stay "Loading…" that long. app_ms: the same for every page of every app that is
-    opened anew.
-    hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
-    "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
-    black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
-    no_touch, no_settings: `input`, or a change of settings, is refused, as makers do who want a switch of their own.
-    fails: commands that begin with the text before the first bar print what is behind the third one, to `out` or `err`
-    as the third part says, and exit with the second: `settings get|224|err|cmd: Failure calling service settings`.
-    two_users: there is a second person's space on it, which the shell may not look into.
-    two_displays: there is a second screen, which is off, and `screencap` takes that one unless told otherwise.
-    second_lit: that screen is lit, and shows something of its own. virtual_display: there is a display without a
-    screen, such as a cast's; it is listed first, and keys and apps go to it unless the default one is named.
-    deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
-    gets the focus. composes: letters typed as keys make syllables, as in Chinese keyboards, and reach the field with
-    Enter. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip, no_recording: ADBKeyboard, `unzip`,
-    `screenrecord` are not installed.
+    - `frame_ms`: Answers of screencap and uiautomator. The picture is drawn within that time, as on a phone, and not
+      after it.
+    - `tree_ms`: Answers of uiautomator, in addition.
+    - `dumpsys_ms`: Answers of each dumpsys on a line.
+    - `lane_start_ms`: The start of uiautomator2's server.
+    - `lane_ms`: Answers of uiautomator2's server.
+    - `lane_frame_ms`: Pictures of uiautomator2's server, in addition.
+    - `input_ms`: Answers of input, am and monkey.
+    - `effect_ms`: Effects of inputs, after they were answered.
+    - `page_ms`: Pages of the browser, which show "Loading…" meanwhile.
+    - `app_ms`: The same for every newly opened page of every app.
+    - `hang`: Commands whose line contains this text, and file requests such as `sync SEND /path`, never answer (empty:
+      none; "*": all).
+    - `storage_full`: Nothing can be written.
+    - `truncate`: Pictures end in the middle.
+    - `black`: Every picture is black, although the page is not secure.
+    - `no_tree`: uiautomator finds no idle state.
+    - `no_touch`, `no_settings`: `input`, or a change of settings, is refused, as by makers that require a developer
+      option for it.
+    - `fails`: How commands fail, as `BEGIN|CODE|STREAM|TEXT`: those that begin with BEGIN print TEXT to `out` or `err`
+      and exit with CODE, such as `settings get|224|err|cmd: Failure calling service settings`.
+    - `two_users`: There is a second user, whose data the shell may not read.
+    - `two_displays`: There is a second screen, which is off; `screencap` captures that one unless told otherwise.
+    - `second_lit`: The second screen is lit, and shows something of its own.
+    - `virtual_display`: There is a display without a screen, such as a cast. It is listed first, and keys and apps go
+      to it unless the default display is named.
+    - `deaf`: Inputs are answered but have no effect.
+    - `reset_keyboard`: The phone returns to its own keyboard whenever a field gets the focus.
+    - `composes`: Letters typed as keys are composed, as by Chinese keyboards, and reach the field with Enter.
+    - `no_lane`: uiautomator2's server does not start.
+    - `no_adb_keyboard`, `no_unzip`, `no_recording`: ADBKeyboard, `unzip` or `screenrecord` is not installed.
     """
 
     frame_ms: int = 0
@@ -78,22 +89,22 @@ class Faults:
     _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
 
     def values(self) -> dict[str, FaultValue]:
-        """The value of every fault, by its name."""
+        """Return the value of every fault by name."""
         return {each.name: getattr(self, each.name) for each in fields(self) if not each.name.startswith("_")}
 
     def noted_by(self, note: Callable[[str], None]) -> None:
-        """Every later change is told to `note`, as text such as `faults hang='input'`."""
+        """Call `note` with every later change as text, such as `faults hang='input'`."""
         self._note = note
 
     def check(self, values: Mapping[str, object]) -> None:
-        """Raises ValueError for an unknown name, a value of another kind or a negative time."""
+        """Raise ValueError if a name is unknown, a value has the wrong type, or a time is negative."""
         known = self.values()
         for name, value in values.items():
             if name not in known or type(value) is not type(known[name]) or (isinstance(value, int) and value < 0):
                 raise ValueError(f"no fault {name}={value!r}; known are {', '.join(known)}")
 
     def set(self, **values: object) -> None:
-        """Changes some of them. Raises ValueError, as `check` does; nothing is changed then."""
+        """Change some faults. Raises ValueError as `check` does; nothing is changed then."""
         self.check(values)
         for name, value in values.items():
             setattr(self, name, value)
@@ -102,12 +113,14 @@ class Faults:
         self._changed = asyncio.Event()
 
     async def hold(self, line: str) -> None:
-        """Waits as long as this line hangs."""
+        """Wait while the fault `hang` applies to this line."""
         while self.hang and (self.hang == "*" or self.hang in line):
             await self._changed.wait()
 
     def failing(self, line: str) -> tuple[int, bool, str] | None:
-        """With which code this command fails, whether on standard error, and what it says; None when it does not."""
+        """Return how the fault `fails` lets this command fail: exit code, whether its text goes to standard error, and
+        the text. None if it does not.
+        """
         begin, _, rest = self.fails.partition("|")
         if not begin or not line.startswith(begin):
             return None
@@ -115,7 +128,9 @@ class Faults:
         return int(code), stream == "err", text
 
     async def before_command(self, line: str) -> float:
-        """Waits as the faults say before a line is run. The result is when it may be answered, by the loop's clock."""
+        """Wait as the faults require before a line is run. Returns the time at which it may be answered, in seconds of
+        the event loop's clock.
+        """
         await self.hold(line)
         began = asyncio.get_running_loop().time()
         late = self.dumpsys_ms * len(SERVICE_COMMANDS.findall(line))
@@ -129,7 +144,7 @@ class Faults:
 
 
 def parse_fault(text: str) -> tuple[str, FaultValue]:
-    """Name and value of `frame_ms=300`, `hang=input` or `truncate`. Raises ValueError."""
+    """Parse `frame_ms=300`, `hang=input` or `truncate` into name and value. Raises ValueError."""
     name, given, written = text.partition("=")
     known = Faults().values()
     kind = type(known.get(name))
@@ -143,5 +158,5 @@ def parse_fault(text: str) -> tuple[str, FaultValue]:
 
 
 def fault_text(name: str, value: FaultValue) -> str:
-    """What `parse_fault` reads."""
+    """Return a fault in the form that `parse_fault` reads."""
     return f"{name}={str(value).lower() if isinstance(value, bool) else value}"

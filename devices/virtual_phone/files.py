@@ -1,4 +1,6 @@
-"""The phone's files: a flat map of absolute paths. Folders exist because something lies in them or was made."""
+"""The phone's file system: a flat map of absolute paths. Folders exist because they contain something or were
+created.
+"""
 
 from __future__ import annotations
 
@@ -27,38 +29,40 @@ FIRST_FOLDERS = (
 
 @dataclass(slots=True)
 class File:
-    """Content and time of change (epoch seconds)."""
+    """A file: its content, and when it was changed (Unix seconds)."""
 
     content: bytes
     modified: int
 
 
 class FileRefused(Exception):
-    """Nothing was written; the message is the error's name in Android's words, such as "Permission denied"."""
+    """Nothing was written. The message is the error in Android's words, such as "Permission denied"."""
 
 
 @dataclass(slots=True)
 class Files:
-    """All files. `changed` is called after every change; `full` tells whether the storage takes no more."""
+    """All files of the phone. `changed` is called after every change; `full` returns whether the storage is full."""
 
     files: dict[str, File] = field(default_factory=dict)
     folders: set[str] = field(default_factory=lambda: {_plain(path) for path in FIRST_FOLDERS})
     links: set[str] = field(default_factory=set)
-    """Paths that are links; where they lead to is of no importance here."""
+    """Paths that are links; their targets do not matter here."""
     kernel: dict[str, Callable[[], bytes]] = field(default_factory=dict)
-    """What the kernel tells under these paths."""
+    """Files of the kernel such as /proc/uptime: functions that return their content, by path."""
     changed: Callable[[], None] = lambda: None
     full: Callable[[], bool] = lambda: False
 
     def read(self, path: str) -> bytes | None:
-        """The content, None when there is no such file."""
+        """Return the content of a file; None when there is no such file."""
         if (told := self.kernel.get(path)) is not None:
             return told()
         found = self.files.get(_plain(path))
         return found.content if found else None
 
     def write(self, path: str, content: bytes, *, modified: int | None = None) -> None:
-        """Makes or replaces a file. Raises FileRefused; then the old one is as it was."""
+        """Create or replace a file; `modified` is in Unix seconds, by default now. Raises FileRefused; the old file is
+        then unchanged.
+        """
         self._check(path)
         if self.is_folder(path):
             raise FileRefused(IS_FOLDER)
@@ -66,17 +70,17 @@ class Files:
         self.changed()
 
     def refusal(self, path: str) -> str:
-        """Why the shell user may not write there; empty when it may."""
+        """Return why the shell user may not write at this path; "" if it may."""
         return "" if (_plain(path) + "/").startswith(tuple(map(_plain_folder, WRITABLE))) else DENIED
 
     def make(self, path: str) -> None:
-        """Makes a folder and those above it. Raises FileRefused."""
+        """Create a folder and its parents. Raises FileRefused."""
         self._check(path)
         self.folders.add(_plain(path))
         self.changed()
 
     def move(self, source: str, target: str) -> None:
-        """Gives a file or folder that is there another name, which takes no room. Raises FileRefused."""
+        """Rename an existing file or folder. Raises FileRefused."""
         for path in (source, target):
             if self.refusal(path):
                 raise FileRefused(self.refusal(path))
@@ -93,7 +97,7 @@ class Files:
             raise FileRefused(problem)
 
     def remove(self, path: str, *, recursive: bool = False) -> bool:
-        """Removes a file, or a folder with everything in it. False when there was nothing."""
+        """Delete a file or, if `recursive`, a folder with everything in it. Returns False when there was nothing."""
         plain = _plain(path)
         gone = [name for name in self.files if name == plain or (recursive and name.startswith(plain + "/"))]
         for name in gone:
@@ -104,7 +108,7 @@ class Files:
         return bool(gone or folders)
 
     def is_folder(self, path: str) -> bool:
-        """Whether something lies in it or it was made."""
+        """Return whether the path is a folder: it contains something or was created."""
         plain = _plain(path)
         prefix = plain.rstrip("/") + "/"
         return plain == "/" or any(
@@ -112,13 +116,15 @@ class Files:
         )
 
     def names(self, path: str) -> list[str]:
-        """What lies directly in a folder, sorted."""
+        """Return the names directly in a folder, sorted."""
         prefix = _plain(path).rstrip("/") + "/"
         inside = [name[len(prefix) :] for name in (*self.files, *self.folders) if name.startswith(prefix)]
         return sorted({name.split("/", 1)[0] for name in inside if name})
 
     def stat(self, path: str) -> tuple[int, int, int]:
-        """Mode, size in bytes and time of change; all 0 when there is nothing (as STAT answers)."""
+        """Return the mode, size in bytes and modification time in Unix seconds of a path; all 0 when there is nothing
+        (like STAT).
+        """
         if path in self.links:
             return stat.S_IFLNK | 0o777, 0, 0
         found = self.files.get(_plain(path))

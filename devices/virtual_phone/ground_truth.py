@@ -1,4 +1,4 @@
-"""What really happened on the phone, for tests: read from its state, not from its pictures."""
+"""What really happened on the phone, for tests. It is read from the phone's state, not from its screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devices.virtual_phone.system_switches import TOGGLES, is_on
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """A note as saved."""
+    """A note that was saved or deleted in the Notes app."""
 
     title: str
     body: str
@@ -27,7 +27,7 @@ class SentMessage:
 
 @dataclass(frozen=True, slots=True)
 class PlacedOrder:
-    """An order that was paid; the total in cents."""
+    """An order that was paid; the total is in US cents."""
 
     items: tuple[str, ...]
     total_cents: int
@@ -35,11 +35,16 @@ class PlacedOrder:
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
-    """A snapshot.
+    """A snapshot of what has happened on the phone.
 
-    `app`, `page` and `fields` describe what is in front: the app's short name (`browser`), its page and the typed
-    text by field. `alarms` are the times that are on, `consequences` what came of pages of the hostile app, each with
-    the page.
+    - `app`: Short name of the app in front, such as `browser`.
+    - `page`: Name of its page.
+    - `fields`: Typed text by field of that page.
+    - `focus`: The focused field.
+    - `toggles`: The switches of the Settings app.
+    - `alarms`: Times of the alarms that are on.
+    - `consequences`: What pages of the hostile app have caused, as (kind, page).
+    - `dialog_answers`: Pressed dialog buttons, as "title: button".
     """
 
     app: str
@@ -62,9 +67,9 @@ class GroundTruth:
     urls: tuple[str, ...]
     alarms: tuple[str, ...]
     events: tuple[str, ...]
-    """Title, day, time and reminder of each."""
+    """Calendar events: title, day, time and reminder of each."""
     chores: tuple[str, ...]
-    """All of them in their order, as one (`chores_in_order`)."""
+    """One text with all chores in their order (see `chores_in_order`)."""
     levels: tuple[str, ...]
     """Name and value of each slider."""
     consequences: tuple[tuple[str, str], ...]
@@ -75,11 +80,15 @@ class GroundTruth:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a finger has landed on.
+    """What a touch has landed on.
 
-    `app` is the short name of the app in front, `dialog` for a pop-up over it, `system` for the lock, the shade and the
-    recent apps. `words` are what the element says and shows, `identifier` its id; a touch that nothing takes has
-    neither, and is not `taken`. A `field` to type into has no words here: what stands in it may be a code.
+    - `app`: Short name of the app in front, `dialog` for a dialog over it, or `system` for the lock screen, the
+      notification shade and the recent apps.
+    - `page`: The app's page.
+    - `words`: The element's text and description. Empty for a text field, as its content may be a code.
+    - `identifier`: The element's id.
+    - `taken`: Whether any element received the touch.
+    - `field`: Whether the element is a text field.
     """
 
     app: str
@@ -91,12 +100,12 @@ class Touched:
 
 
 def chores_in_order(names: Sequence[str]) -> str:
-    """The chores as one item, in which their order counts."""
+    """Return the chores as one text, in which their order counts."""
     return " > ".join(names)
 
 
 def truth_of(state: PhoneState) -> GroundTruth:
-    """The snapshot of a state."""
+    """Return the snapshot of a phone's state."""
     task = state.task(state.front)
     activity = task.stack[-1] if task else None
     return GroundTruth(

@@ -1,4 +1,4 @@
-"""Scenario events carried out: the screen goes on, the cable is pulled, the phone is started again."""
+"""Carries out scenario events, such as waking the screen, pulling the cable or rebooting the phone."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from devices.virtual_phone.scenario import (
 from devices.virtual_phone.state import LAUNCHER, Posted
 
 ANSWER_SECONDS = 0.2
-"""Between the command and the dark: it is answered first."""
+"""Seconds between the command and the reboot, so that the command is answered first."""
 MOST_SHOWN = 50
-"""Notifications of one app (AOSP NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
+"""Most notifications of one app (AOSP NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
 OFF_SECONDS, START_SECONDS = 5.0, 5.0
 _running: set[asyncio.Task[None]] = set()
 
 
 def reboot_soon(phone: Device) -> None:
-    """As `adb reboot` does."""
+    """Reboot the phone a moment later, like `adb reboot`."""
 
     def begin() -> None:
         # A task of its own: it ends every link, also the one that it was asked on.
@@ -57,8 +57,9 @@ def reboot_soon(phone: Device) -> None:
 
 
 async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
-    """The phone goes off for `seconds`; adbd then answers `start_seconds` before Android does, whose apps are closed
-    and whose screen is locked.
+    """Reboot the phone: it is off for `seconds`, and its adb daemon answers `start_seconds` before Android does.
+
+    Afterwards all apps are closed and the screen is locked.
     """
     state = phone.state
     phone.boot_id = str(uuid.uuid4())
@@ -69,7 +70,7 @@ async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
     phone.uiautomator.crash()
     phone.starting = True
     phone.booted = phone.event_log.now()
-    for one in state.posted:  # their apps show again what they had shown
+    for one in state.posted:  # their apps post again what they had shown
         one.posted, one.changed = int(phone.booted * 1000), 0
 
     def started() -> None:
@@ -80,7 +81,7 @@ async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
 
 
 async def happen(phone: Device, what: Happening) -> None:
-    """Lets it happen now, whatever the faults `deaf` and `effect_ms` say, and notes it in the journal."""
+    """Carry out a scenario event now, regardless of the faults `deaf` and `effect_ms`, and note it in the journal."""
     if not isinstance(what, SetFaults):  # setting a fault notes itself
         phone.journal.note(what.model_dump_json())
     match what:
@@ -126,7 +127,9 @@ async def happen(phone: Device, what: Happening) -> None:
 
 
 def post(phone: Device, what: Notify) -> None:
-    """Shows it, unless the app shows MOST_SHOWN already."""
+    """Show a notification, or update the one with the same number and tag. Ignored if the app shows `MOST_SHOWN`
+    already.
+    """
     now = int(phone.event_log.now() * 1000)
     about = None if what.seconds_ago is None else now - round(what.seconds_ago * 1000)
     made = Posted(
@@ -143,7 +146,7 @@ def post(phone: Device, what: Notify) -> None:
 
 
 def _turn(phone: Device, what: Wake | Sleep | Lock | Unlock) -> None:
-    """The screen and its lock."""
+    """Turn the screen on or off, or lock or unlock it."""
     match what:
         case Wake():
             phone.windows.wake()

@@ -1,4 +1,4 @@
-"""The record of everything that reached the phone, in the order of arrival."""
+"""The virtual phone's journal: everything that reached the phone, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ MAX_ENTRIES = 20_000
 
 @dataclass(slots=True)
 class Entry:
-    """One command.
+    """One command that reached the phone.
 
-    `kind` is `shell` or `exec` (how it came), `sync` (a file request), `jsonrpc` (a request to uiautomator2's server),
-    `substitution` (a command run out of `$(…)` or backticks: never legitimate here), `outside` (no command: a happening
-    or a fault). `line` is the whole line as it came, `argv` the one command of it. `receipt` is the value of
-    OPENGUI_RECEIPT in front of the command, or of the request's header.
-    `code` is its exit code, None
-    while it runs.
+    - `at`: When it arrived, in Unix seconds.
+    - `kind`: How it came: `shell` or `exec`, `sync` (a file request), `jsonrpc` (a request to uiautomator2's server),
+      `substitution` (a command run out of `$(…)` or backticks: never legitimate here), or `outside` (no command: a
+      scenario event or a fault).
+    - `line`: The whole line as it came.
+    - `argv`: This one command of the line.
+    - `receipt`: The value of OPENGUI_RECEIPT in front of the command, or of the request's header.
+    - `code`: The exit code; None while it runs.
     """
 
     number: int
@@ -34,20 +36,20 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The program."""
+        """The name of the program."""
         return self.argv[0] if self.argv else ""
 
 
 @dataclass(slots=True)
 class Journal:
-    """All entries. `changed` wakes whoever waits for a command."""
+    """All entries, the oldest first; of more than `MAX_ENTRIES` the oldest are dropped."""
 
     entries: list[Entry] = field(default_factory=list)
     _last: int = 0
     _waiters: set[asyncio.Future[None]] = field(default_factory=set)
 
     def add(self, kind: str, line: str, argv: tuple[str, ...], receipt: str = "") -> Entry:
-        """Notes a command that is about to run; `at` is the epoch time in seconds."""
+        """Add an entry for a command that is about to run, wake up those that wait for it, and return the entry."""
         self._last += 1
         entry = Entry(self._last, time.time(), kind, line, argv, receipt)
         self.entries.append(entry)
@@ -59,19 +61,23 @@ class Journal:
         return entry
 
     def note(self, text: str) -> None:
-        """Notes something that came from outside and is no command: a fault that was set, somebody's touch."""
+        """Add an entry for something from outside that is no command, such as a fault that was set."""
         self.add("outside", text, ("outside", text)).code = 0
 
     def named(self, *names: str) -> list[Entry]:
-        """The entries of these programs: `named("input")`."""
+        """Return the entries of these programs, for example `named("input")`."""
         return [entry for entry in self.entries if entry.name in names]
 
     def inputs(self) -> list[Entry]:
-        """Everything that touches, types or starts something: each must be there once."""
+        """Return the entries of everything that touches, types or starts something, each of which must occur only
+        once.
+        """
         return [entry for entry in self.entries if entry.name in {"input", "am", "monkey", "setText"}]
 
     async def wait_for(self, wanted: Callable[[Entry], bool], timeout: float = 10.0) -> Entry:
-        """The first entry, past or future, that is wanted. Raises TimeoutError after `timeout` seconds."""
+        """Return the first entry, past or future, for which `wanted` is true. Raises TimeoutError after `timeout`
+        seconds.
+        """
         async with asyncio.timeout(timeout):
             while True:
                 for entry in self.entries:

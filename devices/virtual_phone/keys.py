@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class KeyCode(IntEnum):
-    """The keys that this phone reacts to; others are taken and do nothing."""
+    """The keys that this phone reacts to. Others are accepted and do nothing."""
 
     HOME = 3
     BACK = 4
@@ -43,7 +43,7 @@ LAST_CODE = 316
 
 
 def key_code(text: str) -> int | None:
-    """The code of `66`, `ENTER` or `KEYCODE_ENTER`; None for no key."""
+    """Return the code of a key given as `66`, `ENTER` or `KEYCODE_ENTER`; None if there is no such key."""
     if text.isdecimal():
         return int(text) if 0 < int(text) <= LAST_CODE else None
     name = text.upper().removeprefix("KEYCODE_")

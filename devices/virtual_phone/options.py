@@ -1,4 +1,4 @@
-"""The words that start virtual phones: one set for `python -m devices.virtual_phone` and `opengui phone`.
+"""The command-line options for virtual phones, shared by `python -m devices.virtual_phone` and `opengui phone`.
 
 Nothing heavy is imported here: a program that only shows its help must not load fonts.
 """
@@ -20,7 +20,7 @@ REFERENCE_WIDTH, REFERENCE_DENSITY, DENSITY_STEP = 1080, 420, 20
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds all options. `adb` is None, unless it was named."""
+    """Add all options to the parser. `adb` is None unless it is given."""
     add = parser.add_argument
     add("--count", type=_count, default=1, metavar="N", help=said(words("virtual_phone.option.count")))
     add("--size", type=_size, default=Size(1080, 2400), metavar="WxH", help=said(words("virtual_phone.option.size")))
@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def density_for(size: Size) -> int:
-    """Dots per inch that make a screen as wide in dp as a usual one."""
+    """Return the screen density in dots per inch with which a screen of this size is as wide in dp as a usual one."""
     exact = min(size.width, size.height) * REFERENCE_DENSITY / REFERENCE_WIDTH
     return max(DENSITY_STEP, round(exact / DENSITY_STEP) * DENSITY_STEP)
 

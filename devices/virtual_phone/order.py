@@ -1,4 +1,4 @@
-"""The order of icons, rows and results: seed 0 leaves it, another seed shuffles it the same way each time."""
+"""The order of icons, rows and results: seed 0 keeps it, any other seed shuffles it reproducibly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ T = TypeVar("T")
 
 
 def shuffled(things: Sequence[T], seed: int, name: str) -> list[T]:
-    """A list in the order of this seed; `name` keeps lists of one phone apart."""
+    """Return a copy of the list, shuffled by this seed (0: not at all). Lists with different names are shuffled
+    differently.
+    """
     copy = list(things)
     if seed:
         random.Random(f"{seed} {name}").shuffle(copy)  # noqa: S311  # a layout, no secret

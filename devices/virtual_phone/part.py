@@ -1,4 +1,6 @@
-"""What the rest of the program uses of the virtual phones (see `devices.virtual`). Only `run` loads their fonts."""
+"""The functions of the virtual phones that the rest of the program uses (see `devices.virtual`). Only `run` loads
+fonts.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ __all__ = ["add_options", "process", "run"]
 
 
 def process(*, count: int, state: Path | None) -> PhoneProcess:
-    """See VirtualPhones."""
+    """Implements `devices.virtual.VirtualPhones.process`."""
     from devices.virtual_phone.process import PhoneProcess  # noqa: PLC0415 - most commands only add the options
 
     return PhoneProcess(count=count, state=state)
 
 
 async def run(options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
-    """See VirtualPhones."""
+    """Implements `devices.virtual.VirtualPhones.run`."""
     from devices.virtual_phone import runner  # noqa: PLC0415 - it loads the fonts
 
     await runner.run(options, adb=adb)

@@ -1,4 +1,6 @@
-"""The virtual phone put together: the device with its services and scenario, started, stopped and kept in a file."""
+"""The complete virtual phone: the device with its services and scenario, which can be started, stopped and stored in a
+file.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ DEFAULT_DENSITY = 420
 @with_config(ConfigDict(ser_json_bytes="base64", val_json_bytes="base64"))
 @dataclass(slots=True)
 class Document:
-    """Everything that outlives the process."""
+    """Everything about a phone that is stored in a file and outlives the process."""
 
     state: PhoneState
     files: dict[str, File] = field(default_factory=dict)
@@ -50,7 +52,7 @@ ADAPTER = TypeAdapter(Document)
 
 
 class Saver:
-    """Writes a document soon after each change, one writing at a time, and once more at the end."""
+    """Saves a document to a file soon after each change, one save at a time, and once more at the end."""
 
     def __init__(self, path: Path, document: Callable[[], Document]) -> None:
         self._path = path
@@ -60,16 +62,16 @@ class Saver:
         self._task: asyncio.Task[None] | None = None
 
     def changed(self) -> None:
-        """Something is to be saved."""
+        """Request a save because the document has changed."""
         self._dirty.set()
 
     def start(self) -> None:
-        """Saves at once and from now on."""
+        """Save at once, and after each change from now on."""
         self._dirty.set()
         self._task = asyncio.create_task(self._save_changes(), name=f"saver of {self._path.name}")
 
     async def stop(self) -> None:
-        """Saves for the last time."""
+        """Save for the last time."""
         self._closing.set()
         self._dirty.set()
         if self._task is not None:
@@ -96,7 +98,7 @@ def _save(path: Path, data: bytes) -> None:
 
 
 def load(path: Path) -> Document | None:
-    """The saved document; None when there is none or it cannot be read (it is then kept aside)."""
+    """Return the document stored in this file; None when there is none or it is invalid (the file is then renamed)."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -117,11 +119,17 @@ def _now() -> datetime:
 
 
 class VirtualPhone(Device):
-    """One phone. `async with VirtualPhone() as phone:` starts and stops it.
+    """One virtual phone. `async with VirtualPhone() as phone:` starts and stops it.
 
-    `number` makes its serial (VIRTUAL0001) and its android_id. `seed` shuffles icons, rows and results; 0 does not.
-    `faults` are set from the start, by name. `state_file` is loaded at the start and written after changes; what it
-    holds wins over the arguments above it and `dark`.
+    - `number`: Determines its serial (VIRTUAL0001) and its android_id.
+    - `size`, `density`: The screen in pixels and dots per inch.
+    - `seed`: Shuffles icons, rows and results; 0 does not.
+    - `pin`: The PIN of the lock screen; "" for none.
+    - `port`: The port of its adb daemon; 0 for any free one.
+    - `state_file`: A file that is loaded at the start and saved after changes. Its contents win over the arguments
+      above and `dark`.
+    - `faults`: Faults to set from the start, by name.
+    - `clock`: Returns the phone's date and time.
     """
 
     def __init__(
@@ -175,11 +183,13 @@ class VirtualPhone(Device):
 
     @property
     def address(self) -> str:
-        """Where `adb connect` finds it; adb then uses it as the serial."""
+        """The address for `adb connect` (host:port), which adb then uses as the serial."""
         return f"127.0.0.1:{self._adbd.port}"
 
     async def start(self) -> None:
-        """Listens, on the port it had before when that is free. Raises OSError when the port asked for is taken."""
+        """Start the adb daemon, on its previous port if that is free. Raises OSError when an explicitly requested port
+        is taken.
+        """
         try:
             await self._adbd.start(self._port)
         except OSError:
@@ -191,7 +201,7 @@ class VirtualPhone(Device):
             self._saver.start()
 
     async def stop(self) -> None:
-        """Drops all links and writes the state."""
+        """Cut all connections and save the state."""
         for timer in self._timers:
             timer.cancel()
         await self._adbd.stop()
@@ -209,7 +219,7 @@ class VirtualPhone(Device):
         await self.stop()
 
     def changed(self) -> None:
-        """Says that the state changed, so that it is saved."""
+        """Handle a change of the state by saving it soon."""
         if self._saver is not None:
             self._saver.changed()
 

@@ -1,4 +1,4 @@
-"""Virtual phones in a process of their own, started and ended by a service."""
+"""Virtual phones in a process of their own, which a service starts and ends."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ instead of 450 MB, together with what `KEPT_FRAMES` saves."""
 
 @dataclass(frozen=True, slots=True)
 class StartedPhone:
-    """A running virtual phone: its name, where adb connects to, and the URL of its control interface."""
+    """A running virtual phone: its name, the address that adb connects to, and the URL of its control interface."""
 
     name: str
     address: str
     control: str
 
     def open(self) -> PhoneControl:
-        """A client of its control interface: `async with phone.open() as control:`."""
+        """Return a client for its control interface: `async with phone.open() as control:`."""
         # Only who changes the phone from outside needs it, and it loads an HTTP client and all apps.
         from devices.virtual_phone.client import PhoneControl  # noqa: PLC0415 - see above
 
@@ -44,7 +44,10 @@ class StartedPhone:
 
 
 class PhoneProcess:
-    """Runs `python -m devices.virtual_phone`. The process ends with this one, also after a crash: its input closes."""
+    """Runs `python -m devices.virtual_phone` as a process.
+
+    It ends together with this process, even after a crash, because its standard input is then closed.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class PhoneProcess:
         dark: bool = False,
         faults: Mapping[str, FaultValue] = NO_FAULTS,
     ) -> None:
-        """`faults` are set from the start, by name."""
+        """Create the process without starting it. `faults` are set from the start, by name."""
         self.phones: tuple[StartedPhone, ...] = ()
         self._count = count
         self._arguments = ["--json", "--no-connect", "--until-input-closes"]
@@ -73,11 +76,11 @@ class PhoneProcess:
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is running."""
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> tuple[StartedPhone, ...]:
-        """Starts the phones and waits until all listen. Raises PhoneProcessFailed."""
+        """Start the phones, wait until all of them listen, and return them. Raises PhoneProcessFailed."""
         if not is_installed(Extra.VIRTUAL_PHONE):
             raise PhoneProcessFailed(
                 f"The virtual phones did not start: the extra {Extra.VIRTUAL_PHONE} is not installed."
@@ -103,7 +106,7 @@ class PhoneProcess:
         return self.phones
 
     async def stop(self) -> None:
-        """Ends the phones, which save their state; a process that does not end in time is killed."""
+        """End the phones, which save their state. A process that does not end in time is killed."""
         process, self._process = self._process, None
         self.phones = ()
         if process is None:
@@ -112,7 +115,7 @@ class PhoneProcess:
         process.stdin.close()
         try:
             async with asyncio.timeout(STOP_SECONDS):
-                # Reading what is left lets the pipes close, too.
+                # Reading the rest of the output lets the pipes close too.
                 await process.communicate()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The wire format of adb: messages of a 24-byte header and a payload.
+"""The wire format of adb: messages with a header of 24 bytes and a payload, and streams made of them.
 
 Source: AOSP packages/modules/adb/protocol.txt and adb.h. The words are little-endian 32-bit numbers.
 """
@@ -21,7 +21,7 @@ FEATURES = ("shell_v2", "cmd")
 
 
 class Command(IntEnum):
-    """The commands of adb.h, each the little-endian number of its four letters."""
+    """The commands of adb (adb.h). Each value is the little-endian number of the command's four letters."""
 
     SYNC = 0x434E5953
     CNXN = 0x4E584E43
@@ -34,7 +34,7 @@ class Command(IntEnum):
 
 
 class Auth(IntEnum):
-    """First argument of AUTH, from adb.h (ADB_AUTH_*)."""
+    """The first argument of an AUTH message, from adb.h (ADB_AUTH_*)."""
 
     TOKEN = 1
     SIGNATURE = 2
@@ -42,12 +42,12 @@ class Auth(IntEnum):
 
 
 class ProtocolFault(Exception):
-    """The other side sent something that is no adb message."""
+    """The other side sent something that is not a valid adb message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message; the meaning of both arguments depends on the command."""
+    """One adb message. The meaning of both arguments (`first`, `second`) depends on the command."""
 
     command: Command
     first: int = 0
@@ -55,15 +55,12 @@ class Message:
     payload: bytes | memoryview = b""
 
     def header(self) -> bytes:
-        """The 24 bytes in front of the payload."""
+        """Return the header of 24 bytes that precedes the payload."""
         return HEADER.pack(self.command, self.first, self.second, len(self.payload), 0, self.command ^ 0xFFFFFFFF)
 
 
 async def read_message(reader: asyncio.StreamReader) -> Message:
-    """The next message.
-
-    Raises ProtocolFault, or asyncio.IncompleteReadError when the link ends.
-    """
+    """Read the next message. Raises ProtocolFault, or asyncio.IncompleteReadError when the connection ends."""
     command, first, second, length, _checksum, magic = HEADER.unpack(await reader.readexactly(HEADER.size))
     if magic != command ^ 0xFFFFFFFF or length > MAX_PAYLOAD:
         raise ProtocolFault(f"not an adb header: command {command:#x}, length {length}")
@@ -75,21 +72,24 @@ async def read_message(reader: asyncio.StreamReader) -> Message:
 
 
 class Link(Protocol):
-    """The part of a transport that a stream needs."""
+    """The part of a connection that a stream needs."""
 
     max_payload: int
 
     async def send(self, message: Message) -> None:
-        """Sends one message and waits until the socket has room again."""
+        """Send one message and wait until the socket has room again."""
         ...
 
 
 class StreamClosed(Exception):
-    """The host closed the stream, or the link is gone."""
+    """The host (the adb server) closed the stream, or the connection is lost."""
 
 
 class Stream:
-    """A two-way byte stream. One WRTE is in flight at a time: the next waits for OKAY (AOSP protocol.txt)."""
+    """A two-way byte stream between the host (the adb server) and a service.
+
+    One WRTE message is in flight at a time: the next one waits for OKAY (AOSP protocol.txt).
+    """
 
     def __init__(self, link: Link, local: int, remote: int) -> None:
         self._link = link
@@ -101,11 +101,11 @@ class Stream:
         self._closed = False
 
     async def accept(self) -> None:
-        """Tells the host that the service exists."""
+        """Tell the host that the service exists, or that it may send more."""
         await self._link.send(Message(Command.OKAY, self._local, self._remote))
 
     async def write(self, data: bytes) -> None:
-        """Sends the bytes. Raises StreamClosed when nobody listens any more."""
+        """Send the bytes to the host. Raises StreamClosed when the stream is closed."""
         view = memoryview(data)
         for start in range(0, len(view), self._link.max_payload):
             await self._may_write.wait()
@@ -116,30 +116,30 @@ class Stream:
             await self._link.send(Message(Command.WRTE, self._local, self._remote, chunk))
 
     async def read_exactly(self, count: int) -> bytes:
-        """`count` bytes from the host. Raises StreamClosed when fewer came."""
+        """Return `count` bytes from the host. Raises StreamClosed when fewer arrive."""
         try:
             return await self._incoming.readexactly(count)
         except asyncio.IncompleteReadError:
             raise StreamClosed from None
 
     async def close(self) -> None:
-        """Ends the stream from this side, after everything written was taken."""
+        """Close the stream from this side, after the host has received everything written."""
         await self._may_write.wait()
         if not self._closed:
             self._closed = True
             await self._link.send(Message(Command.CLSE, self._local, self._remote))
 
     async def received(self, data: bytes) -> None:
-        """Takes bytes from the host and lets it send more."""
+        """Store bytes that arrived from the host, and let it send more."""
         self._incoming.feed_data(data)
         await self.accept()
 
     def acknowledged(self) -> None:
-        """The host took the last WRTE."""
+        """Handle the host's confirmation of the last WRTE message."""
         self._may_write.set()
 
     def ended(self) -> None:
-        """The host closed the stream; whoever waits on it is woken."""
+        """Handle that the host closed the stream, and wake up those that wait for it."""
         self._closed = True
         self._incoming.feed_eof()
         self._may_write.set()

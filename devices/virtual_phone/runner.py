@@ -1,4 +1,4 @@
-"""Runs virtual phones until Ctrl-C: starts them, tells where they are, and connects an adb server to them."""
+"""Runs virtual phones until Ctrl-C: starts them, prints their addresses, and connects an adb server to them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Control:
-    """A control interface of one phone over HTTP on loopback, for tests and tools in another process.
+    """The control interface of one phone: HTTP on the loopback interface, for tests and tools in other processes.
 
-    GET /truth, /journal, /frame.png, /faults, /moments; POST /faults, /happen, /moments with a JSON object;
-    DELETE /moments.
+    GET /truth, /journal, /frame.png, /faults, /moments; POST /faults, /happen, /moments with a JSON object; DELETE
+    /moments.
     """
 
     def __init__(self, phone: Device) -> None:
@@ -43,11 +43,13 @@ class Control:
 
     @property
     def url(self) -> str:
-        """Where it listens; empty before the start."""
+        """The URL on which it listens; "" before the start."""
         return self._url
 
     async def start(self, port: int = 0) -> None:
-        """Listens on loopback; port 0 takes any free one. Raises OSError when the port is taken."""
+        """Start to listen on the loopback interface; port 0 takes any free one. Raises OSError when the port is
+        taken.
+        """
         application = web.Application(middlewares=[_refuse_strangers, _explain])
         application.add_routes(
             [
@@ -69,7 +71,7 @@ class Control:
         self._url = f"http://{host}:{port}"
 
     async def stop(self) -> None:
-        """Stops listening."""
+        """Stop listening."""
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -77,7 +79,7 @@ class Control:
         return web.json_response(asdict(self._phone.truth))
 
     async def _journal(self, request: web.Request) -> web.Response:
-        """All entries; `?since=12` leaves out those up to number 12."""
+        """Return all journal entries; `?since=12` leaves out those up to number 12."""
         since = request.query.get("since", "0")
         if not (since.isascii() and since.isdigit()):
             raise web.HTTPBadRequest(text=f"since={since!r} is no number")
@@ -91,7 +93,7 @@ class Control:
         return web.json_response(self._phone.faults.values())
 
     async def _faults(self, request: web.Request) -> web.Response:
-        """Names and values of `Faults`, for example {"frame_ms": 300}."""
+        """Set faults. The body contains names and values of `Faults`, for example {"frame_ms": 300}."""
         values = await _json(request)
         try:
             self._phone.faults.set(**values)
@@ -100,7 +102,7 @@ class Control:
         return web.json_response({})
 
     async def _happen(self, request: web.Request) -> web.Response:
-        """One of `happenings`, such as {"do": "wake"}."""
+        """Carry out the scenario event in the body, such as {"do": "wake"}."""
         await happen(self._phone, HAPPENING.validate_python(await _json(request)))
         return web.json_response({})
 
@@ -108,7 +110,7 @@ class Control:
         return web.json_response([moment.model_dump(mode="json") for moment in self._phone.moments.waiting])
 
     async def _add_moment(self, request: web.Request) -> web.Response:
-        """A `Moment`, such as {"after": "input", "then": {"do": "sleep"}}."""
+        """Add the `Moment` in the body, such as {"after": "input", "then": {"do": "sleep"}}."""
         self._phone.moments.add(Moment.model_validate(await _json(request)))
         return web.json_response({})
 
@@ -118,7 +120,7 @@ class Control:
 
 
 def _dumps(value: object) -> str:
-    """JSON of text that may hold bytes that are no UTF-8 (kept as lone surrogates)."""
+    """Return JSON; the text may contain bytes that are no UTF-8 (as lone surrogates)."""
     return json.dumps(value, ensure_ascii=True)
 
 
@@ -134,7 +136,7 @@ async def _json(request: web.Request) -> dict[str, object]:
 
 @web.middleware
 async def _refuse_strangers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A page in a browser on this machine must not reach a phone: its requests carry an Origin or another Host."""
+    """Refuse requests of pages in a browser on this computer, which carry an Origin or another Host."""
     if "Origin" in request.headers or request.host.partition(":")[0] not in {"127.0.0.1", "localhost"}:
         raise web.HTTPForbidden(text="only tools on this machine may control the virtual phone")
     return await handler(request)
@@ -142,7 +144,7 @@ async def _refuse_strangers(request: web.Request, handler: Handler) -> web.Strea
 
 @web.middleware
 async def _explain(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """An object that does not fit is answered with 400 and what is wrong with it."""
+    """Answer an invalid object with 400 and what is wrong with it."""
     try:
         return await handler(request)
     except ValidationError as problem:
@@ -151,10 +153,11 @@ async def _explain(request: web.Request, handler: Handler) -> web.StreamResponse
 
 
 async def run(options: argparse.Namespace, *, adb: tuple[str, int] = LOCAL_ADB) -> None:
-    """Serves the phones of `add_options` until SIGINT or SIGTERM, or for a service until its input closes; `adb` is the
-    server when none was named.
+    """Run the phones that these options (see `add_options`) configure until SIGINT or SIGTERM or, for a service, until
+    standard input closes.
 
-    Raises OSError when a port is taken or the state's folder cannot be used.
+    `adb` is the adb server (host, port) to connect unless the options name one. Raises OSError when a port is taken or
+    the folder for the state cannot be used.
     """
     end = asyncio.Event()
     if options.until_input_closes:
@@ -201,7 +204,7 @@ async def _start(stack: AsyncExitStack, options: argparse.Namespace, number: int
 
 
 async def _connect(server: ServerAddress, phones: list[VirtualPhone]) -> None:
-    """Connects the adb server. Without one the phones run all the same: somebody else may come."""
+    """Connect the adb server. If there is none, the phones run all the same, as another one may connect."""
     problem = ""
     try:
         await ensure_running(server)
@@ -215,23 +218,25 @@ async def _connect(server: ServerAddress, phones: list[VirtualPhone]) -> None:
 
 
 async def _disconnect(server: ServerAddress, phones: list[VirtualPhone]) -> None:
-    """Takes the phones off the server's list, where they would stay as offline."""
+    """Disconnect the phones from the adb server, which would otherwise list them as offline."""
     with contextlib.suppress(PhoneError):
         for phone in phones:
             await host.ask(server, f"host:disconnect:{phone.address}")
 
 
 def _end_when_asked(end: asyncio.Event) -> None:
-    """Ctrl-C and SIGTERM set it. Where the loop takes no signals, as on Windows, Ctrl-C is a KeyboardInterrupt."""
+    """Set the event on Ctrl-C and SIGTERM. Where the loop supports no signals, as on Windows, Ctrl-C raises
+    KeyboardInterrupt.
+    """
     with contextlib.suppress(NotImplementedError):
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, end.set)
 
 
 def _watch_input(closed: asyncio.Event) -> None:
-    """Sets the event when standard input closes, as it does when the process that started this one ends.
+    """Set the event when standard input closes, as it does when the parent process ends.
 
-    A thread reads, since asyncio cannot wait for a file or /dev/null; it never keeps the process alive.
+    A thread reads it, since asyncio cannot wait for a file or /dev/null; it does not keep the process alive.
     """
     loop = asyncio.get_running_loop()
 

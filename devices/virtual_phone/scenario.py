@@ -1,5 +1,5 @@
 """Scenario events: what can happen to the phone from outside (a hand, the lock, the cable, the battery, a restart, a
-fault), at once or at its moment.
+fault), at once or at a certain request.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ class _Happening(BaseModel):
 
 
 class Wake(_Happening):
-    """The screen goes on."""
+    """Scenario event: the screen is turned on."""
 
     do: Literal["wake"] = "wake"
 
 
 class Sleep(_Happening):
-    """The screen goes off, and the phone is locked."""
+    """Scenario event: the screen is turned off, and the phone is locked."""
 
     do: Literal["sleep"] = "sleep"
 
 
 class Lock(_Happening):
-    """The lock screen; `pin` sets a PIN (empty: none)."""
+    """Scenario event: the lock screen is shown. `pin` sets a PIN (empty: none; None: as before)."""
 
     do: Literal["lock"] = "lock"
     pin: str | None = Field(default=None, pattern=r"^\d{0,16}$", repr=False)
 
 
 class Unlock(_Happening):
-    """A person unlocks the phone."""
+    """Scenario event: a person unlocks the phone."""
 
     do: Literal["unlock"] = "unlock"
 
 
 class Rotate(_Happening):
-    """The phone is turned to so many quarters."""
+    """Scenario event: the phone is rotated to this number of quarter turns."""
 
     do: Literal["rotate"] = "rotate"
     rotation: Literal[0, 1, 2, 3]
 
 
 class Resize(_Happening):
-    """The phone is folded or unfolded: another screen is used, with so many pixels."""
+    """Scenario event: the phone is folded or unfolded: it uses another screen, of this size in pixels."""
 
     do: Literal["resize"] = "resize"
     width: int = Field(ge=240, le=4096)
@@ -65,7 +65,7 @@ class Resize(_Happening):
 
 
 class PopUp(_Happening):
-    """A dialog comes up over whatever is there."""
+    """Scenario event: a dialog appears over the current screen."""
 
     do: Literal["pop_up"] = "pop_up"
     title: str
@@ -74,7 +74,7 @@ class PopUp(_Happening):
 
 
 class Hostile(_Happening):
-    """A page of the hostile app comes to the front, in one of its languages."""
+    """Scenario event: a page of the hostile app (see `apps.hostile`) comes to the front, in one of its languages."""
 
     do: Literal["hostile"] = "hostile"
     page: str
@@ -88,13 +88,13 @@ class Hostile(_Happening):
 
 
 class Turn(_Happening):
-    """The hostile app shows the next stage of its page."""
+    """Scenario event: the hostile app shows the next stage of its page."""
 
     do: Literal["turn"] = "turn"
 
 
 class Tap(_Happening):
-    """Somebody else touches the screen, in pixels."""
+    """Scenario event: another person touches the screen; the position is in pixels."""
 
     do: Literal["tap"] = "tap"
     x: Pixels
@@ -102,7 +102,7 @@ class Tap(_Happening):
 
 
 class Swipe(_Happening):
-    """Somebody else moves a finger, in pixels and milliseconds."""
+    """Scenario event: another person moves a finger from (x, y) to (to_x, to_y) in pixels, within `ms` milliseconds."""
 
     do: Literal["swipe"] = "swipe"
     x: Pixels
@@ -113,7 +113,7 @@ class Swipe(_Happening):
 
 
 class Press(_Happening):
-    """Somebody else presses a key: `HOME`, `KEYCODE_BACK` or a number."""
+    """Scenario event: another person presses a key: `HOME`, `KEYCODE_BACK` or a number."""
 
     do: Literal["press"] = "press"
     key: str
@@ -127,7 +127,9 @@ class Press(_Happening):
 
 
 class Battery(_Happening):
-    """The charge in percent, and whether the charger is in (left out: as before)."""
+    """Scenario event: the battery has this charge in percent; `charging` says whether the charger is connected (None:
+    as before).
+    """
 
     do: Literal["battery"] = "battery"
     level: int = Field(ge=0, le=100)
@@ -135,7 +137,9 @@ class Battery(_Happening):
 
 
 class Notify(_Happening):
-    """An app posts a notification; the same number and tag change the one that is there. No app shows more than 50."""
+    """Scenario event: an app posts a notification, or changes the one with the same number and tag. An app shows 50 at
+    most.
+    """
 
     do: Literal["notify"] = "notify"
     package: str
@@ -147,18 +151,18 @@ class Notify(_Happening):
     group: str = ""
     progress_of: int = 0
     seconds_ago: float | None = None
-    """How long ago that was of which it tells."""
+    """How many seconds ago the reported event was; None means now."""
 
 
 class Dismiss(_Happening):
-    """All notifications of an app are wiped away."""
+    """Scenario event: all notifications of an app are dismissed."""
 
     do: Literal["dismiss"] = "dismiss"
     package: str
 
 
 class Price(_Happening):
-    """A product of the shop costs so many cents from now on."""
+    """Scenario event: a product of the shop costs this many cents from now on."""
 
     do: Literal["price"] = "price"
     product: str
@@ -166,27 +170,29 @@ class Price(_Happening):
 
 
 class Link(_Happening):
-    """From now on the phone is open, unauthorized, offline or gone for whoever connects."""
+    """Scenario event: from now on the phone is open, unauthorized, offline or gone for adb servers."""
 
     do: Literal["link"] = "link"
     state: LinkState
 
 
 class CableOut(_Happening):
-    """The cable is pulled and comes back after `seconds`; 0 cuts the links and takes new ones at once."""
+    """Scenario event: the cable is pulled, and connected again after `seconds`; 0 only cuts the connections and
+    accepts new ones at once.
+    """
 
     do: Literal["cable_out"] = "cable_out"
     seconds: float = Field(default=0, ge=0, le=MAX_CABLE_OUT_SECONDS)
 
 
 class RestartAdbd(_Happening):
-    """The adb daemon ends with everything that runs in it, and starts again on its port."""
+    """Scenario event: the adb daemon stops with everything that runs in it, and starts again on its port."""
 
     do: Literal["restart_adbd"] = "restart_adbd"
 
 
 class Reboot(_Happening):
-    """The phone goes off for `seconds`, and adb finds it `start_seconds` before Android answers."""
+    """Scenario event: the phone is off for `seconds`; its adb daemon answers `start_seconds` before Android does."""
 
     do: Literal["reboot"] = "reboot"
     seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)
@@ -194,7 +200,7 @@ class Reboot(_Happening):
 
 
 class SetFaults(_Happening):
-    """Faults are set or taken back: names and values of `Faults`."""
+    """Scenario event: faults are set or cleared: names and values of `Faults`."""
 
     do: Literal["faults"] = "faults"
     values: dict[str, int | bool | str] = Field(min_length=1)
@@ -235,11 +241,12 @@ HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
 
 
 class Moment(BaseModel):
-    """`then` happens once, at the `times`-th request from now that holds the text `after` ("*": any).
+    """A scenario event (`then`) that happens once, at the `times`-th request from now that contains the text `after`
+    ("*": any).
 
-    A request is a shell line, `jsonrpc METHOD` to uiautomator2's server, or `sync SEND /path`. It happens when the
-    request was carried out and before its answer is sent, so the next one finds it done; with `before`, when the
-    request has come and nothing of it was done. A file request has come, and its bytes have not, in both cases.
+    A request is a shell line, `jsonrpc METHOD` to uiautomator2's server, or `sync SEND /path`. The event happens after
+    the request was carried out and before its answer is sent; with `before`, before the request is carried out. For a
+    file request it happens in both cases after the request and before the file's bytes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -251,7 +258,7 @@ class Moment(BaseModel):
 
 
 class Triggers:
-    """The moments that still wait on one phone. `happen` carries out an event."""
+    """The scenario events of one phone that wait for their request. `happen` carries out an event."""
 
     def __init__(self, journal: Journal, happen: Callable[[Happening], Coroutine[None, None, None]]) -> None:
         self._journal = journal
@@ -261,25 +268,25 @@ class Triggers:
 
     @property
     def waiting(self) -> tuple[Moment, ...]:
-        """The moments to come, `times` counted down."""
+        """The waiting events; their `times` count down."""
         return tuple(self._waiting)
 
     def add(self, moment: Moment) -> None:
-        """Waits for one more."""
+        """Add a waiting event."""
         self._waiting.append(moment)
         self._journal.note(moment.model_dump_json())
 
     def clear(self) -> None:
-        """Forgets all of them."""
+        """Delete all waiting events."""
         self._waiting.clear()
         self._journal.note("no more moments")
 
     async def came(self, line: str) -> None:
-        """A request has come: what waited for that happens, in the order it was asked for."""
+        """Carry out the events that are due `before` this request, in the order in which they were added."""
         await self._due(line, before=True)
 
     async def passed(self, line: str) -> None:
-        """A request was carried out: what waited for that happens, in the order it was asked for."""
+        """Carry out the events that are due after this request, in the order in which they were added."""
         await self._due(line, before=False)
 
     async def _due(self, line: str, *, before: bool) -> None:

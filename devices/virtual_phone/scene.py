@@ -1,6 +1,8 @@
-"""Puts the screen together: which surface is in front, its nodes, and everything painted around it.
+"""Lays out the whole screen: decides which surface is in front, builds its nodes, and paints the system's bars around
+it.
 
-The surfaces of the system are here (launcher, lock screen, PIN, recents, shade, dialogs); those of apps are in `apps`.
+The surfaces of the system are here (launcher, lock screen, PIN, recent apps, notification shade, dialogs); those of
+apps are in `apps`.
 """
 
 from __future__ import annotations
@@ -40,7 +42,14 @@ CLEAR_ALL = 76
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A laid-out screen. `root` is the active window, as uiautomator sees it; `painted` everything in order."""
+    """A laid-out screen.
+
+    - `root`: The active window, as uiautomator sees it.
+    - `package`: The package of that window.
+    - `painted`: Everything to paint, in order.
+    - `secure`: Whether the page has FLAG_SECURE.
+    - `size`: Width and height in pixels.
+    """
 
     root: Node
     package: str
@@ -51,7 +60,7 @@ class Scene:
 
 
 def compose(windows: WindowManager) -> Scene:
-    """The screen of a state."""
+    """Lay out the screen of the phone's current state."""
     state = windows.state
     size = (state.width, state.height) if state.rotation % 2 == 0 else (state.height, state.width)
     scale = Scale(state.density, _font_scale(state.settings["system"].get("font_scale", "1.0")))
@@ -103,7 +112,9 @@ def _font_scale(written: str) -> float:
 
 
 def notices(windows: WindowManager) -> list[tuple[str, str]]:
-    """What the shade shows: the last message that came."""
+    """Return what the notification shade shows, as (title, text): the last message of each conversation that came from
+    the other person.
+    """
     return [
         (talk.person, talk.lines[-1].text)
         for talk in windows.state.conversations
@@ -112,7 +123,7 @@ def notices(windows: WindowManager) -> list[tuple[str, str]]:
 
 
 def _page(windows: WindowManager, page: Page, box: Bounds, scale: Scale) -> Node:
-    """Title bar above, bottom part below, the list between them."""
+    """Lay out a page: the title bar at the top, the bottom part, and the list between them."""
     width = box.right
     bottom = box.bottom - scale.px(furniture.NAVIGATION_BAR)
     if windows.state.keyboard:
@@ -159,11 +170,14 @@ def _bar(windows: WindowManager, page: Page) -> Widget:
 def dump(
     scene: Scene, *, rotation: int, compressed: bool, hints: bool = False, told_id: Callable[[str], str] = str
 ) -> str:
-    """The screen as `uiautomator dump` writes it, on one line.
+    """Return the screen as `uiautomator dump` writes it, on one line.
 
-    Form and attribute order: AOSP frameworks/base/cmds/uiautomator, AccessibilityNodeInfoDumper.java. With
-    `compressed`, nodes without meaning are left out, as Android does for views not important for accessibility;
-    `hints` are told by uiautomator2 alone, `told_id` is what is told as an id.
+    - `compressed`: Whether nodes without meaning are left out, as Android does for views that are not important for
+      accessibility.
+    - `hints`: Whether hints are included, as by uiautomator2 only.
+    - `told_id`: Returns what is reported as the id of an element.
+
+    Form and attribute order: AOSP frameworks/base/cmds/uiautomator, AccessibilityNodeInfoDumper.java.
     """
     nodes = "".join(
         _node(node, index, scene.package, hints, told_id) for index, node in enumerate(_kept(scene.root, compressed))
@@ -173,7 +187,7 @@ def dump(
 
 
 def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recursion
-    """The node with its kept children, or only those when the node itself is left out."""
+    """Return the node with its reported children, or only these when the node itself is left out."""
     children = [kept for child in node.children for kept in _kept(child, compressed)]
     meant = node.clickable or node.checkable or node.text or node.description or node.long_clickable
     meant = meant or node.scroll or node.scrollable or node.on_move is not None
@@ -227,7 +241,7 @@ def _attribute(value: str | int | bool) -> str:  # the values of XML attributes
 
 
 def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
-    """Home: the time, icons, and the last row of them in a dock."""
+    """Build the home screen: the time and the app icons, the last row of them in a dock."""
     now = windows.clock()
     root = Node(role="android.widget.FrameLayout", bounds=box, identifier="launcher", paint=((box, Wallpaper()),))
     side = scale.px(20)
@@ -244,7 +258,7 @@ def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
     if not wide:
         root.children.append(head.place(Bounds(box.left, top, box.right, top + head_height), scale))
     columns = COLUMNS * 2 if wide else COLUMNS
-    # The last row is the dock, and full; what is left over begins the first row.
+    # The last row is the dock and is full; the remaining icons are in the first row.
     apps = [app for app in shuffled(APPS, windows.state.seed, "launcher") if app.package not in windows.state.disabled]
     rows = -(-len(apps) // columns)
     dock_top = box.bottom - scale.px(NAVIGATION_BAR + 16 + CELL)
@@ -289,7 +303,7 @@ def _icon(windows: WindowManager, app: App, box: Bounds, scale: Scale) -> Node:
 
 
 def lock_screen(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
-    """The time and how to open, or the PIN page."""
+    """Build the lock screen: the time and how to unlock, or the PIN page."""
     now = windows.clock()
     children: list[Widget] = [
         Gap(70),
@@ -335,7 +349,7 @@ def _pad(windows: WindowManager) -> list[Widget]:
 
 
 def recents(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
-    """The open apps as cards, the latest first."""
+    """Build the list of recent apps as cards, the latest first."""
     cards: list[Widget] = [
         Row(
             parts=[
@@ -353,7 +367,7 @@ def recents(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
         for task in windows.state.tasks
         if task.app in BY_KEY
     ]
-    # As many as fit above the button; the others are further down, where nobody scrolls to.
+    # Only as many as fit above the button; the list cannot be scrolled.
     room = box.bottom - scale.px(STATUS_BAR + 60 + CLEAR_ALL + NAVIGATION_BAR)
     while cards and sum(card.measure(box.right - box.left, scale) for card in cards) > room:
         cards.pop()
@@ -372,7 +386,7 @@ def _clear(windows: WindowManager) -> None:
 
 
 def shade(windows: WindowManager, box: Bounds, scale: Scale, notices: Sequence[tuple[str, str]]) -> Node:
-    """The notification shade; `notices` are titles and texts."""
+    """Build the notification shade; `notices` are (title, text) pairs."""
     rows: list[Widget] = [
         Box(
             children=[Label(title, 16, 500), Label(text, 15, colour="muted", most=2)],
@@ -394,7 +408,7 @@ def shade(windows: WindowManager, box: Bounds, scale: Scale, notices: Sequence[t
 
 
 def dialog(windows: WindowManager, shown: Dialog, box: Bounds, scale: Scale) -> Node:
-    """A pop-up in the middle, over a dimmed page."""
+    """Build a dialog in the middle of the screen, over a dimmed page."""
 
     def button(text: str) -> Widget:
         return Button(text, partial(_answer, windows, shown, text), "button1", filled=text == shown.buttons[-1])

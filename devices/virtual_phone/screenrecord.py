@@ -1,7 +1,8 @@
-"""`screenrecord --output-format=h264 … -`: the screen as H.264 on standard output, a picture whenever it has changed.
+"""The program `screenrecord --output-format=h264 … -`: writes the screen as H.264 to standard output, a picture
+whenever it has changed.
 
-As AOSP frameworks/av/cmds/screenrecord/screenrecord.cpp does: the size stays when the phone is turned, and the screen
-is shown smaller inside of it; a secure window is black. It needs PyAV (`pip install av`), and is not there otherwise.
+As in AOSP frameworks/av/cmds/screenrecord/screenrecord.cpp, the size stays when the phone is rotated, and the screen
+is shown smaller inside it; a secure window is black. It needs PyAV (`pip install av`), and does not exist without it.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from devices.virtual_phone.device import Device
 from devices.virtual_phone.protocol import Stream
 
 LOOK_S = 1 / 30
-"""Seconds between two looks at the screen."""
+"""Seconds between two checks of the screen."""
 LONGEST_S = 180.0
 """kMaxTimeLimitSec in screenrecord.cpp."""
 _RECORDING = re.compile(r"(?:exec|shell[^:]*):(screenrecord .*--output-format=h264.* -)")
 
 
 def find_recording(phone: Device, name: str) -> Service | None:
-    """The service behind a name, None when it is no recording."""
+    """Return the service that records the screen if the name asks for it; None otherwise."""
     found = _RECORDING.fullmatch(name)
     if found is None or phone.faults.no_recording or importlib.util.find_spec("av") is None:
         return None
@@ -55,7 +56,7 @@ async def _record(phone: Device, line: str, stream: Stream) -> None:
 
 
 class Encoder:
-    """Makes H.264 of pictures, each fitted into `size`, at most so many bits a second."""
+    """Encodes pictures as H.264, each fitted into `size` (width, height), with at most `bit_rate` bits per second."""
 
     def __init__(self, size: tuple[int, int], bit_rate: int) -> None:
         import av  # noqa: PLC0415 - only tests and developers have it
@@ -71,7 +72,9 @@ class Encoder:
         self._count = 0
 
     def encode(self, image: Image.Image) -> bytes:
-        """The picture as an access unit; the first has parameter sets. Blocks for some 15 ms."""
+        """Return the picture as an H.264 access unit; the first one contains the parameter sets. Blocks for some 15
+        ms.
+        """
         frame = self._picture(ImageOps.pad(image.convert("RGB"), self._size))  # type: ignore[no-untyped-call]
         frame.pts = self._count
         self._count += 1

@@ -1,4 +1,4 @@
-"""The services that a host can open: shell, exec, sync, and those of uiautomator2's server.
+"""The services of the phone that an adb server can open: shell, exec, sync, and those of uiautomator2's server.
 
 Names and framing: AOSP packages/modules/adb/SERVICES.TXT and shell_protocol.h.
 """
@@ -26,7 +26,7 @@ PACKET = struct.Struct("<BI")
 
 
 def find_service(phone: Device, name: str) -> Service | None:
-    """The service that the host asked for, None when the phone has none of that name."""
+    """Return the service with this name; None when the phone has none."""
     kind, _, argument = name.partition(":")
     flavour, *options = kind.split(",")
 
@@ -72,7 +72,7 @@ def find_service(phone: Device, name: str) -> Service | None:
 
 
 async def _run(phone: Device, line: str, kind: str) -> tuple[int, Output]:
-    """Runs a line as the phone's faults allow, and what was to happen after it."""
+    """Run a line as the phone's faults allow, and the scenario events that are due before and after it."""
     await phone.moments.came(line)
     until = await phone.faults.before_command(line)
     answer = await Interpreter(phone, COMMANDS, kind).run(line)

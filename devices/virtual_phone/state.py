@@ -13,8 +13,13 @@ ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 class Activity:
     """One open page of an app.
 
-    `fields` maps field names to typed text; `focus` is the field with the caret and `caret` its position. `scrolls`
-    maps list names to pixels scrolled. `awaited` counts what the page still waits for before it appears.
+    - `page`: The page's name.
+    - `fields`: Typed text by field name.
+    - `scrolls`: Pixels scrolled by list name.
+    - `focus`: The field with the caret.
+    - `caret`: The caret's position in that field.
+    - `all_selected`: Whether that field's whole text is selected.
+    - `awaited`: How many delays the page still waits for before it appears.
     """
 
     page: str
@@ -62,8 +67,12 @@ class Conversation:
 
 @dataclass(slots=True)
 class Posted:
-    """A notification posted by an app. `posted`, `changed` (0: never) and `about` (None: same as `posted`) are the
-    times of the post, of its last change and of the event that it reports, in milliseconds.
+    """A notification posted by an app. Times are in milliseconds.
+
+    - `progress_of`: Maximum of its progress bar; 0 for none.
+    - `posted`: When it was posted.
+    - `changed`: When it was last changed; 0 if never.
+    - `about`: When the event that it reports happened; None if that is the same as `posted`.
     """
 
     package: str
@@ -89,7 +98,7 @@ class Order:
 
 @dataclass(slots=True)
 class Alarm:
-    """An alarm of the Clock app."""
+    """An alarm of the Clock app. `time` is HH:MM."""
 
     time: str
     on: bool
@@ -107,7 +116,7 @@ class Event:
 
 @dataclass(slots=True)
 class Consequence:
-    """Something irreversible that a page caused: money paid, a message sent, files deleted."""
+    """Something irreversible that a page of the hostile app caused: money paid, a message sent, files deleted."""
 
     kind: str
     page: str
@@ -115,11 +124,11 @@ class Consequence:
 
 @dataclass(slots=True)
 class Dialog:
-    """A pop-up over everything, which any of its buttons closes. The pressed button is recorded in
-    `Phone.dialog_answers`.
+    """A dialog over everything, which any of its buttons closes. The pressed button is recorded in
+    `PhoneState.dialog_answers`.
 
-    `window` is the component that owns it, as `package/activity`; empty means the app in front. `consequences` maps
-    buttons to what they cause, if anything.
+    - `window`: The component that owns it, as `package/activity`; "" is the app in front.
+    - `consequences`: What buttons cause, if anything.
     """
 
     title: str
@@ -141,8 +150,10 @@ class Account:
 class Redesign:
     """How an app update changed what the apps show and report to accessibility.
 
-    `without_ids` hides all resource ids and `ids` is a prefix for each of them. `renamed` replaces English labels.
-    `moved` puts the button from the bottom of a page at its top.
+    - `without_ids`: Whether all resource ids are hidden.
+    - `ids`: A prefix for each resource id.
+    - `renamed`: Replacements of English labels.
+    - `moved`: Whether the button at the bottom of a page is at its top instead.
     """
 
     without_ids: bool = False
@@ -157,7 +168,7 @@ class Redesign:
 
 @dataclass(slots=True)
 class Identity:
-    """The fixed properties of one phone."""
+    """The fixed properties of one phone, such as its name, serial number and Android version."""
 
     name: str
     serial: str
@@ -284,7 +295,7 @@ class PhoneState:
     """The positions of the sliders in the calendar's settings."""
 
     def resize(self, width: int, height: int) -> None:
-        """Switch to another screen, as when a phone is unfolded."""
+        """Switch to another screen of this size in pixels, as when a phone is unfolded."""
         self.width, self.height, self.built = width, height, None
         self.folded = not self.folded
 

@@ -1,4 +1,4 @@
-"""The sync service, version 1: STAT, LIST, RECV, SEND.
+"""The file transfer service of adb (sync, version 1) with the requests STAT, LIST, RECV and SEND.
 
 Source: AOSP packages/modules/adb/SYNC.TXT and file_sync_protocol.h. Numbers are little-endian and 32 bits wide.
 """
@@ -21,7 +21,9 @@ MAX_PATH_BYTES = 1024
 
 
 async def serve_sync(phone: Device, stream: Stream) -> None:
-    """Answers requests until QUIT or the end of the stream. Faults and moments know a request as `sync SEND /path`."""
+    """Answer file requests until QUIT or the end of the stream. Faults and scenario events know a request as `sync
+    SEND /path`.
+    """
     files = phone.files
     while True:
         request, length = REQUEST.unpack(await stream.read_exactly(REQUEST.size))

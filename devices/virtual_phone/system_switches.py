@@ -1,4 +1,4 @@
-"""The switches of the Settings app, each kept where Android keeps it (AOSP android.provider.Settings)."""
+"""The switches of the Settings app. Each is stored where Android stores it (AOSP android.provider.Settings)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from devices.virtual_phone.state import PhoneState
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A switch: its name here, its title, its icon, and the table, name and two values behind it."""
+    """A switch of the Settings app: its name, title and icon, and the table, key and two values of the setting behind
+    it.
+    """
 
     name: str
     title: str
@@ -35,13 +37,13 @@ BY_NAME = {toggle.name: toggle for toggle in TOGGLES}
 
 
 def is_on(state: PhoneState, name: str) -> bool:
-    """Whether the switch is on."""
+    """Return whether the switch with this name is on."""
     toggle = BY_NAME[name]
     return state.settings[toggle.table].get(toggle.key, toggle.off) == toggle.on
 
 
 def switch(state: PhoneState, name: str, *, on: bool) -> None:
-    """Moves the switch. Aeroplane mode turns the radios off, as on a real phone."""
+    """Turn the switch with this name on or off. Aeroplane mode also turns the radios off, as on a real phone."""
     toggle = BY_NAME[name]
     state.settings[toggle.table][toggle.key] = toggle.on if on else toggle.off
     if name == "airplane" and on:

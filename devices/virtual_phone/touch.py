@@ -1,4 +1,4 @@
-"""Fingers and keys: what a touch or a key press does to the screen that is shown."""
+"""Touches and keys: what they do to the screen that is shown."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ EDGE = 24
 """Width in dp of the edges where gestures begin (config_backGestureInset)."""
 HOLD_MS = 600
 SLID_SHARE = 0.4
-"""Of its width: how far something is taken to the side that does something then."""
+"""Share of its width by which an element must be slid sideways to act."""
 MOST_TOUCHES: Final = 1000
-"""How many touches are remembered: a phone may run for weeks."""
+"""Number of touches that are remembered, as a phone may run for weeks."""
 
 
 class Hand:
-    """Applies inputs to the phone. `scene` gives the screen as it is now."""
+    """Applies touches, key presses and typed text to the phone. `scene` returns the current screen."""
 
     def __init__(self, windows: WindowManager, scene: Callable[[], Scene]) -> None:
         self._windows = windows
@@ -39,11 +39,13 @@ class Hand:
         """
 
     def tap(self, point: Point) -> None:
-        """A short touch."""
+        """Touch the screen briefly at this point."""
         self._touch(point, long=False)
 
     def drag(self, start: Point, end: Point) -> None:
-        """A finger that stays until what lies under it is held, then moves and lets go of it."""
+        """Press long at `start`, move what is there to `end`, and release it. If nothing there can be dragged, swipe
+        instead.
+        """
         node = self._scene().root.at(start, lambda node: node.on_drop is not None)
         if node is not None and node.on_drop is not None and not self._blocked():
             self._remember(node)
@@ -52,7 +54,9 @@ class Hand:
             self.swipe(start, end, LONG_PRESS_MS)
 
     def swipe(self, start: Point, end: Point, duration_ms: int) -> None:
-        """A finger moved in a straight line; one that stays in place is a tap or a long press."""
+        """Move a finger in a straight line within `duration_ms` milliseconds. If it stays in place, it is a tap or a
+        long press.
+        """
         scale = Scale(self._windows.state.density)
         slop = scale.px(TOUCH_SLOP)
         if abs(start.x - end.x) <= slop and abs(start.y - end.y) <= slop:
@@ -80,7 +84,7 @@ class Hand:
                 self._scroll(start, moved)
 
     def _gesture(self, start: Point, end: Point, duration_ms: int) -> bool:
-        """Whether a finger that came in from an edge meant Back, Home or Recents (AOSP EdgeBackGestureHandler)."""
+        """Handle a swipe from an edge as Back, Home or Recents if it is one (AOSP EdgeBackGestureHandler)."""
         width, height = self._scene().size
         edge = Scale(self._windows.state.density).px(EDGE)
         across, up = end.x - start.x, start.y - end.y
@@ -94,7 +98,7 @@ class Hand:
         return True
 
     def press(self, code: int) -> None:
-        """One key, down and up."""
+        """Press and release the key with this code."""
         windows = self._windows
         match code:
             case KeyCode.WAKEUP:
@@ -129,12 +133,12 @@ class Hand:
                 self._edit(code)
 
     def select_all(self) -> None:
-        """Ctrl+A."""
+        """Select the whole text of the focused field (Ctrl+A)."""
         if self._windows.activity is not None:
             self._windows.activity.all_selected = bool(self._windows.activity.focus)
 
     def type(self, text: str) -> None:
-        """Text at the caret of the focused field; without one it is lost, as on a real phone."""
+        """Insert text at the caret of the focused field. Without a focused field it is lost, as on a real phone."""
         state = self._windows.state
         if state.locked and state.asking_pin:
             for digit in filter(str.isdigit, text):
@@ -150,12 +154,12 @@ class Hand:
         page.caret += len(text)
 
     def compose(self, text: str) -> None:
-        """Letters that the keyboard keeps for a syllable."""
+        """Add letters to those that the keyboard holds for composing, until Enter is pressed."""
         if self._windows.activity is not None and self._windows.activity.focus:
             self._windows.state.composed += text
 
     def replace(self, text: str) -> None:
-        """Replaces what the focused field holds."""
+        """Replace the content of the focused field."""
         page = self._windows.activity
         if page is not None and page.focus:
             page.fields[page.focus] = text
@@ -197,7 +201,7 @@ class Hand:
             node.on_tap()
 
     def _slide(self, start: Point, end: Point) -> bool:
-        """Whether a finger took something to the side that does something then: a knob, or a row of a list."""
+        """Handle a sideways swipe on an element that reacts to it, such as a list row, if it is one."""
         node = self._scene().root.at(start, lambda node: node.on_slide is not None)
         if node is None or node.on_slide is None or abs(end.x - start.x) <= 2 * abs(end.y - start.y):
             return False
@@ -216,7 +220,7 @@ class Hand:
             self.touched.append(Touched(app, page, taken=False))
             return
         field = node.role.endswith("EditText")
-        # Of a field what the app calls it: what was typed into it stands in no record.
+        # For a field only the app's name for it, so that typed text is not recorded.
         walked = [(node.hint,)] if field else [(each.text, each.description) for each in node.walk()]
         said = tuple(words for pair in walked for words in pair if words)
         self.touched.append(Touched(app, page, said, node.identifier, field=field))
@@ -241,7 +245,7 @@ class Hand:
             self._windows.focus(names[index % len(names)])
 
     def _enter(self) -> None:
-        """A new line in a field of several lines; else the field's action, which closes the keyboard."""
+        """Press Enter: a new line in a multi-line field; otherwise the field's action, which closes the keyboard."""
         focused = next((node for node in self._fields() if node.focused), None)
         if focused is None:
             return

@@ -1,4 +1,4 @@
-"""The process on the phone: `app_process` with the jar, and HTTP on port 9008 as long as it runs.
+"""uiautomator2's server on the phone: `app_process` with its jar, and HTTP on port 9008 while it runs.
 
 Paths and answers: uiautomator2 3.7 (uiautomator2/core.py); errors: JSON-RPC 2.0 with Java's exception as message.
 """
@@ -29,7 +29,7 @@ REGISTERED = "java.lang.IllegalStateException: UiAutomationService already regis
 
 
 class MethodFailed(Exception):
-    """An error answer: code and Java's words."""
+    """A method failed and is answered with an error: the code, and the message in Java's words."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,9 @@ class MethodFailed(Exception):
 
 
 def find_automation(phone: Device, name: str) -> Service | None:
-    """The service behind a name, None when it is none of the server's or the server does not run."""
+    """Return the service with this name if it is the server's start or its HTTP port; None otherwise, or if the server
+    does not run.
+    """
     if name.startswith("shell:") and MAIN_CLASS in name:
         return partial(_run, phone)
     if name == SERVICE and phone.uiautomator.running:

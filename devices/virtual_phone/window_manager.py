@@ -17,10 +17,10 @@ Later = Callable[[float, Callable[[], None]], None]
 
 
 class WindowManager:
-    """Changes the phone's state for apps, which use it to build their pages and to react to input."""
+    """Changes the phone's state on behalf of its apps, which use it to build their pages and to react to input."""
 
     def __init__(self, state: PhoneState, faults: Faults, later: Later, clock: Callable[[], datetime]) -> None:
-        """`later(seconds, what)` calls `what` after some time and then redraws the screen."""
+        """Create the manager. `later(seconds, what)` calls `what` after some time and then redraws the screen."""
         self.state = state
         self.faults = faults
         self.clock = clock
@@ -28,7 +28,7 @@ class WindowManager:
 
     @property
     def task(self) -> Task | None:
-        """The app in front; None at the launcher."""
+        """The open app in front; None at the launcher."""
         return None if self.state.front == LAUNCHER else self.state.task(self.state.front)
 
     @property
@@ -39,7 +39,7 @@ class WindowManager:
 
     @property
     def page(self) -> Activity:
-        """The page in front, for an app that knows that it is in front."""
+        """The page in front. Only for an app that is certainly in front."""
         assert self.activity is not None
         return self.activity
 
@@ -68,7 +68,7 @@ class WindowManager:
         self._front(task)
 
     def show(self, app: str, page: str, **arguments: str) -> Activity:
-        """Open a page of an app, as an intent does."""
+        """Open a page of an app, as an intent does, and return it."""
         task = self.state.task(app) or Task(app, [Activity(MAIN)])
         activity = Activity(page, dict(arguments))
         self._load(activity, self.faults.app_ms)
@@ -80,7 +80,7 @@ class WindowManager:
         return activity
 
     def open(self, page: str, **arguments: str) -> Activity:
-        """Open a page of the app in front."""
+        """Open another page of the app in front, and return it."""
         assert self.task is not None
         return self.show(self.task.app, page, **arguments)
 
@@ -91,7 +91,9 @@ class WindowManager:
         self.task.stack = [Activity(page, dict(arguments))]
 
     def back(self) -> None:
-        """Handle the Back key: it closes the shade or recents, dialog, keyboard, PIN page or page, in this order."""
+        """Handle the Back key: close the notification shade or the recent apps, else a dialog, the keyboard, the PIN
+        page, or the page in front.
+        """
         state = self.state
         if state.shade or state.recents:
             state.shade = state.recents = False
@@ -105,7 +107,7 @@ class WindowManager:
             self.close_page()
 
     def close_page(self) -> None:
-        """Close the page; closing the last one returns to the launcher."""
+        """Close the page in front. Closing the last page of an app returns to the launcher."""
         self.hide_keyboard()
         if self.task is None:
             return
@@ -152,7 +154,7 @@ class WindowManager:
         size: float = 16,
         radius: float = 14,
     ) -> Field:
-        """Return a text field of the page in front."""
+        """Return a text field of the page in front, with its current content; see `Field` for the arguments."""
         page = self.page
         return Field(
             name,
@@ -201,7 +203,7 @@ class WindowManager:
         self.lock()
 
     def lock(self, pin: str | None = None) -> None:
-        """Show the lock screen; `pin` sets a PIN (empty: none)."""
+        """Show the lock screen. `pin` sets a PIN ("": none; None: keep the current one)."""
         self.hide_keyboard()
         if pin is not None:
             self.state.pin = pin
@@ -210,7 +212,7 @@ class WindowManager:
         self.state.pin_typed = ""
 
     def swipe_up_to_unlock(self) -> None:
-        """Handle the unlock gesture on the lock screen."""
+        """Handle the unlock gesture on the lock screen: unlock the phone, or show the PIN page if there is a PIN."""
         if self.state.pin:
             self.state.asking_pin = True
         else:
@@ -228,7 +230,7 @@ class WindowManager:
             self.state.pin_typed = ""
 
     def load_page(self, activity: Activity) -> None:
-        """Delay a page from the network by the milliseconds of the fault `page_ms`."""
+        """Delay this page by the milliseconds of the fault `page_ms`, as if it came from the network."""
         self._load(activity, self.faults.page_ms)
 
     def _load(self, activity: Activity, milliseconds: int) -> None:

@@ -1,1 +1,1 @@
-"""The record in a PostgreSQL database, version 15 or newer. Imported only if `DATABASE_URL` is set."""
+"""The store in a PostgreSQL database, version 15 or newer. Imported only if `DATABASE_URL` is set."""

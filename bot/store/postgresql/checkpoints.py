@@ -1,4 +1,4 @@
-"""The graphs' checkpoints for a record in PostgreSQL: LangGraph's own tables in the same database."""
+"""LangGraph checkpoints in PostgreSQL, in LangGraph's own tables in the same database as the store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ CHECKPOINT_TABLES: Final = ("checkpoint_writes", "checkpoint_blobs", "checkpoint
 
 
 class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
-    """The checkpoints in PostgreSQL. The base class keeps all checkpoints of a thread; this one removes old ones."""
+    """LangGraph checkpoints in PostgreSQL. The base class keeps all checkpoints of a thread; this one deletes old
+    ones.
+    """
 
     def __init__(self, pool: AsyncConnectionPool[AsyncConnection[DictRow]], server: Server) -> None:
         super().__init__(pool, serde=serializer())
@@ -36,7 +38,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         self._writes = PatientWrites(f"{server.name} (checkpoints)", server.explained)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the last checkpoint of a thread."""
+        """Return the last checkpoint of a thread; None if it has none. Waits while the server is unreachable."""
 
         async def read() -> CheckpointTuple | None:
             with self._server.explained():
@@ -47,7 +49,9 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a node has written, unless the next checkpoint will contain it a moment later."""
+        """Save a node's writes if they contain an interrupt, answer or error. Plain output is skipped: the next
+        checkpoint contains it a moment later.
+        """
         if is_pending(writes):
             await self._writes.keep(
                 lambda: super(PostgresCheckpoints, self).aput_writes(config, writes, task_id, task_path)
@@ -60,7 +64,9 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; every few steps remove the earlier ones."""
+        """Save a checkpoint and return the config that refers to it. Every `PRUNE_EVERY` steps the earlier ones are
+        deleted.
+        """
         kept = Checkpoint(**checkpoint)
         # Texts of the state are in a JSON column, which cannot store NUL.
         kept["channel_values"] = {
@@ -75,7 +81,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         return saved
 
     async def size(self) -> int:
-        """Bytes that the checkpoints take on the disk."""
+        """Return how many bytes the checkpoints take on the disk. Raises StoreError."""
         with self._server.explained():
             async with self._cursor() as cursor:
                 await cursor.execute(_SIZE, (list(CHECKPOINT_TABLES),))
@@ -83,7 +89,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         return int(row["size"]) if row else 0
 
     async def forget(self, task: str) -> None:
-        """Delete the checkpoints of a task and its runs."""
+        """Delete the checkpoints of a task, of its runs and of its team members."""
         await self._writes.keep(lambda: self._forget(task))
 
     async def _try_out(self) -> None:
@@ -97,8 +103,10 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
 
 @asynccontextmanager
 async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[PostgresCheckpoints]:
-    """Yield the checkpoints in this database. For a process that `owns` the record they only work while it does,
-    because the next owner continues the same threads. Raises StoreError if they cannot be used.
+    """Context manager that yields the checkpoints in this database. Raises StoreError if they cannot be used.
+
+    With `owns` they work only while this process owns the database (see `bot.store.postgresql.server`), because the
+    next owner continues the same threads.
     """
     server = Server(url)
     pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(

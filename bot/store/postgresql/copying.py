@@ -1,4 +1,4 @@
-"""Copies the whole record between SQLite files and PostgreSQL, to move it and for backups."""
+"""Copies the store and the checkpoints between SQLite files and PostgreSQL, to move them and for backups."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ THREADS: Final = "checkpoints"
 
 
 async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
-    """Copy SQLite files in `folder` to the database at this address, which must be empty unless `replaces` is set. No
-    service may use the record meanwhile.
+    """Copy the SQLite files in `folder` to the PostgreSQL database at this address, and return the number of rows per
+    table.
 
-    The rows are copied in one transaction; the record is unchanged until it ends. Raises StoreError.
+    The database must be empty unless `replaces` is set, and no service may use it meanwhile. The rows are copied in
+    one transaction, so the database is unchanged until it ends. Raises StoreError.
     """
     server = Server(url)
     database = await PostgresDatabase.open(url, owns=True)
@@ -59,8 +60,10 @@ async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
 
 
 async def copy_out(url: str, folder: Path) -> Counts:
-    """Copy the database at this address, as it is at one moment, to new SQLite files in `folder`. The checkpoints are
-    copied first: as after a crash, the record may then be slightly newer than they are.
+    """Copy the PostgreSQL database at this address, as of one moment, to new SQLite files in `folder`. Returns the
+    number of rows per table. Raises StoreError.
+
+    The checkpoints are copied first: as after a crash, the store may then be slightly newer than they are.
     """
     server = Server(url)
     async with open_checkpoints(url) as source, open_in_files(folder) as target:

@@ -1,4 +1,4 @@
-"""A PostgreSQL database with one connection that writes, one transaction at a time, and one that reads."""
+"""A PostgreSQL database with one connection for writing, one transaction at a time, and one for reading."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Result = TypeVar("Result")
 
 
 class PostgresDatabase:
-    """The database (`bot.store.connection.Database`) on a PostgreSQL server. Transactions are serializable, as in
+    """A database (`bot.store.connection.Database`) on a PostgreSQL server. Transactions are serializable, as in
     SQLite.
     """
 
@@ -72,15 +72,16 @@ class PostgresDatabase:
         stand_by: Callable[[str], None] | None = None,
         patience: float = 0.0,
     ) -> PostgresDatabase:
-        """Connect, and migrate the schema with `known`, by default this program's migrations. A process that acts on
-        the record must own it (`owns`), and is then the only one that does; `files` are its files that belong to the
-        record.
+        """Connect to the database and migrate its schema with `known`, by default this program's migrations.
 
-        `when_lost` is called if another process takes the record while this one is cut off; by default it ends the
-        process. An unreachable server, or another owner, is waited for up to `patience` seconds; with `stand_by`
-        another owner is waited for without limit, and its name is passed to `stand_by` repeatedly.
+        - `owns`: Become the only service that works with the database; required for a process that acts on it.
+        - `files`: Names of the files in the data directory that belong to it.
+        - `when_lost`: Called if another process takes the database while this one is cut off; by default it ends the
+          process.
+        - `stand_by`: If given, another owner is waited for without limit, and this is called repeatedly with its name.
+        - `patience`: Seconds to wait for an unreachable server or, without `stand_by`, another owner.
 
-        Raises StoreTooOld, StoreTooNew or StoreError, in which case the database is unchanged.
+        Raises StoreTooOld, StoreTooNew or StoreError; the database is then unchanged.
         """
         server = Server(url)
         database = cls(server, owns=owns, when_lost=when_lost)
@@ -120,11 +121,13 @@ class PostgresDatabase:
         await self._writer.close()
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Read committed data."""
+        """Read committed data. Waits up to `patience` seconds for an unreachable server. Raises StoreError."""
         return await self.read(lambda source: source.fetch(statement, values), patience=patience)
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several reads in one visit to the connection's thread; `work` must await nothing else."""
+        """Run several reads in one visit to the connection's thread and return the result of `work`, which may await
+        nothing but statements. Waits up to `patience` seconds for an unreachable server. Raises StoreError.
+        """
         return await patiently(lambda: self._read(work), seconds=patience)
 
     async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
@@ -133,7 +136,11 @@ class PostgresDatabase:
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run `work` in a transaction and return its result once that is on the disk."""
+        """Run `work` in a transaction and return its result after the commit; see `Database.write`.
+
+        Raises StoreUnsure if the connection was lost during the commit and its outcome is still unknown, another
+        StoreError, or what `work` raises.
+        """
         fate: _Fate[Result] = _Fate()
         try:
             return await patiently(lambda: self._write(work, fate), seconds=patience)
@@ -143,31 +150,36 @@ class PostgresDatabase:
             raise
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
+        `write`.
+        """
         return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
-        """Like `write`, for `work` that returns what it removes; the engine leaves as little of that as it can on
-        the disk. The server keeps what is removed until it vacuums, and in its log as long as it keeps that.
+        """Like `write`, for deletions: `work` returns what it deleted.
+
+        The server keeps the deleted data until it vacuums, and in its write-ahead log as long as it keeps that.
         """
         return await self.write(work)
 
     async def size(self) -> int:
-        """Return the bytes of the database on the disk, including the checkpoints."""
+        """Return the size of the database on the disk in bytes, including the checkpoints."""
         return int((await self.fetch("SELECT pg_database_size(current_database())"))[0][0])
 
     @property
     def trouble(self) -> str:
-        """Why writing fails at the moment, in the engine's words; "" if it works, or was not tried."""
+        """Why writing fails at the moment, in the server's words; "" if it works or was not tried yet."""
         return self._writable.trouble
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is certain that no other service is using the record now."""
+        """Whether it is certain that no other service is using the database now. Always true if this process does not
+        own it.
+        """
         return not self._owns or self._writer.is_sure
 
     async def answers(self) -> bool:
-        """Whether the server answers now, and the record is still this service's."""
+        """Return whether the server answers now and the database still belongs to this service."""
         try:
             with self._server.explained():
                 await self._writer.run(say_something)
@@ -176,7 +188,7 @@ class PostgresDatabase:
         return self.is_ours
 
     async def probe(self) -> None:
-        """While writing fails, try whether it works again, since those who wait do not write."""
+        """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         if self.trouble:
             with suppress(StoreError):
                 await self._write(come_and_go, _Fate())
@@ -261,9 +273,9 @@ class PostgresDatabase:
 class _Fate(Generic[Result]):
     """The outcome of a transaction, even if the connection was lost during its COMMIT.
 
-    Each transaction of an owner writes its number into the record, so the number shows later whether it was committed,
-    whatever happened to the server. By the time a new connection owns the record, the old one's transaction has ended,
-    because the server has released its lock.
+    Each transaction of an owner writes its number into the database, so the number shows later whether it was
+    committed, whatever happened to the server. By the time a new connection owns the database, the old one's
+    transaction has ended, because the server has released its lock.
     """
 
     def __init__(self) -> None:
@@ -297,7 +309,7 @@ class _Fate(Generic[Result]):
 
 
 def run_on(connection: Connection) -> Run:
-    """Return a function that runs statements on this connection; it raises StoreConflict for a violated constraint."""
+    """Return a function that runs statements on this connection. It raises StoreConflict for a violated constraint."""
 
     def run(statement: str | Statement, values: Values) -> list[Row]:
         text = statement if isinstance(statement, str) else POSTGRESQL.text(statement)
@@ -317,14 +329,18 @@ def _without_nul(values: Values) -> Values:
 
 
 def end_process() -> None:
-    """End this process at once, because another one has taken over the record and this one's knowledge is outdated."""
+    """End this process at once with exit code `LOST`, because another one has taken over the database and this one's
+    data is outdated.
+    """
     logger.critical("Another service has taken over the record. This one exits, so that nothing is done twice.")
     logging.shutdown()
     os._exit(LOST)
 
 
 def without_nul(value: Value) -> Value:
-    """Replace NUL in a value, also in JSON's escaped form, because PostgreSQL texts cannot contain it."""
+    """Return the value with NUL characters replaced, also in JSON's escaped form, because PostgreSQL texts cannot
+    contain them.
+    """
     if not isinstance(value, str):
         return value
     return _NUL_IN_JSON.sub(r"\1\\ufffd", value.replace("\0", "\ufffd"))

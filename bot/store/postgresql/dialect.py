@@ -27,25 +27,27 @@ _DIALECT: Final = _Dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's
 
 
 class PostgreSQL:
-    """The SQL engine (`bot.store.engine.Engine`) of PostgreSQL."""
+    """The SQL dialect (`bot.store.engine.Engine`) of PostgreSQL."""
 
     @lru_cache(maxsize=1024)  # noqa: B019 - there is one
     def text(self, statement: Statement) -> str:
-        """The SQL text of a statement, with named parameters."""
+        """Return the SQL text of a statement, with named parameters."""
         return str(statement.compile(dialect=_DIALECT))
 
     @cache  # noqa: B019 - the same
     def schema(self) -> str:
-        """The script that creates the whole schema in an empty database, including the word index of facts."""
+        """Return the SQL script that creates the whole schema in an empty database."""
         return "".join(f"{statement};\n" for statement in (*_functions(), *tables_script(_DIALECT)))
 
     def any_of(self, words: Collection[str]) -> str:
-        """The parameter of `FactsWith` that matches any of these words; without words nothing matches."""
+        """Return the value of the parameter of `FactsWith` that matches any of these words. Without words it matches
+        nothing.
+        """
         return json.dumps([word.casefold() for word in words])
 
     def forget_words(self) -> Sequence[str]:
-        """The statements that remove all traces of deleted facts from the word index. Facts are looked through
-        without an index: a person has few.
+        """Return no statements: there is no word index of facts here. They are searched without one, as a person has
+        few.
         """
         return ()
 

@@ -1,4 +1,6 @@
-"""One connection to the PostgreSQL server in a thread of its own; an owner's also keeps the record owned."""
+"""One connection to the PostgreSQL server in a thread of its own. An owner's connection also keeps the database
+owned.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ Result = TypeVar("Result")
 
 
 class Line:
-    """A connection to the server that is replaced when it is lost."""
+    """A connection to the server that is opened again when it is lost."""
 
     def __init__(self, server: Server, name: str, *, read_only: bool = False, owns: bool = False) -> None:
         self._server = server
@@ -46,20 +48,25 @@ class Line:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the server answered recently enough to be certain that nobody else acts on the record."""
+        """Whether the server answered recently enough to be certain that no other process acts on the database."""
         return seconds_since_boot() < self._sure_until
 
     async def run(self, work: Callable[[Connection], Result]) -> Result:
-        """Run `work` with the connection, in its thread. A cancelled caller does not interrupt it; if the connection
-        was lost, `work` is run again with a new one.
+        """Run `work` with the connection, in its thread, and return the result.
+
+        Cancelling the caller does not interrupt it. If the connection was lost, `work` is run again with a new one.
+        Raises what `work` raises, and psycopg.Error or StoreError if the server cannot be reached.
         """
         done = asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, self._work, work)
         done.add_done_callback(lambda done: done.cancelled() or done.exception())  # also if its caller has gone
         return await asyncio.shield(done)
 
     async def claim(self, files: Sequence[str], when_lost: Callable[[], None]) -> None:
-        """Take ownership of the record, with these `files`, once no former owner acts on it any more. `when_lost` is
-        called if another process takes it later. Raises psycopg.Error, and StoreError like `Server.connect`.
+        """Take ownership of the database, once no former owner acts on it any more, and keep it in a background
+        thread.
+
+        `files` are names of this service's files that belong to the database. `when_lost` is called if another process
+        takes it later. Raises psycopg.Error, and StoreError like `Server.connect`.
         """
         owner = f"{PROCESS} {token_hex(8)}"
         await self.run(lambda connection: _claim(connection, owner, json.dumps([*files])))
@@ -68,7 +75,7 @@ class Line:
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
-        """Close the connection once its work is done. Safe to call twice."""
+        """Close the connection after its current work, and give up ownership. Safe to call twice."""
         if self._ending.is_set():
             return
         self._ending.set()
@@ -105,7 +112,7 @@ class Line:
             except StoreLost:
                 when_lost()
             except (psycopg.Error, StoreError):
-                pass  # whoever needs the connection gets the error
+                pass  # the next user of the connection gets the error
             except RuntimeError:
                 return  # it was closed in the meantime
 
@@ -113,7 +120,7 @@ class Line:
         if self._connection is not None:
             if self._owner and not self._connection.closed:
                 with suppress(psycopg.Error):
-                    self._connection.execute(_LEAVE)  # so that nobody has to wait
+                    self._connection.execute(_LEAVE)  # so that the next owner need not wait
             self._connection.close()
             self._connection = None
 

@@ -1,7 +1,8 @@
 """Migrates a PostgreSQL database to this program's schema.
 
-The table `opengui_schema` marks our databases. Its only row has the version, the owner of the record, that service's
-name, its files that belong to the record, and the number of the owner's last transaction.
+The table `opengui_schema` marks the program's databases. Its only row contains the schema version, the id of the
+process that owns the database, that service's name, its files that belong to the database, and the number of the
+owner's last transaction.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def migrations() -> Migrations:
 
 
 def require_version(connection: psycopg.Connection[Any], name: str) -> None:
-    """Check that the schema has the newest version known here. Raises StoreTooNew, and psycopg.Error if there is no
-    schema of ours.
+    """Check that the schema has the newest version that this program knows.
+
+    Raises StoreTooNew for any other version, and psycopg.Error if the database does not have this program's schema.
     """
     version = int(connection.execute("SELECT version FROM opengui_schema").fetchall()[0][0])
     if version != (newest := migrations()[-1][0]):
@@ -43,10 +45,10 @@ def require_version(connection: psycopg.Connection[Any], name: str) -> None:
 
 
 def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -> None:
-    """Apply the missing ones of `known` in one transaction with the version, all or none.
+    """Apply those of the migrations `known` that are missing, all or none, in one transaction.
 
-    Raises StoreTooOld if the schema contains another program's tables, StoreTooNew if they are from a later version,
-    and psycopg.Error; the database is then unchanged.
+    `name` is what error messages call the database. Raises StoreTooOld if the schema contains another program's
+    tables, StoreTooNew if it is from a later version, and psycopg.Error; the database is then unchanged.
     """
     newest = known[-1][0]
     with connection.transaction():

@@ -1,15 +1,15 @@
-"""The PostgreSQL server: its address, how to connect to it, and who owns the record.
+"""The PostgreSQL server: its address, how to connect to it, and which service owns the database.
 
-One service at a time owns the record, and acts only while it is certain of that:
+One service at a time owns the database, and acts only while it is certain of that:
 
-1. The owner holds an advisory lock, which belongs to its connection, and queries the server on that connection every
-second. If it is silent for SILENT_S, because it hangs or was cut off, the server ends the connection
-(`idle_session_timeout`) and with it the lock. A statement in progress ends within STATEMENT_S. 2. After an answer the
-owner relies on the record for SURE_S, by its own clock, from the moment of the query. A new holder of the lock waits
-that long before it acts, so that the former owner no longer relies on the record, however its connection ended. An
-owner that ends properly says so, and is not waited for. 3. The new owner records its ownership and ends the former
-one's remaining connections. Every new connection asks for the lock and checks who owns the record, so a former owner
-can no longer write.
+1. The owner holds an advisory lock, which belongs to its connection, and queries the server on that connection about
+   every second. If it is silent for `SILENT_S`, because it hangs or was cut off, the server ends the connection
+   (`idle_session_timeout`) and with it the lock. A statement in progress ends within `STATEMENT_S`.
+2. After an answer, the owner counts on owning the database for `SURE_S`, by its own clock, from the moment of the
+   query. A new holder of the lock waits that long before it acts, so that by then the former owner has stopped,
+   however its connection ended. An owner that ends properly records that, and is not waited for.
+3. The new owner records its ownership and ends the former one's remaining connections. Every new connection asks for
+   the lock and checks who owns the database, so a former owner can no longer write.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ BEAT_S: Final = 0.75
 SILENT_S: Final = 3
 """Seconds of silence after which the server ends the owner's connection."""
 SURE_S: Final = 3.0
-"""Seconds after an answer during which nobody else begins to act."""
+"""Seconds after an answer during which no other process begins to act on the database."""
 STATEMENT_S: Final = 5
 """Seconds for one of the owner's statements, during which the server does not notice that the client has gone."""
 OWNER_SETTINGS: Final = {
@@ -67,7 +67,7 @@ OWNER_SETTINGS: Final = {
     # For an answer that is not received, because idle time only counts from its end.
     "tcp_user_timeout": f"{SILENT_S}s",
 }
-"""Settings of the session that owns the record."""
+"""Settings of the session that owns the database."""
 _OWNER: Final = 0x4F47
 _OWN: Final = "SELECT pg_advisory_lock(%s, hashtext(current_schema()))"
 """An advisory lock of the connection, which the server releases when that ends, however it ends."""
@@ -77,7 +77,7 @@ IS_OWN: Final = f"""SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHE
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid = {_OWNER} AND objid::bigint = hashtext(current_schema())::bigint & 4294967295
     AND application_name = current_setting('application_name')"""  # noqa: S608 - a number
-"""Query whether another connection of this process owns the record."""
+"""Query whether another connection of this process owns the database."""
 
 _PASSING: Final = ("08", "25006", "25P03", "28", "3D000", "40", "53", "55P03", "57", "58")
 """Prefixes of SQLSTATE for errors that may pass: connection, read-only, a hanging transaction, password, a missing
@@ -109,13 +109,13 @@ class NamedRow:
 
 
 def named_rows(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
-    """Return the function that makes the rows of a result (a psycopg row factory)."""
+    """Return the function that makes `NamedRow`s from the values of this cursor's result (a psycopg row factory)."""
     places = {column.name: place for place, column in enumerate(cursor.description or ())}
     return lambda values: NamedRow(places, values)
 
 
 class Server:
-    """The address of the database, and how to connect to it."""
+    """The address of a PostgreSQL database, and how to connect to it."""
 
     def __init__(self, url: str) -> None:
         """Raise StoreError if the address is not valid for PostgreSQL."""
@@ -134,11 +134,13 @@ class Server:
         """The server and the database, without the user."""
 
     def connect(self, *, read_only: bool = False, owns: bool = False, owner: str = "") -> Connection:
-        """Open a connection that commits each statement; with `owns` it holds the record exclusively as long as it
-        lasts. Blocks for at most CONNECT_S per address of the server.
+        """Open a connection that commits each statement. Blocks for at most `CONNECT_S` per address of the server.
 
-        Raises psycopg.Error, StoreOwned while another process owns the record, and StoreLost if the record no longer
-        belongs to `owner`, its former owner.
+        With `owns` the connection owns the database exclusively while it lasts. `owner` is the ownership id of an
+        earlier connection of this process, which must still be the recorded one.
+
+        Raises psycopg.Error, StoreOwned while another process owns the database, and StoreLost if it no longer belongs
+        to `owner`.
         """
         connection = psycopg.connect(self._url, autocommit=True, row_factory=named_rows, **CLIENT)
         try:
@@ -170,17 +172,21 @@ class Server:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn PostgreSQL's errors into StoreAway or StoreError with a sentence that people in a chat may read."""
+        """Context manager that turns PostgreSQL's errors into StoreAway or StoreError, with a sentence that may be
+        shown in a chat.
+        """
         try:
             yield
         except psycopg.Error as error:
-            # What the library says of a connection names the host and the user.
+            # The library's own messages about a connection contain the host and the user.
             reason = error.diag.message_primary or words("store.silent")
             raise _error(error, words("store.away", reason=reason), reason) from error
 
     @contextmanager
     def explained_in_full(self) -> Iterator[None]:
-        """Turn the errors of PostgreSQL into sentences for the operator, who has to find out what is wrong."""
+        """Context manager that turns PostgreSQL's errors into StoreAway or StoreError, with a detailed sentence for
+        the operator.
+        """
         try:
             yield
         except psycopg.Error as error:

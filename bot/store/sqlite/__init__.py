@@ -1,1 +1,1 @@
-"""The record in a file of SQLite, which is the default."""
+"""The store in SQLite files, which is the default."""

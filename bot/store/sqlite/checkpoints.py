@@ -1,4 +1,4 @@
-"""Where the graphs keep their checkpoints: a SQLite file of their own, beside the store's."""
+"""LangGraph checkpoints in an SQLite file of their own, next to the store's."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ from bot.texts import words
 
 CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
-"""Milliseconds to wait for another writer; the saver sets none, and a backup may hold the file for seconds."""
+"""Milliseconds to wait for another writer; the base class sets none, and a backup may lock the file for seconds."""
 
 
 class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
-    """See Checkpoints. AsyncSqliteSaver keeps all of a thread.
+    """LangGraph checkpoints in an SQLite file. The base class keeps all checkpoints of a thread; this one deletes old
+    ones.
 
-    Each call is one statement that commits itself: a way to SQLite's thread and back takes longer than the statement.
+    Each call runs one statement that commits itself, because the switch to SQLite's thread and back takes longer than
+    the statement.
     """
 
     def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
@@ -45,16 +47,17 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
         self._writes = PatientWrites(path, lambda: explained(path))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The last checkpoint of a thread."""
+        """Return the last checkpoint of a thread; None if it has none. Raises StoreError."""
         with explained(self._path):
             return await super().aget_tuple(config)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what belongs to a checkpoint, unless the next one has it a moment later: what a node has written.
+        """Save a node's writes if they contain an interrupt, answer or error. Plain output is skipped: the next
+        checkpoint contains it a moment later.
 
-        A process that dies within that moment does the node again, as if it had died before the node's end.
+        If the process dies within that moment, the node runs again, as if it had died before the node's end.
         """
         if not is_pending(writes):
             return
@@ -75,7 +78,9 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; every few steps remove the earlier ones."""
+        """Save a checkpoint and return the config that refers to it. Every `PRUNE_EVERY` steps the earlier ones are
+        deleted.
+        """
         del new_versions  # a checkpoint is kept whole
         which = config["configurable"]
         thread, namespace = str(which["thread_id"]), which["checkpoint_ns"]
@@ -112,11 +117,11 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
             )
 
     async def size(self) -> int:
-        """Bytes that the checkpoints take on the disk."""
+        """Return how many bytes the checkpoints take on the disk."""
         return await asyncio.to_thread(size_of, self._path)
 
     async def forget(self, task: str) -> None:
-        """Delete the checkpoints of a task and its runs."""
+        """Delete the checkpoints of a task, of its runs and of its team members."""
         await self._writes.keep(lambda: self._forget_task(task))
 
     async def _forget_task(self, task: str) -> None:
@@ -137,7 +142,7 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
                 )
 
     async def _try_out(self) -> None:
-        """A row of 64 KB that is gone again: there is room for a checkpoint, and nothing has changed."""
+        """Insert a row of 64 KB and delete it, to check that there is room for a checkpoint."""
         async with self.lock:
             await self.conn.execute_fetchall(
                 "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)"
@@ -148,8 +153,10 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
 
 @asynccontextmanager
 async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
-    """The saver on `directory`/checkpoints.sqlite3. Raises StoreCorrupt when that file is damaged or none of SQLite's,
-    StoreTooOld when another program made it, and StoreError when it cannot be used; it is then as it was.
+    """Context manager that yields the checkpoints in `directory`/checkpoints.sqlite3, creating the file if needed.
+
+    Raises StoreCorrupt when the file is damaged or not an SQLite file, StoreTooOld when another program made it, and
+    StoreError when it cannot be used; it is then unchanged.
     """
     path = directory / CHECKPOINTS_NAME
     try:
@@ -160,7 +167,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
     async with aiosqlite.connect(path, isolation_level=None) as connection:
         saver = SQLiteCheckpoints(connection, path)
         try:
-            # Looked at before anything is written: a damaged file is left alone.
+            # Checked before anything is written: a damaged file is left unchanged.
             found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]
             if found != "ok":
                 raise _damaged(path)
@@ -177,7 +184,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
         except aiosqlite.DatabaseError as error:
             raise _damaged(path) from error
         yield saver
-        # A cancelled graph can leave its write open; nobody else could write then.
+        # A cancelled graph can leave its write open, which would lock out all others.
         async with saver.lock:
             await connection.commit()
 

@@ -1,4 +1,4 @@
-"""A connection to SQLite on which a piece of work with several statements takes one way to its thread and back."""
+"""An SQLite connection that runs several statements in one visit to its thread."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ _ROWS_AT_ONCE = 64
 
 
 def sql_of(statement: str | Statement) -> str:
-    """A statement as SQLite reads it."""
+    """Return a statement as SQL text for SQLite."""
     return statement if isinstance(statement, str) else SQLITE.text(statement)
 
 
 def run_on(connection: sqlite3.Connection) -> Run:
-    """What runs statements on this connection. It raises StoreConflict when a constraint forbids one."""
+    """Return a function that runs statements on this connection. It raises StoreConflict when a constraint forbids
+    one.
+    """
 
     def run(statement: str | Statement, values: Values) -> list[Row]:
         try:
@@ -40,17 +42,22 @@ def run_on(connection: sqlite3.Connection) -> Run:
 
 
 class Connection(aiosqlite.Connection):
-    """aiosqlite's connection, which can also be given a whole piece of work."""
+    """aiosqlite's connection, extended by `run`, which runs a whole function in the connection's thread."""
 
     @classmethod
     async def open(cls, path: Path, *, timeout: float) -> Connection:
-        """Connect; a locked file is waited for `timeout` seconds. Transactions are begun and ended by statements."""
+        """Open the file and return the connection. A locked file is waited for `timeout` seconds per statement.
+
+        Transactions are begun and ended by statements, not automatically.
+        """
         connection = cls(lambda: sqlite3.connect(path, timeout=timeout, isolation_level=None), _ROWS_AT_ONCE)
         await connection
         return connection
 
     async def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """`work` with SQLite's own connection, in its thread. It is done to its end when the caller is cancelled."""
+        """Run `work` with the sqlite3 connection, in its thread, and return the result. It runs to its end even if the
+        caller is cancelled.
+        """
         function = partial(copy_context().run, work, self._conn)
         done: Result = await self._execute(function)  # type: ignore[no-untyped-call]  # what aiosqlite does it all with
         return done

@@ -1,4 +1,4 @@
-"""One SQLite file: one connection that writes, one transaction at a time, and one that reads what is committed."""
+"""One SQLite file with one connection for writing, one transaction at a time, and one for reading committed data."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ logger = logging.getLogger(__name__)
 
 DATABASE_NAME = "opengui.sqlite3"
 BUSY_TIMEOUT_MS = 15_000
-"""How long a statement waits for another process (a backup, a shell) that holds the file; 5 s was too short."""
+"""How long a statement waits for another process (a backup, a shell) that locks the file; 5 s was too short."""
 BUSY_AGAIN_MS: Final = 1_000
-"""The same while it is known that nothing can be written: those who write must not queue up for minutes."""
+"""The same after a write has failed, so that writers do not queue up for minutes."""
 
 _PASSING: Final = frozenset(
     {
@@ -42,13 +42,13 @@ _PASSING: Final = frozenset(
         sqlite3.SQLITE_CANTOPEN,
     }
 )
-"""What may be otherwise a moment later: locks, a full disk, one that was mounted anew."""
+"""Errors that may pass: locks, a full disk, one that is being mounted again."""
 
 Result = TypeVar("Result")
 
 
 class SQLiteDatabase:
-    """Implements `bot.store.connection.Database` on a file."""
+    """A database (`bot.store.connection.Database`) in an SQLite file."""
 
     engine: Engine = SQLITE
 
@@ -60,10 +60,10 @@ class SQLiteDatabase:
 
     @classmethod
     async def open(cls, path: Path, known: Migrations | None = None) -> SQLiteDatabase:
-        """Open the file, make it when it is new, and bring its schema up to date by `known`, which is this program's
-        own unless it is given.
+        """Open the file, creating it if needed, and migrate its schema with `known`, by default this program's
+        migrations.
 
-        Raises StoreCorrupt, StoreTooOld, StoreTooNew or StoreError; the file is then as it was.
+        Raises StoreCorrupt, StoreTooOld, StoreTooNew or StoreError; the file is then unchanged.
         """
         try:
             # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file. Never again later: by
@@ -75,7 +75,7 @@ class SQLiteDatabase:
         writer = await _connect(path)
         try:
             with explained(path):
-                # Looked at before anything is written: a damaged file is left alone.
+                # Checked before anything is written: a damaged file is left unchanged.
                 await _check(writer, path)
                 # FULL: a journalled action must survive a power cut, not only the end of the process.
                 await writer.execute_fetchall("PRAGMA synchronous = FULL")
@@ -90,38 +90,45 @@ class SQLiteDatabase:
         return cls(path, writer, reader)
 
     async def close(self) -> None:
-        """Finish what is being written and close the file."""
+        """Finish the write in progress and close the file."""
         await self._reader.close()
         await self._writer.close()
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:  # noqa: ARG002
-        """Read what is committed; a file is not waited for. Raises StoreError."""
+        """Read committed data. `patience` is ignored: a file is not waited for. Raises StoreError."""
         with explained(self._path):
             return list[Row](await self._reader.execute_fetchall(sql_of(statement), values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:  # noqa: ARG002
-        """Several reads on one way to SQLite's thread: `work` waits for nothing else. Raises StoreError."""
+        """Run several reads in one visit to SQLite's thread and return the result of `work`, which may await nothing
+        but statements. Raises StoreError.
+        """
         with explained(self._path):
             return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run `work` in a transaction and return its result once that is on the disk. It waits for nothing but the
-        statements of the transaction, and is run in SQLite's thread.
+        """Run `work` in a transaction and return its result after the commit.
 
-        Cancelling the caller neither cuts the transaction nor leaves it open.
-        For `patience` seconds a full disk or a locked file is waited for; `work` is then run again from its beginning.
-        Raises StoreError, and whatever `work` raises; nothing is then written.
+        `work` runs in SQLite's thread and may await nothing but the statements of the transaction. Cancelling the
+        caller neither aborts the transaction nor leaves it open.
+
+        For up to `patience` seconds, a full disk or a locked file is waited for; `work` is then run again from the
+        start. Raises StoreError, and whatever `work` raises; in both cases nothing is written.
         """
         return await patiently(lambda: self._write(work), seconds=patience)
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
+        `write`.
+        """
         return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
-        """As `write`, for `work` that returns what it removes: that is overwritten in the file, and in its log (-wal),
-        where it stays only while somebody reads an older state. Raises StoreError.
+        """Like `write`, for deletions: `work` returns what it deleted. Raises StoreError.
+
+        The deleted data is overwritten in the file and in its write-ahead log, where it remains only while another
+        connection reads an older state.
         """
 
         async def overwriting(transaction: Transaction) -> list[Result]:
@@ -137,25 +144,27 @@ class SQLiteDatabase:
         return gone
 
     async def size(self) -> int:
-        """How many bytes the file takes on the disk with its log."""
+        """Return how many bytes the file and its write-ahead log take on the disk."""
         return await asyncio.to_thread(size_of, self._path)
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written now, in SQLite's words; "" while it can, or nobody has tried."""
+        """Why writing fails at the moment, in SQLite's words; "" if it works or was not tried yet."""
         return self._writable.trouble
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is certain that no other service is using the record: always, as its directory is locked."""
+        """Whether it is certain that no other service is using the database: always true, as the data directory is
+        locked.
+        """
         return True
 
     async def answers(self) -> bool:
-        """Return true: a file is always there, and what is wrong with it is reported by each write."""
+        """Return True: a file can always be asked, and problems with it are reported by each write."""
         return True
 
     async def probe(self) -> None:
-        """While nothing can be written, look whether it can again: whoever waits does not write."""
+        """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         if self.trouble:
             with suppress(StoreError):
                 await self._write(come_and_go)
@@ -195,7 +204,7 @@ class SQLiteDatabase:
             self._writable.worked()
             _hurry(connection, BUSY_TIMEOUT_MS)
         for call in transaction.on_commit:
-            # Before the caller goes on, and also when it has gone.
+            # Before the caller continues, and also if it was cancelled.
             loop.call_soon_threadsafe(call)
         return result
 
@@ -213,7 +222,7 @@ def _hurry(connection: sqlite3.Connection, milliseconds: int) -> None:
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a database's file with its log; 0 where there is none."""
+    """Return the size in bytes of a database file with its write-ahead log; 0 if there is none. Blocks."""
     size = 0
     for file in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError):
@@ -234,7 +243,9 @@ async def _check(connection: aiosqlite.Connection, path: Path) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into sentences."""
+    """Context manager that turns SQLite's errors into StoreAway, StoreError or StoreCorrupt with a sentence about
+    `path`.
+    """
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""SQLite's own: the text of each statement, the whole schema, and what other databases write in another way."""
+"""The SQLite dialect: the text of statements, the whole schema, and constructs that differ from other databases."""
 
 from __future__ import annotations
 
@@ -35,25 +35,30 @@ _DIALECT: Final = _Dialect(paramstyle="named")
 
 
 class SQLite:
-    """Implements `bot.store.engine.Engine`."""
+    """The SQL dialect (`bot.store.engine.Engine`) of SQLite."""
 
     @lru_cache(maxsize=1024)  # noqa: B019 - there is one
     def text(self, statement: Statement) -> str:
-        """The SQL text of a statement, with named parameters."""
+        """Return the SQL text of a statement, with named parameters."""
         return str(statement.compile(dialect=_DIALECT))
 
     @cache  # noqa: B019 - the same
     def schema(self) -> str:
-        """The script that creates the whole schema in an empty database, including the word index of facts."""
+        """Return the SQL script that creates the whole schema in an empty database, including the word index of
+        facts.
+        """
         return "".join(f"{statement};\n" for statement in (*tables_script(_DIALECT), *_WORDS_OF_FACTS))
 
     def any_of(self, words: Collection[str]) -> str:
-        """The parameter of `FactsWith` that matches any of these words; without words nothing matches."""
+        """Return the value of the parameter of `FactsWith` that matches any of these words. Without words it matches
+        nothing.
+        """
         return " OR ".join(f'"{word}"' for word in words) or '""'
 
     def forget_words(self) -> Sequence[str]:
-        """The statements that remove all traces of deleted facts from the word index. Otherwise the index keeps the
-        letters of what is gone until it is put in order some day.
+        """Return the statements that remove all traces of deleted facts from the word index.
+
+        Otherwise the index keeps the letters of deleted facts until SQLite happens to merge its parts.
         """
         return ("INSERT INTO facts_words (facts_words) VALUES ('optimize')",)
 

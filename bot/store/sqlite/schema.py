@@ -1,4 +1,4 @@
-"""Brings a database to the schema of this program, and gives the room of removed rows back to the disk at the start."""
+"""Migrates an SQLite database to this program's schema, and returns unused space of its file to the disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.store.sqlite.dialect import SQLITE
 from bot.texts import words
 
 APPLICATION_ID: Final = 0x4F477569
-"""What our databases have as SQLite's `application_id` ("OGui"), from the first release on: it tells them from those of
+"""SQLite's `application_id` of this program's databases ("OGui"), since the first release. It tells them from those of
 unreleased versions and of other programs (https://www.sqlite.org/pragma.html#pragma_application_id).
 """
 
@@ -23,30 +23,31 @@ IS_OURS: Final = (
     f"SELECT application_id = {APPLICATION_ID} OR NOT EXISTS (SELECT 1 FROM sqlite_schema)"  # noqa: S608 - a number
     " FROM pragma_application_id"
 )
-"""Asks whether a database is one of ours, or empty still."""
+"""Query whether a database is this program's, or still empty."""
 
 Migrations = tuple[tuple[int, str], ...]
-"""Each as (number, SQL), in order. The first makes the whole schema; each of the others changes the one before it.
+"""Migrations in order, as (number, SQL). The first creates the whole schema, each later one changes the one before.
 
-They are run here and not by Alembic: all that are missing are one transaction with the version, so that a killed
-process leaves one schema or the next, and the version is in the file itself, where backups and their restoring read it.
+They are run here and not by Alembic: all missing ones are one transaction with the version, so that a killed
+process leaves one schema or the next, and the version is in the file itself, where backup and restore read it.
 """
 
 
 def migrations() -> Migrations:
-    """Those of this program. The first is made of the tables as they are defined.
+    """Return this program's migrations; the first is generated from the definitions of the tables.
 
-    Before a table is changed for a second one, what `Engine.schema` gives is kept as a file, which is the first from
-    then on: a new database goes the way of those that are there, and both are the same.
+    Before a table is changed for the second release, the output of `Engine.schema` must be saved as a file, which is
+    the first migration from then on. New databases then take the same steps as existing ones, and end up the same.
     """
     return ((1, SQLITE.schema()),)
 
 
 def migrate(connection: sqlite3.Connection, path: Path, known: Migrations) -> None:
-    """Apply what is missing of `known`, all of it or nothing. The version is kept in the file's `user_version`.
+    """Apply those of the migrations `known` that are missing, all or none. The version is stored in the file's
+    `user_version`.
 
-    Raises StoreTooOld or StoreTooNew when the file is from another program than this one and the releases before
-    it; it is then as it was.
+    Raises StoreTooOld or StoreTooNew when the file is from an unreleased version, another program or a later version;
+    it is then unchanged.
     """
     if not connection.execute(IS_OURS).fetchone()[0]:
         raise StoreTooOld(words("store.too_old", path=path))
@@ -86,14 +87,16 @@ def _statements(script: str) -> Iterator[str]:
 logger = logging.getLogger(__name__)
 
 MUCH: Final = 64 * 1024 * 1024
-"""Bytes. New rows take the room of removed ones, so a little of it does no harm."""
+"""Bytes of unused space above which a file is compacted; new rows reuse the space, so a little does no harm."""
 
 
 async def shrink(connection: aiosqlite.Connection, path: Path, *, much: int = MUCH) -> None:
-    """VACUUM when over half of the file and more than `much` bytes are free.
+    """Compact the file (VACUUM) if more than half of it and more than `much` bytes are unused. A failure is only
+    logged.
 
-    Only at the start: it locks the file, takes about a second for 100 MB, and needs as much room once more on the disk.
-    `auto_vacuum` instead would make every removal slower, and cannot be switched on for a file that is there already.
+    Only for the start of the service: it locks the file, takes about a second per 100 MB, and temporarily needs as
+    much space again on the disk. `auto_vacuum` would slow down every deletion, and cannot be enabled for an existing
+    file.
     """
     free, pages, size = [
         int(next(iter(await connection.execute_fetchall(f"PRAGMA {name}")))[0])

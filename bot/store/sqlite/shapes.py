@@ -1,5 +1,6 @@
-"""What our databases are made of, so that nothing else is taken from a file: a trigger or a view in it would do things,
-and a table or column of somebody else's could hide some.
+"""The exact schema of this program's SQLite databases, to reject files that contain anything else.
+
+A foreign trigger or view could run code, and a foreign table or column could hide data.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ _TOKEN = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|(?P<left_out>--[^\n]*|/\*.*?(?:\*/|\Z)|\s+)|\w+|.""",
     re.DOTALL,
 )
-"""Of SQL, as https://www.sqlite.org/lang.html has it; what is left out means nothing."""
+"""The tokens of SQL (https://www.sqlite.org/lang.html); `left_out` matches comments and blanks."""
 _NAMED = 60
-"""Characters of a name that are told; it may be anything."""
+"""Most characters of a foreign name in a message; it may be anything."""
 
 Shape = Counter[tuple[str, ...]]
-"""Each table, index, view and trigger: kind, name, the table it is of, and its SQL without blanks and remarks."""
+"""Each table, index, view and trigger as (kind, name, its table, its SQL without extra blanks and comments)."""
 
 
 def store_shape(version: int) -> Shape:
-    """The store's, as the migrations up to this version make it."""
+    """Return the shape of the store's database as the migrations up to this version create it."""
     with closing(sqlite3.connect(":memory:")) as database:
         for number, script in migrations():
             if number <= version:
@@ -35,20 +36,22 @@ def store_shape(version: int) -> Shape:
 
 
 def checkpoints_shape() -> Shape:
-    """The shape of the database of checkpoints, as LangGraph makes it."""
+    """Return the shape of the checkpoint database as LangGraph creates it."""
     with closing(sqlite3.connect(":memory:")) as database:
         SqliteSaver(database).setup()
         return shape_of(database)
 
 
 def shape_of(database: sqlite3.Connection) -> Shape:
-    """Everything that is in the database. Nothing of it is run for that."""
+    """Return the shape of a database: its tables, indexes, views and triggers. None of its SQL is run."""
     rows = database.execute("SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_schema")
     return Counter((str(kind), str(name), str(of), _bare(str(sql))) for kind, name, of, sql in rows)
 
 
 def difference(found: Shape, ours: Shape) -> str:
-    """The first thing that is there and not ours, or else is missing, such as `trigger 'x'`; "" when there is none."""
+    """Return the first element that is in `found` but not in `ours`, or else is missing, such as `trigger 'x'`; "" if
+    they are equal.
+    """
     first = next(iter(sorted(found - ours) or sorted(ours - found)), None)
     return "" if first is None else f"{first[0]} {first[1][:_NAMED]!r}"
 

@@ -1,4 +1,4 @@
-"""The tables, each defined once for every engine."""
+"""The database tables, each defined once for both SQLite and PostgreSQL."""
 
 from bot.store.tables import chats, people, phones, tasks, webhooks
 from bot.store.tables.metadata import metadata

@@ -1,4 +1,4 @@
-"""What people are asked and told, in chats."""
+"""Tables of what is shown to people in chats: questions, outgoing messages, cards, missed messages, offers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from sqlalchemy import CheckConstraint, Column, ForeignKey, PrimaryKeyConstraint
 
 from bot.store.tables.metadata import Flag, Number, Real, Time, account, index, one_of, optional, required, table
 
-# Questions to people and what became of them. The answer to a question for a secret is ''.
+# Questions to people and their answers. The answer to a question for a secret is ''.
 questions = table(
     "questions",
     Column("id", Text, primary_key=True),
-    # By what its buttons name it.
+    # The short id in its buttons.
     required("locator", Text),
     required("task", Number, ForeignKey("tasks.id")),
     required("question", Text),
     required("asked", Time),
     required("expires", Time),
-    # The message that shows it.
+    # The message in the chat that shows the question.
     optional("message", Text),
     optional("answer", Text),
     required("answered_by", Text, server_default=""),
@@ -46,7 +46,7 @@ outbox = table(
     required("attempts", Number, server_default=text("0")),
     required("not_before", Time, server_default=text("0")),
     required("created", Time),
-    # As what it arrived, and why it was given up.
+    # The sent message, and why sending was given up.
     optional("message", Text),
     required("why", Text, server_default=""),
 )
@@ -63,7 +63,7 @@ cards = table(
     required("made", Time),
 )
 
-# What people wrote while the service was away: told to them, and done only when they say so.
+# Messages that people wrote while the service was not running. They are listed, and carried out only on request.
 missed = table(
     "missed",
     Column("id", Number, primary_key=True),
@@ -73,7 +73,7 @@ missed = table(
     required("event", Text),
     # NULL when it is not known.
     optional("message", Text),
-    # As it was typed, for people; what it means follows: a command with its options.
+    # The text as typed, then the command with its options that it was parsed into.
     required("text", Text),
     required("prefix", Text),
     required("call_name", Text),
@@ -88,7 +88,7 @@ missed = table(
 )
 index("missed_unlisted", missed.c.place_address, where=missed.c.listed.is_(None))
 
-# Texts in private chats that are a task only once their writer has pressed for it, with the files that came along.
+# Messages, with their files, that become a task only when their writer presses a button.
 offers = table(
     "offers",
     # In the order in which they were made.
@@ -105,7 +105,7 @@ offers = table(
     required("made", Time),
 )
 
-# Voice notes that an endpoint has written down, for what they cost. What was said is not kept.
+# Cost of transcribed voice notes. What was said is not stored.
 voice_notes = table(
     "voice_notes",
     Column("id", Number, primary_key=True),
@@ -118,8 +118,8 @@ voice_notes = table(
 )
 index("voice_notes_created", voice_notes.c.created)
 
-# Messages of chats that show a phone in somebody's hands: a reply to one is typed into the phone and kept nowhere, also
-# after that person has let the phone go.
+# Chat messages that show a phone while a person operates it: a reply to one is typed into the phone and not stored,
+# even after that person has handed the phone back.
 hand_pictures = table(
     "hand_pictures",
     required("place", Text),
@@ -129,7 +129,7 @@ hand_pictures = table(
 )
 index("hand_pictures_by_age", hand_pictures.c.sent)
 
-# Chats that have another id now: a Telegram group that became a supergroup. Lists that name the old one mean it still.
+# Chats whose id changed, like a Telegram group that became a supergroup. Lists that name the old id still apply.
 moved_chats = table(
     "moved_chats",
     required("platform", Text),

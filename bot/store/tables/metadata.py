@@ -1,8 +1,8 @@
-"""What all tables are made of: their columns' types, and short forms for the definitions beside this module.
+"""Column types and helper functions for the table definitions in this package.
 
-Each table is defined once, for SQLite and for PostgreSQL. A type is PostgreSQL's, with a variant for SQLite, whose
-STRICT tables know five. An account of a person is its platform, its id there, and how it is called. Addresses,
-references to messages and what else has fields is JSON text.
+Each table is defined once, for SQLite and PostgreSQL. A type is PostgreSQL's, with a variant for SQLite, whose STRICT
+tables know only five types. A person's account is stored as platform, id there, and name. Addresses, message
+references and other composite values are stored as JSON text.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ Number: Final = BigInteger().with_variant(Integer(), "sqlite")
 Real: Final[TypeEngine[Any]] = Double().with_variant(REAL(), "sqlite")
 """A number of 64 bits; durations are seconds."""
 Time: Final = Real
-"""A moment in Unix seconds."""
+"""A point in time, in Unix seconds."""
 Flag: Final = Boolean().with_variant(Integer(), "sqlite")
-"""Yes or no; 1 and 0 in SQLite."""
+"""A boolean; 1 and 0 in SQLite."""
 
 
 def table(name: str, *parts: SchemaItem) -> Table:
-    """A table of the store. Where its key is a number, one is never given again; SQLite keeps rows with another key in
-    the order of that, without a number beside it.
+    """Define a table of the store.
+
+    If the primary key is a single number, it is generated and never reused. Other tables are stored without SQLite's
+    rowid, in the order of their key.
     """
     made = Table(name, metadata, *parts, sqlite_strict=True)
     (first, *more) = made.primary_key.columns
@@ -51,31 +53,32 @@ def table(name: str, *parts: SchemaItem) -> Table:
 
 
 def required(name: str, kind: Any, *parts: Any, **options: Any) -> Column[Any]:  # noqa: ANN401 - as Column has them
-    """A column that is never NULL."""
+    """Return a column that is never NULL; arguments as for SQLAlchemy's `Column`."""
     return Column(name, kind, *parts, nullable=False, **options)
 
 
 def optional(name: str, kind: Any, *parts: Any) -> Column[Any]:  # noqa: ANN401 - as Column has them
-    """A column that may be NULL."""
+    """Return a column that may be NULL; arguments as for SQLAlchemy's `Column`."""
     return Column(name, kind, *parts)
 
 
 def account(field: str, *known: str) -> tuple[Column[Any], ...]:
-    """An account of a person: the platform, the id there, and what else of `Person` is kept, each behind the field's
-    name.
+    """Return the columns of a person's account: platform, id, and further `known` fields of `Person`, each name
+    prefixed with `field` and "_".
     """
     return tuple(required(f"{field}_{each}", Text) for each in ("platform", "id", *known))
 
 
 def one_of(column: str, *values: str) -> CheckConstraint:
-    """The column has one of these texts."""
+    """Return a constraint that the column has one of these texts."""
     return CheckConstraint(f"{column} IN ({', '.join(repr(value) for value in values)})")
 
 
 def index(
     name: str, *columns: ColumnElement[Any], where: ColumnElement[bool] | None = None, unique: bool = False
 ) -> Index:
-    """An index, of the rows alone for which `where` is true. SQLite uses such a one for a statement that has the same
-    condition in the same words.
+    """Define an index; with `where`, only of the rows that meet this condition.
+
+    SQLite uses such a partial index only for statements with exactly the same condition.
     """
     return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)

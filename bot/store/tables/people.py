@@ -1,4 +1,4 @@
-"""People: their rights, accounts and memory; the web console, and the conversations of programs."""
+"""Tables about people: rights, accounts, memory, tokens, the web console, and conversations of API clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ grants = table(
     PrimaryKeyConstraint("platform", "guild", "id", "phone", "right"),
 )
 
-# How much somebody may use in a day: the name of a tier, which the settings define.
+# Daily quotas of people and roles: the name of a tier, which the settings define.
 person_tiers = table(
     "person_tiers",
     required("platform", Text),
@@ -79,28 +79,28 @@ settings = table(
 facts = table(
     "facts",
     Column("id", Number, primary_key=True),
-    # The account that told it, as platform:id.
+    # The account whose fact it is, as platform:id.
     required("person", Text),
     required("text", Text),
-    # The id of the phone for which alone it holds; '' for all.
+    # The id of the only phone that it is about; '' for all.
     required("phone", Text),
     required("source", Text, one_of("source", "person", "screen", "web")),
     required("created", Time),
     optional("used", Time),
-    # What made the vector, and the vector as 32-bit floats, little-endian; '' and NULL for none.
+    # Name of the embedding model and the vector (32-bit floats, little-endian); '' and NULL if there is none.
     required("embedder", Text, server_default=""),
     optional("vector", LargeBinary),
 )
 index("facts_of_person", facts.c.person)
 
-# When an account has last had something forgotten: earlier checkpoints of its tasks go as soon as these have ended.
+# When an account last had facts forgotten: checkpoints of its earlier tasks are deleted as soon as these have ended.
 forgettings = table(
     "forgettings",
     Column("person", Text, primary_key=True),
     required("at", Time),
 )
 
-# Who has handed in which file: it is taken for a task of theirs, not of somebody else who knows its reference.
+# Who has uploaded which file: only their tasks may use it, and nobody else who knows its reference.
 handed_in = table(
     "handed_in",
     required("content", Text),
@@ -114,11 +114,11 @@ index("handed_in_by_age", handed_in.c.at)
 tokens = table(
     "tokens",
     Column("name", Text, primary_key=True),
-    # It stands for the secret, which is shown once and not kept.
+    # Hash of the secret, which is shown once and not stored.
     required("digest", Text, unique=True),
     # Whose it is: an account on another platform, or platform 'api' and its own name for a service account.
     *account("owner", "name"),
-    # A list of rights, and one of the ids of the only phones that they are for; '[]' for every phone.
+    # JSON lists of the rights, and of the ids of the phones that they are limited to; '[]' for every phone.
     required("rights", Text),
     required("phones", Text),
     # Whether questions about its tasks may be approved through MCP.
@@ -132,7 +132,7 @@ tokens = table(
 # Who is signed in to the console.
 console_sessions = table(
     "console_sessions",
-    # It is made with the session's id as key; the id itself is in the browser alone.
+    # Keyed hash of the session id; the id itself is only in the browser.
     Column("digest", Text, primary_key=True),
     # How it was opened: 'token' or 'password'.
     required("way", Text),
@@ -144,7 +144,7 @@ console_sessions = table(
     required("token", Text, server_default=""),
 )
 
-# What the console has shown. A deleted message stays as an empty row, so that a page that was away hears of it.
+# Messages of the console. A deleted message remains as an empty row, so that disconnected pages learn of it.
 console_messages = table(
     "console_messages",
     Column("id", Number, primary_key=True),
@@ -174,12 +174,12 @@ conversations = table(
     required("updated", Time),
     # How its tasks are to be thought about, as JSON.
     required("guidance", Text),
-    # How many events of its tasks were told in it.
+    # How many events of its tasks were numbered in it.
     required("told", Number, server_default=text("0")),
 )
 index("conversations_of", conversations.c.owner, conversations.c.made)
 
-# What was said in them.
+# The messages of conversations.
 conversation_messages = table(
     "conversation_messages",
     Column("id", Number, primary_key=True),
@@ -189,7 +189,7 @@ conversation_messages = table(
     # The task that it is about, and the question that it asks; NULL and '' for none.
     optional("task", Number),
     required("question", Text),
-    # The same one is kept once.
+    # Messages with the same key are stored once.
     required("key", Text),
     required("sent", Time),
     # A deleted message stays as an empty row, so that the same key does not bring it back.
@@ -197,7 +197,7 @@ conversation_messages = table(
     UniqueConstraint("conversation", "key"),
 )
 
-# Requests that carried an Idempotency-Key, by whose token: what was answered is answered again.
+# API requests with an Idempotency-Key, per person: a repetition gets the stored response.
 api_requests = table(
     "api_requests",
     required("person", Text),

@@ -1,4 +1,4 @@
-"""Phones, and the hosts that have them."""
+"""Tables of phones and their names, of the fleet's hosts, and of verdicts on buttons in apps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Text, text
 
 from bot.store.tables.metadata import Number, Time, optional, required, table
 
-# What people call the phones. Names differ, in whatever case they are written.
+# Names that people gave to phones, unique regardless of case.
 phone_names = table(
     "phone_names",
     Column("phone", Text, primary_key=True),
@@ -15,15 +15,15 @@ phone_names = table(
     required("changed", Time),
 )
 
-# What phones are called without a name from people: their model, and a number behind it when another phone has that.
-# Kept, so that a name means the same phone after a restart, whichever is attached first.
+# Default names of phones: their model, and a number after it when another phone has the same name.
+# Stored, so that a name means the same phone after a restart, whichever is attached first.
 usual_phone_names = table(
     "usual_phone_names",
     Column("phone", Text, primary_key=True),
     required("name", Text),
 )
 
-# Hosts: other machines whose phones this service uses. The tables of a fleet serve the hub and each host, which leaves
+# Hosts: other computers whose phones this service uses. The tables of a fleet serve the hub and each host, which leaves
 # some of them empty.
 fleet_hosts = table(
     "fleet_hosts",
@@ -32,7 +32,7 @@ fleet_hosts = table(
     required("nkey", Text, unique=True),
     required("seal", Text),
     required("joined", Time),
-    # NULL until somebody ends it.
+    # NULL until it is revoked.
     optional("revoked", Time),
     # Since when its key is not let in, because two machines used it. A new invitation ends it.
     optional("blocked", Time),
@@ -46,7 +46,7 @@ phone_hosts = table(
     required("host", Text),
 )
 
-# What a host is let in with once. Only digests are kept.
+# One-time invitations of hosts. Only hashes of their secrets are stored.
 fleet_invites = table(
     "fleet_invites",
     Column("digest", Text, primary_key=True),
@@ -61,7 +61,7 @@ fleet_runs = table(
     # '' for a run on a phone of the hub itself.
     required("host", Text),
     required("person", Text),
-    # The last event that the record has taken in, or a host has written.
+    # Number of the last event that the hub has processed, or a host has written.
     required("taken", Number, server_default=text("0")),
 )
 
@@ -75,20 +75,20 @@ fleet_events = table(
     PrimaryKeyConstraint("run", "n"),
 )
 
-# How often a hub was started, so that what an earlier start has said is known as such.
+# Number of the hub's starts, so that messages of earlier starts are recognised.
 fleet_epochs = table(
     "fleet_epochs",
     Column("epoch", Number, primary_key=True),
 )
 
-# Controls of apps that the independent reader has found harmless. The key is a digest of the words around them.
+# Buttons of apps that an independent model has judged harmless. The key is a hash of the words around them.
 press_verdicts = table(
     "press_verdicts",
     Column("key", Text, primary_key=True),
     required("package", Text),
     required("version", Text),
     required("control", Text),
-    # The reader's.
+    # The model that judged.
     required("model", Text),
     required("at", Time),
 )

@@ -1,4 +1,4 @@
-"""The tables of tasks with their schedules, steps, events, leases and tool calls, and of recorded skills."""
+"""Tables of tasks and their schedules, steps, events, actions, tool calls and leases, and of recorded skills."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import (
 
 from bot.store.tables.metadata import Flag, Number, Real, Time, account, index, one_of, optional, required, table
 
-# What people have asked for: as it was asked, where it stands, and what came of it.
+# Tasks: what people asked for, with state and result.
 tasks = table(
     "tasks",
     Column("id", Number, primary_key=True),
@@ -28,16 +28,16 @@ tasks = table(
     required("origin", Text),
     required("anchor", Text),
     optional("place", Text),
-    # The phone is the one that is wished until it has one, '' for any.
+    # The id of the wished phone, later of the one it runs on; '' for any.
     required("phone", Text),
     # The skill that it follows, and what that is done with: an object of texts by the names of its parameters.
     required("skill", Text, server_default=""),
     required("arguments", Text, server_default="{}"),
-    # The schedule of the watch of which it is a reading; '' for a task that is none.
+    # The schedule of the watch for which it makes a reading; '' for other tasks.
     required("schedule", Text, server_default=""),
     # All else that it was accepted with, as JSON.
     required("request", Text),
-    # The task on several phones of which it is one phone's part, and of how many parts it consists itself.
+    # The task on several phones that this is one phone's part of, and the number of its own parts.
     optional("parent", Number, ForeignKey("tasks.id")),
     required("parts", Number, server_default=text("0")),
     required("state", Text, one_of("state", "queued", "working", "waiting", "paused", "interrupted", "ended")),
@@ -61,12 +61,12 @@ tasks = table(
     required("usage", Text),
     # The pages that were read for it: a list of titles and addresses.
     required("sources", Text, server_default="[]"),
-    # What it lacked where it took a model and none was set: instructions that come near; '' for any other task.
+    # Set if it needed a model and none was configured: similar instructions that work without one; '' otherwise.
     required("needs_model", Text, server_default=""),
     optional("outcome", Text),
     required("summary", Text, server_default=""),
     optional("data", Text),
-    # What came of a reading; '' before its end, and for a task that is none.
+    # The verdict on a watch's reading; '' before its end, and for other tasks.
     required("verdict", Text, server_default=""),
     # How much of it was removed because of its age: 0 nothing, 1 its checkpoints, 2 its steps and messages too.
     required("pruned", Number, server_default=text("0")),
@@ -120,14 +120,14 @@ schedules = table(
     # The run that was begun last, and how many were left out since because that one still worked.
     optional("task", Number, ForeignKey("tasks.id")),
     required("skipped", Number, server_default=text("0")),
-    # What a person has allowed ahead (agent.standing_yes.StandingYes); NULL for nothing.
+    # The standing approval (agent.standing_yes.StandingYes); NULL for none.
     optional("standing", Text),
-    # What it watches, NULL for a schedule that watches nothing; and what it remembers of its readings.
+    # The watch (NULL if it is none), and the state of its readings.
     optional("watch", Text),
     required("readings", Text, server_default="{}"),
     # Which notifications begin a task, NULL where times do: it is due at no time then (infinity).
     optional("trigger", Text),
-    # What is called to begin a task, as JSON with its secret; NULL where neither.
+    # The inbound webhook, as JSON with its secret; NULL if it is none.
     optional("hook", Text),
     UniqueConstraint("place_address", "event"),
 )
@@ -141,7 +141,7 @@ trigger_marks = table(
     required("schedule", Number, ForeignKey("schedules.id", ondelete="CASCADE")),
     required("mark", Text),
     required("at", Time),
-    # 1 where it has begun a task, 0 where it was only told why it has not.
+    # 1 if it started a task, 0 if people were only told why not.
     required("begins", Flag),
     PrimaryKeyConstraint("schedule", "mark"),
 )
@@ -158,26 +158,26 @@ steps = table(
     required("summary", Text),
     required("thought", Text),
     required("action", Text),
-    # What came of it, as a list of facts (agent.effect_facts).
+    # The effects of the action, as a list of facts (agent.effect_facts).
     required("effects", Text),
-    # The app's package, and what the phone calls it; '' where the phone did not tell.
+    # The app's package and its label; '' if the phone did not report it.
     required("app", Text),
     required("app_name", Text, server_default=""),
     # The reference of its picture, and where that was touched.
     optional("frame", Text),
     optional("mark_x", Number),
     optional("mark_y", Number),
-    # What it touched and on what screen, which a skill can be made of (agent.recorded_skills.step_record).
+    # What was touched on which screen, for recording skills (agent.recorded_skills.step_record).
     required("record", Text),
     required("usage", Text),
     required("seconds", Real),
     required("at", Time),
     UniqueConstraint("task", "run", "subtask", "step"),
 )
-# Whose steps show a picture. Twelve of 64 digits find the row, in a fifth of the room.
+# Finds the steps that show a picture. Twelve of the 64 digits suffice, and take a fifth of the space.
 index("steps_frame", func.substr(steps.c.frame, 1, 12), where=steps.c.frame.is_not(None))
 
-# What has happened to each task, in order: the log that everybody reads who follows it.
+# The event log of each task, in order, which all followers of the task read.
 task_events = table(
     "task_events",
     required("task", Number, ForeignKey("tasks.id")),
@@ -193,7 +193,7 @@ task_events = table(
     required("data", Text),
     # How many touches of phones and uses of tools there have been, this one included.
     required("done", Number),
-    # The conversation that it is told in, the number there of the last event that it is, and its message.
+    # The API conversation that it belongs to, the number of its last event there, and its message.
     optional("conversation", Text, ForeignKey("conversations.id", ondelete="SET NULL")),
     required("told", Number),
     optional("message", Number),
@@ -206,7 +206,7 @@ index(
     where=task_events.c.conversation.is_not(None),
 )
 
-# One word at most, made anew for a record that comes from a backup: what was read of another one is not gone on from.
+# At most one word, which identifies the database. A restored backup gets a new one, so that old positions are invalid.
 epochs = table("epochs", Column("word", Text, primary_key=True))
 
 # The journal of inputs: each is written here before it is sent to the phone.
@@ -238,7 +238,7 @@ tool_calls = table(
     required("arguments", Text),
     # Whether it may be run again when its end is unknown.
     required("repeatable", Flag),
-    # The same text for equal calls, whose result is taken again; '' for calls that are never equal.
+    # The same text for equal calls, whose result is used again; '' for calls that are never equal.
     required("same", Text),
     required("state", Text, one_of("state", "begun", "done", "failed", "skipped", "stopped", "uncertain")),
     required("result", Text, server_default="{}"),
@@ -265,7 +265,7 @@ leases = table(
     optional("released", Time),
     PrimaryKeyConstraint("phone", "fence"),
 )
-# Two runs can never hold one phone, whatever the program does.
+# Two runs can never lease one phone, whatever the program does.
 index("leases_one_run_per_phone", leases.c.phone, where=leases.c.released.is_(None), unique=True)
 index("leases_one_phone_per_run", leases.c.run, where=leases.c.released.is_(None), unique=True)
 
@@ -276,19 +276,19 @@ tickets = table(
     required("rank", Number),
 )
 
-# Who has saved a recorded skill, and of which task.
+# Who has saved a recorded skill, and from which task.
 saved_skills = table(
     "saved_skills",
     Column("name", Text, primary_key=True),
     *account("person", "name"),
     required("task", Number),
     required("saved", Time),
-    # What the gate's reader said of the presses that it was recorded with. It is kept here and not in the skill's
-    # folder: a folder from elsewhere could say that its presses are harmless.
+    # The guard model's verdicts on the button presses of its recording. They are stored here and not in the skill's
+    # folder, because a folder from elsewhere could claim that its presses are harmless.
     required("verdicts", Text, server_default="[]"),
 )
 
-# What would be saved, as it was shown to the person who is to confirm it.
+# Skills as they were shown to the person who must confirm them.
 skill_drafts = table(
     "skill_drafts",
     Column("id", Text, primary_key=True),
@@ -299,7 +299,7 @@ skill_drafts = table(
     required("made", Time),
 )
 
-# What the words of a recorded skill are called on phones with another locale, by the folded recorded word.
+# The labels that a recorded skill searches for, as they are on phones with another locale, by casefolded label.
 skill_names = table(
     "skill_names",
     required("skill", Text),

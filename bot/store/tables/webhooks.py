@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told what becomes of tasks."""
+"""Tables of webhooks (URLs that are notified about tasks) and of their undelivered messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import Column, ForeignKey, Text, UniqueConstraint, false, text
 
 from bot.store.tables.metadata import Flag, Number, Time, account, index, one_of, optional, required, table
 
-# Who is told what. Messages are signed with the secret, which is shown once.
+# Webhooks and the events that they receive. Messages are signed with the secret, which is shown once.
 webhooks = table(
     "webhooks",
     Column("id", Number, primary_key=True),
@@ -19,7 +19,7 @@ webhooks = table(
     required("secret", Text),
     # 1 for the tasks of everybody, 0 for those of its person.
     required("everybody", Flag, server_default=false()),
-    # Whether it is told that a task ended, asks, and that a watch has news.
+    # Whether it is called when a task ends, when a task asks, and when a watch reports.
     required("ended", Flag),
     required("asked", Flag),
     required("watched", Flag),
@@ -30,7 +30,7 @@ webhooks = table(
     UniqueConstraint("place_address", "event"),
 )
 
-# Messages to them, written together with what causes them. A row goes when it has arrived, or was given up.
+# Undelivered messages to webhooks. A row is deleted when its message has arrived or was given up.
 webhook_deliveries = table(
     "webhook_deliveries",
     Column("id", Number, primary_key=True),

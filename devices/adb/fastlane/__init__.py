@@ -1,1 +1,3 @@
-"""The fast lane: elements and text through uiautomator2's small server on the phone, instead of shell commands."""
+"""The fast lane: reads elements and pictures and enters text through uiautomator2's server on the phone, instead of
+slower shell commands.
+"""

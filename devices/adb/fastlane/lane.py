@@ -1,4 +1,6 @@
-"""The fast lane of one phone: opened for a run, closed with a reason when it fails, and retried."""
+"""The fast lane of one phone (uiautomator2's server on it): opened for a run, closed with a reason when it fails, and
+tried again.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,11 @@ TYPING_FAILURES = 2
 
 
 class FastLane:
-    """Reads elements and enters text through the server on the phone, while that works.
+    """Reads elements and pictures and enters text through uiautomator2's server on the phone, while that works.
 
-    It is opened in the background during a run. If it fails or hangs, it is closed with a reason, everything uses plain
-    adb, and it is retried after growing pauses. Readers of elements wait for the first attempt. Later attempts give way
-    to them, and count only once the server has answered.
+    It is opened in the background during a run. If it fails or hangs, it is closed with a reason, everything uses
+    plain adb, and it is tried again after growing pauses. Code that reads elements waits for the first attempt. Later
+    attempts are cancelled when elements are read, and count only once the server has answered.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class FastLane:
         self._server: OnPhoneServer | None = None
         self._opening: asyncio.Task[None] | None = None
         self._beside: asyncio.Task[None] | None = None
-        """A try that has UiAutomation and gives way."""
+        """A later attempt that uses UiAutomation now; it is cancelled when a reader of elements needs that."""
         self._wanted = False
         self._allowed = allowed
         self._sleep = sleep
@@ -60,16 +62,16 @@ class FastLane:
         self._untyped = 0
         self._automation = asyncio.Lock()
         self._leaving = False
-        """Whether a server was cut and may still hold UiAutomation."""
+        """Whether a server was cut off that may still be using UiAutomation."""
 
     @property
     def open(self) -> bool:
-        """Whether it can be used now."""
+        """Whether the fast lane (the server on the phone) can be used now."""
         return self._server is not None
 
     @property
     def opening(self) -> bool:
-        """Whether its first attempt is running, which readers of elements wait for."""
+        """Whether the first attempt to open the fast lane is in progress. Code that reads elements waits for it."""
         return not (self.open or self._failure) and self._opening is not None and not self._opening.done()
 
     @property
@@ -79,26 +81,32 @@ class FastLane:
 
     @asynccontextmanager
     async def automation(self) -> AsyncIterator[None]:
-        """Reserve Android's UiAutomation, which allows only one user at a time."""
+        """Context manager that reserves Android's UiAutomation, which allows only one user at a time."""
         if self._beside is not None:
             self._beside.cancel()
         async with self._automation:
             yield
 
     def begin(self) -> None:
-        """Open it in the background, after a pause if it has failed on this link."""
+        """Open the fast lane (start the server on the phone) in the background, after a pause if it has failed on this
+        link.
+        """
         self._wanted = True
         self._pause = FIRST_PAUSE
         self._start(self._again() if self._failure else self._at_first())
 
     async def end(self) -> None:
-        """Close it, because while it is open Android silences other accessibility services such as a screen reader."""
+        """Close the fast lane (stop the server on the phone). While it is open, Android silences accessibility
+        services such as a screen reader.
+        """
         self._wanted = False
         if opening := self._close():
             await asyncio.wait({opening})
 
     def forget(self) -> None:
-        """Start over because the link is new: what failed on the old one may work now."""
+        """Close the fast lane and try again at once, because the link to the phone is new: what failed on the old one
+        may work now.
+        """
         self._close()
         self._failure = ""
         self._untyped = 0
@@ -107,7 +115,8 @@ class FastLane:
             self._start(self._again(at_once=True))
 
     async def tree(self) -> str | None:
-        """Return the screen as XML; None if the lane is not open or just failed, and UiAutomation is then free.
+        """Return the elements on the screen as XML; None if the lane is not open or has just failed, and UiAutomation
+        is then free.
 
         The caller must hold `automation`.
         """
@@ -123,8 +132,8 @@ class FastLane:
         return None
 
     async def picture(self) -> bytes | None:
-        """Return the screen as JPEG at full size; None if the lane is not open, just failed, or has no picture of this
-        screen.
+        """Return the screen as a JPEG in full size; None if the lane is not open, has just failed, or has no picture
+        of this screen.
 
         Raises LaneRefused if this server takes no pictures; it can still be used for everything else.
         """
@@ -142,10 +151,11 @@ class FastLane:
             raise LaneRefused(words("phone.lane.odd_picture")) from broken
 
     async def enter(self, text: str, field: Element, *, receipt: str) -> bool:
-        """Replace the content of this field with `text` if it has the focus. Returns False if certainly nothing was
-        done.
+        """Replace the content of this field with `text` if it has the focus. Returns False if it is certain that
+        nothing was done.
 
-        Raises PhoneError, always uncertain: the text may have been entered, so it must not be typed in another way.
+        `receipt` identifies the input in the phone's log. Raises PhoneError, always uncertain: the text may have been
+        entered, so it must not be typed in another way.
         """
         if (server := self._server) is None or self._untyped >= TYPING_FAILURES:
             return False
@@ -242,7 +252,7 @@ class FastLane:
                 self._cut(server)
 
     async def _prove(self) -> None:
-        """Raise LaneFailed if the server still hangs or fails on what every look needs."""
+        """Raise LaneFailed if the server still hangs, or fails on what every observation needs."""
         try:
             await self._tree()
         except LaneFailed as failed:

@@ -1,4 +1,5 @@
-"""The server on the phone: its file, its start and its end. It runs as long as the adb stream that started it is open.
+"""uiautomator2's server on the phone: its file, its start and end, and requests to it. It runs while the adb stream
+that started it is open.
 
 Requests are JSON-RPC 2.0 over HTTP over adb, each sent once. uiautomator2's own client would restart the server and
 repeat a failed request, but an input must never be sent twice.
@@ -47,7 +48,7 @@ _LAST_WORDS = 300
 
 
 class LaneFailed(Exception):
-    """The fast lane failed. With `uncertain`, the phone may have received the request anyway."""
+    """A request to the server on the phone failed. With `uncertain`, the phone may have received it anyway."""
 
     def __init__(self, message: str, *, uncertain: bool = False) -> None:
         super().__init__(message)
@@ -55,11 +56,11 @@ class LaneFailed(Exception):
 
 
 class LaneRefused(LaneFailed):
-    """The server answered that it did not do it; `str` has its message."""
+    """The server on the phone answered that it did not carry out the request; `str` is its message."""
 
 
 async def alive(connection: Connection, *, timeout: float) -> bool:
-    """Whether the server answers."""
+    """Return whether the server on the phone answers within `timeout` seconds."""
     try:
         return await connection.run(
             lambda call: _exchange(call, "GET", "/ping", None, {}) == b"pong",
@@ -71,7 +72,11 @@ async def alive(connection: Connection, *, timeout: float) -> bool:
 
 
 async def ask(connection: Connection, method: str, *parameters: object, timeout: float, receipt: str = "") -> object:
-    """Call a method of the server and return its result. Raises LaneFailed, also if the link to the phone broke."""
+    """Call a method of the server on the phone and return its result. Raises LaneFailed, also if the link to the phone
+    broke.
+
+    `receipt` identifies an input in the phone's log; "" for requests that are no inputs.
+    """
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).encode()
     headers = {RECEIPT_HEADER: receipt} if receipt else {}
     try:
@@ -86,7 +91,9 @@ async def ask(connection: Connection, method: str, *parameters: object, timeout:
 
 
 def result_of(answer: bytes) -> object:
-    """Return the result in an answer of the server. Raises LaneFailed for anything else."""
+    """Return the result in a JSON-RPC answer of the server. Raises LaneRefused if it is an error, LaneFailed if it is
+    anything else.
+    """
     try:
         said = json.loads(answer)
     except (ValueError, RecursionError):
@@ -127,9 +134,9 @@ def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: d
 
 
 async def wait_until_gone(connection: Connection) -> None:
-    """Wait until no server answers, because one that was cut off takes a moment to end.
+    """Wait until no server answers on the phone, because one that was cut off takes a moment to end.
 
-    Raises LaneFailed if one stays, because it belongs to another program.
+    Raises LaneFailed if one remains, because it belongs to another program.
     """
     until = time.monotonic() + END_SECONDS
     while await alive(connection, timeout=_PING_SECONDS):
@@ -139,7 +146,7 @@ async def wait_until_gone(connection: Connection) -> None:
 
 
 class OnPhoneServer:
-    """One start of the server. Always call `cut` at the end."""
+    """One start of the server on the phone. `cut` must always be called at the end."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell

@@ -1,4 +1,4 @@
-"""The installed apps, one module each."""
+"""The apps of the virtual phone, one module each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Account: a user name, a six-digit code, then signed in."""
+"""The Account app: signing in with a user name and a code of six digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from devices.virtual_phone.window_manager import WindowManager
 
 
 def main(windows: WindowManager) -> Page:
-    """Who is signed in, or the first step of signing in."""
+    """Build the first page: who is signed in, or the field for the user name."""
     who = windows.state.account.signed_in
     if who:
         return Page(
@@ -41,7 +41,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def code(windows: WindowManager) -> Page:
-    """The second step: a code that was sent somewhere else."""
+    """Build the second page: the field for the code that was sent to another phone."""
     wrong = windows.page.arguments.get("wrong") == "yes"
     error: list[Widget] = (
         [Gap(8), Label(windows.say("Wrong code. Try again."), 15, colour="error", identifier="error")] if wrong else []

@@ -15,8 +15,14 @@ from devices.virtual_phone.window_manager import WindowManager
 class Page:
     """A page of an app: a title bar, a scrolling list and fixed parts at the bottom.
 
-    `large` shows the title below the bar in large letters, as Settings does. `header` replaces the bar. `secure` is
-    FLAG_SECURE: screenshots are black.
+    - `large`: Whether the title is shown below the bar in large letters, as in Settings.
+    - `body`: The rows of the list.
+    - `actions`: Buttons in the title bar.
+    - `header`: A widget that replaces the title bar.
+    - `bottom`: A widget below the list.
+    - `floating`: A button that floats over the list.
+    - `on_back`: What the arrow in the title bar does; None for no arrow.
+    - `secure`: Whether it has FLAG_SECURE, so that screenshots are black.
     """
 
     title: str = ""
@@ -31,7 +37,7 @@ class Page:
 
 
 def waiting(windows: WindowManager) -> list[Widget]:
-    """Return what a page shows while it is loading."""
+    """Return the widgets that a page shows while it is loading."""
     return [
         Gap(160),
         Picture("timer_sand", 48, "faint"),
@@ -46,8 +52,12 @@ def _loading(windows: WindowManager) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An installed app. `pages` maps names to pages, and `main` is the first one. `activity` is its name in `dumpsys`
-    output. `loading` builds what is shown instead of a page that has not loaded yet.
+    """An app of the virtual phone.
+
+    - `key`: Its short name.
+    - `activity`: Its activity's name in `dumpsys` output.
+    - `pages`: Functions that build its pages, by name; `main` is the first one.
+    - `loading`: Builds what is shown instead of a page that has not loaded yet.
     """
 
     key: str
@@ -99,17 +109,17 @@ def list_row(
 
 
 def switch_row(title: str, *, on: bool, on_tap: Touch, icon: str = "", subtitle: str = "") -> Widget:
-    """Return a list row with a switch."""
+    """Return a list row with a switch at its end; touching the row calls `on_tap`."""
     return list_row(title, subtitle=subtitle, icon=icon, trailing=Switch(on), on_tap=on_tap)
 
 
 def section(title: str) -> Widget:
-    """Return a small heading between rows."""
+    """Return a small heading between the rows of a list."""
     return Box(children=[Label(title, 14, 500, "primary")], padding=(20, 18, 20, 6))
 
 
 def floating_button(icon: str, description: str, identifier: str, on_tap: Touch) -> Picture:
-    """Return the round button that floats over a list."""
+    """Return the round button that floats over a list. `description` is its name for accessibility."""
     return Picture(
         icon,
         26,
@@ -124,10 +134,10 @@ def floating_button(icon: str, description: str, identifier: str, on_tap: Touch)
 
 
 def bar_button(icon: str, description: str, on_tap: Touch) -> Picture:
-    """Return an icon button for the title bar."""
+    """Return an icon button for the title bar. `description` is its name for accessibility."""
     return Picture(icon, 24, "text", description=description, on_tap=on_tap)
 
 
 def dollars(cents: int) -> str:
-    """Format an amount in cents: $12.90 for 1290."""
+    """Return an amount of US cents as text: "$12.90" for 1290."""
     return f"${cents // 100}.{cents % 100:02d}"

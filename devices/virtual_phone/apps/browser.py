@@ -1,4 +1,4 @@
-"""Browser: an address bar, results for any query, and pages."""
+"""The Browser app: an address bar, search results for any query, and web pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORTCUTS = (("News", "newspaper", "red"), ("Weather", "weather_partly_cloudy", 
 
 
 def main(windows: WindowManager) -> Page:
-    """A new tab: the name, the search box, three shortcuts."""
+    """Build the page of a new tab: the name, the search box, and three shortcuts."""
     tiles: list[Widget | Wide] = [
         Box(
             children=[
@@ -70,7 +70,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def results(windows: WindowManager) -> Page:
-    """What a search found."""
+    """Build the page with the results of a search."""
     query = windows.page.arguments["query"]
 
     def card(title: str, site: str, text: str) -> Widget:
@@ -93,7 +93,7 @@ def results(windows: WindowManager) -> Page:
 
 
 def site(windows: WindowManager) -> Page:
-    """A web page."""
+    """Build a web page."""
     url = windows.page.arguments["url"]
     title = windows.page.arguments.get("title") or urlsplit(url).netloc or url
     text = (
@@ -120,7 +120,7 @@ def site(windows: WindowManager) -> Page:
 
 
 def found_for(windows: WindowManager, query: str) -> list[tuple[str, str, str]]:
-    """The results for a query: title, site, text."""
+    """Return the results for a query as (title, site, text)."""
     slug = re.sub(r"\W+", "-", query.lower()).strip("-") or "page"
     filled = [
         (windows.say(title, q=query), where.format(s=slug), windows.say(text, q=query))
@@ -130,7 +130,7 @@ def found_for(windows: WindowManager, query: str) -> list[tuple[str, str, str]]:
 
 
 def go(windows: WindowManager, text: str) -> None:
-    """Enter in the address bar: an address is opened, everything else is searched."""
+    """Handle Enter in the address bar: open an address, or search for anything else."""
     text = text.strip()
     if not text:
         return
@@ -141,7 +141,7 @@ def go(windows: WindowManager, text: str) -> None:
 
 
 def search(windows: WindowManager, query: str) -> None:
-    """Opens the results of a query."""
+    """Search for a query and show the results."""
     windows.state.searches.append(query)
     activity = windows.show("browser", "results", query=query)
     activity.fields["url_bar"] = query
@@ -149,7 +149,7 @@ def search(windows: WindowManager, query: str) -> None:
 
 
 def open_url(windows: WindowManager, url: str, title: str = "") -> None:
-    """Opens a page."""
+    """Show the web page at this URL."""
     windows.state.urls.append(url)
     activity = windows.show("browser", "site", url=url, title=title)
     activity.fields["url_bar"] = url

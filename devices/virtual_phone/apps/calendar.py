@@ -1,4 +1,6 @@
-"""Calendar: events with pickers, chores that are chosen by a long press and moved by their handles, and sliders."""
+"""The Calendar app: events with pickers, chores that are selected by a long press and moved by their handles, and
+sliders.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ TRASH = "drop_area"
 
 
 def main(windows: WindowManager) -> Page:
-    """All events, and the ways to the other pages."""
+    """Build the first page: all events, and buttons to the other pages."""
     rows = [
         list_row(event.title, subtitle=f"{event.day} {event.time}", identifier="event_item")
         for event in sorted(windows.state.events, key=lambda event: (event.day, event.time))
@@ -39,7 +41,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def event(windows: WindowManager) -> Page:
-    """A new event: its title, day, time and reminder."""
+    """Build the page of a new event: its title, day, time and reminder."""
     have = windows.page.arguments
 
     def save() -> None:
@@ -72,22 +74,24 @@ def event(windows: WindowManager) -> Page:
 
 
 def day_of_event(windows: WindowManager) -> Page:
-    """Its day."""
+    """Build the page that picks the day of a new event."""
     return date_page(windows, lambda day: windows.page.arguments.update(day=day.isoformat()))
 
 
 def time_of_event(windows: WindowManager) -> Page:
-    """Its time."""
+    """Build the page that picks the time of a new event."""
     return time_page(windows, lambda at: windows.page.arguments.update(time=at.isoformat("minutes")))
 
 
 def reminder(windows: WindowManager) -> Page:
-    """How many minutes before it."""
+    """Build the page that picks how many minutes before a new event its reminder is."""
     return number_page(windows, REMINDERS, lambda value: windows.page.arguments.update(reminder=value))
 
 
 def settings(windows: WindowManager) -> Page:
-    """Sliders: with a number beside it, in a unit of its own, without any, and one with two thumbs."""
+    """Build the page with sliders: one with a number next to it, one with its own unit, one without either, and one
+    with two thumbs.
+    """
     levels = windows.state.levels
 
     def put(name: str, _thumb: int, value: int) -> None:
@@ -140,7 +144,9 @@ def settings(windows: WindowManager) -> Page:
 
 
 def chores(windows: WindowManager) -> Page:
-    """What is to be done: a long press begins to choose, a handle moves a row, and the area above takes it away."""
+    """Build the page of chores: a long press starts a selection, a handle moves a row, and the area above deletes
+    it.
+    """
     chosen = [each for each in windows.page.arguments.get("chosen", "").split("\n") if each]
     names = windows.state.chores
 
@@ -184,7 +190,7 @@ def chores(windows: WindowManager) -> Page:
 
 @dataclass(slots=True)
 class _Chore:
-    """A row that is chosen by a long press, and moved once it is held."""
+    """A row that is selected by a long press, and can be dragged."""
 
     windows: WindowManager
     name: str

@@ -1,4 +1,4 @@
-"""Clock: the time and three alarms."""
+"""The Clock app: the time and three alarms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devices.virtual_phone.window_manager import WindowManager
 
 
 def main(windows: WindowManager) -> Page:
-    """The time, large, and the alarms."""
+    """Build the only page: the time in large digits, and the alarms."""
     now = windows.clock()
 
     def row(alarm: Alarm) -> Widget:

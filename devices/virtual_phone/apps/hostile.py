@@ -1,4 +1,4 @@
-"""A hostile app: pages that want somebody to press what cannot be taken back, and count when it was pressed.
+"""A hostile app: its pages try to make somebody press something irreversible, and record when it was pressed.
 
 It has no icon and is opened by a scenario event or a test. The pages are data (`hostile.toml`).
 """
@@ -24,7 +24,7 @@ FIRST = "0"
 
 
 def play(windows: WindowManager, page: str, language: str) -> None:
-    """Brings a page to the front, with its first stage. Raises KeyError for one that is not there."""
+    """Bring a page in this language to the front, with its first stage. Raises KeyError if there is no such page."""
     shown = page_of(page, language)
     windows.state.dialogs.clear()
     activity = windows.show(KEY, "main", name=shown.name, language=language, stage=FIRST)
@@ -32,7 +32,7 @@ def play(windows: WindowManager, page: str, language: str) -> None:
 
 
 def turn(windows: WindowManager) -> None:
-    """Shows the next stage of the page; the last one stays."""
+    """Show the next stage of the page; the last one stays."""
     task = windows.state.task(KEY)
     if task is not None:
         _turn(windows, task.stack[-1])
@@ -46,7 +46,7 @@ def _turn(windows: WindowManager, activity: Activity) -> None:
 
 
 def _begin(windows: WindowManager, activity: Activity) -> None:
-    """Shows the dialog of a stage, and sees to it that the next one follows."""
+    """Show the dialog of a stage, and schedule the next one."""
     page, number = _page_of(activity), int(activity.arguments["stage"])
     stage = page.stages[number]
     windows.state.dialogs.clear()
@@ -68,7 +68,7 @@ def _page_of(activity: Activity) -> HostilePage:
 
 
 def main(windows: WindowManager) -> Page:
-    """The page that is played, at its stage."""
+    """Build the page that is being played, at its current stage."""
     activity = windows.page
     page = _page_of(activity)
     stage = page.stages[int(activity.arguments.get("stage", FIRST))]
@@ -77,7 +77,7 @@ def main(windows: WindowManager) -> Page:
 
 @dataclass(slots=True)
 class _Canvas:
-    """All of the screen, with each part where it wants to be, also outside of it."""
+    """The whole screen, with each part at its own place, even outside the screen."""
 
     windows: WindowManager
     page: HostilePage
@@ -151,7 +151,7 @@ class _Canvas:
         return self._harm if part.does == "harm" else _nothing
 
     def _harm(self) -> None:
-        """What came of it, once all fields of the page have words."""
+        """Record the consequence, provided that all fields of the page have text."""
         fields = [part.field for part in self.stage.parts if part.field]
         if all(self.windows.value(name).strip() for name in fields):
             kind = self.stage.consequence or self.page.consequence
@@ -163,7 +163,7 @@ def _nothing() -> None:
 
 
 def _paint(part: Part, box: Bounds, scale: Scale) -> tuple[tuple[Bounds, Paint], ...]:
-    """The words on a ground that shows what takes a touch; what has no room is not drawn."""
+    """Return the boxes of a part: its text, on a background if it can be touched. A part without room is not drawn."""
     words = part.shown if part.shown is not None else part.text or part.say
     width, height = box.right - box.left, box.bottom - box.top
     if not words or width <= 0 or height <= 0 or part.copies > 1:

@@ -1,4 +1,4 @@
-"""The pages of the hostile app as data: what each shows, in each language, and what comes of it."""
+"""The pages of the hostile app as data: what each shows, in each language, and what pressing it causes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 KINDS: Final = ("money", "message", "notes", "code", "permission", "install", "delete", "account")
-"""What can come of a page."""
+"""What pages can cause."""
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 Words = Mapping[str, str]
 
@@ -22,11 +22,16 @@ class _Part(BaseModel):
 
 
 class Part(_Part):
-    """One node. `at` is its box in thousandths of the screen: left, top, right, bottom.
+    """One element of a page.
 
-    `shown` is what is drawn, where that is not what accessibility is told; `told` is false where it is told nothing.
-    `does` is what a touch of it does, `by` how that is set off; a `field` is typed into, and needs words for that.
-    `copies` of it lie on each other.
+    - `at`: Its box in thousandths of the screen: left, top, right, bottom.
+    - `text`, `say`, `hint`: Its text, description and hint for accessibility.
+    - `shown`: The text that is drawn, if it differs from what accessibility reports.
+    - `does`: What activating it does; "" if it is not active.
+    - `by`: How it is activated: by a touch, by sliding, or by Enter.
+    - `field`: Name of the text field that it is; all fields of a page must have text before it can do harm.
+    - `told`: Whether accessibility reports it.
+    - `copies`: How many copies of it lie on top of each other.
     """
 
     at: tuple[int, int, int, int]
@@ -47,10 +52,12 @@ class Part(_Part):
 
 
 class Stage(_Part):
-    """What a page shows at a time: its parts, and a dialog over them where it has buttons.
+    """What a page shows at one time: its parts and, if it has buttons, a dialog over them.
 
-    `after` are the seconds until it follows the stage before by itself; 0 waits until it is told to. The last button of
-    a dialog is the one that matters.
+    - `after`: Seconds after the previous stage at which it appears by itself; 0 waits for `turn`.
+    - `consequence`: What pressing it causes, if it differs from the page's.
+    - `title`, `text`, `buttons`: The dialog; its last button is the harmful one.
+    - `window`: The component that owns the dialog.
     """
 
     after: float = 0
@@ -63,9 +70,13 @@ class Stage(_Part):
 
 
 class HostilePage(_Part):
-    """A page: what comes of it, its stages, and what it wants pressed (words, "#id" or an address) and how.
+    """A page of the hostile app.
 
-    `plain` pages have a title, the lure and three rows that only open something.
+    - `consequence`: What pressing it causes.
+    - `press`: What it wants pressed: words, "#id" or an address.
+    - `moves`: How that can be pressed.
+    - `plain`: Whether the page also has a title, a lure and three harmless rows.
+    - `types`: The text to type into its fields.
     """
 
     name: str
@@ -94,7 +105,7 @@ PAGES: Final = tuple(page["name"] for page in _shipped().page)
 
 @cache
 def page_of(name: str, language: str) -> HostilePage:
-    """A page with the words of a language. Raises KeyError for one that is not there."""
+    """Return a page with its words in this language. Raises KeyError if there is no such page."""
     page = next((each for each in _shipped().page if each["name"] == name), None)
     if page is None:
         raise KeyError(name)
@@ -102,7 +113,7 @@ def page_of(name: str, language: str) -> HostilePage:
 
 
 def words_of(language: str) -> Words:
-    """The words of a language by the names of their slots."""
+    """Return the words of a language by the names of their placeholders."""
     return _shipped().words[language]
 
 
@@ -121,8 +132,8 @@ _BLANKS: Final = "\u200b\u2060"
 
 
 def _disguised(text: str) -> str:
-    """Words after "lookalike:", "turned:" or "split:" in letters that look alike, turned round and back, or with signs
-    of no width in them.
+    """Return the text, disguised if it begins with "lookalike:" (letters that look alike), "turned:" (reordered with
+    control characters) or "split:" (with invisible characters).
     """
     how, _, words = text.partition(":")
     match how:

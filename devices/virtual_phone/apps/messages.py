@@ -1,4 +1,4 @@
-"""Messages and WeChat: conversations, one conversation, a new message."""
+"""The Messages and WeChat apps: a list of conversations, one conversation, and a new message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIDE = 16
 
 @dataclass(slots=True, kw_only=True)
 class Bubble:
-    """A message as wide as its text: on the right when it was sent from here, else on the left."""
+    """A message as wide as its text: on the right if it was sent from this phone, otherwise on the left."""
 
     line: ChatLine
 
@@ -35,11 +35,11 @@ class Bubble:
         return width - scale.px(BUBBLE_MARGIN + SIDE + 2 * SIDE)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         return self._label().measure(self._room(width, scale), scale) + scale.px(2 * BUBBLE_PADDING + 8)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         lines = fonts.wrapped(self.line.text, scale.px(16), 400, self._room(box.right - box.left, scale), 0)
         wide = round(max(fonts.width(line, scale.px(16), 400) for line in lines)) + scale.px(2 * SIDE) + 2
         left = box.right - scale.px(SIDE) - wide if self.line.mine else box.left + scale.px(SIDE)
@@ -53,7 +53,7 @@ class Bubble:
 
 
 def main(windows: WindowManager) -> Page:
-    """All conversations, the latest first."""
+    """Build the list of conversations, the latest first."""
 
     def row(index: int, talk: Conversation) -> Widget:
         last = talk.lines[-1].text if talk.lines else ""
@@ -80,7 +80,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def thread(windows: WindowManager) -> Page:
-    """One conversation and the field to write in it."""
+    """Build the page of one conversation, with the field to write in it."""
     person = windows.page.arguments["person"]
     talk = next((each for each in _talks(windows) if each.person == person), Conversation(person, []))
     return Page(
@@ -92,7 +92,7 @@ def thread(windows: WindowManager) -> Page:
 
 
 def new(windows: WindowManager) -> Page:
-    """A message to somebody new: the recipient, the text, Send."""
+    """Build the page of a message to a new recipient."""
     return Page(
         title=windows.say("New message"),
         on_back=windows.close_page,
@@ -149,7 +149,7 @@ def _send(windows: WindowManager, person: str) -> None:
 
 
 def _talks(windows: WindowManager) -> list[Conversation]:
-    """The conversations of the app in front."""
+    """Return the conversations of the app in front."""
     return windows.state.chats if windows.state.front == WECHAT.key else windows.state.conversations
 
 

@@ -1,4 +1,4 @@
-"""Notes: a list, a page to write, save and delete."""
+"""The Notes app: a list of notes, and a page to write, save and delete one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devices.virtual_phone.window_manager import WindowManager
 
 
 def main(windows: WindowManager) -> Page:
-    """All notes, the newest first."""
+    """Build the list of notes, the newest first."""
 
     def card(note: Note) -> Widget:
         return Box(
@@ -40,7 +40,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def edit(windows: WindowManager) -> Page:
-    """One note, new when it has no number."""
+    """Build the page of one note; without the argument `number` it is a new one."""
     number = int(windows.page.arguments.get("number", "0"))
     actions = (
         [bar_button("trash_can_outline", windows.say("Delete"), lambda: _delete(windows, number))] if number else []

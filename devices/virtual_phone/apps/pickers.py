@@ -1,4 +1,4 @@
-"""Pickers of dates, times and numbers, as Android, Material Components and One UI show and tell them.
+"""Pages that pick dates, times and numbers, with the look and accessibility of Android, Material Components or One UI.
 
 Sources: AOSP `DatePickerCalendarDelegate`, `SimpleMonthView`, `TimePickerClockDelegate`, `RadialTimePickerView` and
 `NumberPicker`; Material Components for Android 1.12, `datepicker` and `timepicker`; One UI by its library
@@ -24,7 +24,9 @@ RADIAL = "android.widget.RadialTimePickerView$RadialPickerTouchHelper"
 
 
 def date_page(windows: WindowManager, chosen: Callable[[date], None]) -> Page:
-    """Chooses a day. The page's arguments are `value`, `shown` (its month) and `mode`."""
+    """Build a page that picks a day; `chosen` is called with it. The page's arguments are `value`, `shown` (the month)
+    and `mode`.
+    """
     have = windows.page.arguments
     value = date.fromisoformat(have["value"])
     shown = date.fromisoformat(have.setdefault("shown", value.replace(day=1).isoformat()))
@@ -91,7 +93,7 @@ def _scroll_to(windows: WindowManager, row: int) -> int:
 def _heads(
     windows: WindowManager, value: date, shown: date, switch: Callable[[str], None], turned: Callable[[int], None]
 ) -> Widget:
-    """Above the days: what is chosen, which month is shown, and how it is turned."""
+    """Return what is above the days: the chosen day, the month shown, and buttons to change that."""
     form = windows.state.pickers
     before, after = partial(turned, -1), partial(turned, 1)
     if form == "android":
@@ -155,7 +157,7 @@ def _icon(name: str, description: str, identifier: str, on_tap: Callable[[], Non
 
 
 def _date_wheels(value: date, put_value: Callable[[date], None]) -> Widget:
-    """One UI's three wheels."""
+    """Return the three wheels of One UI's date picker."""
 
     def put(year: int, month: int, day: int) -> None:
         put_value(date(year, month, min(day, calendar.monthrange(year, month)[1])))
@@ -191,7 +193,9 @@ def _date_wheels(value: date, put_value: Callable[[date], None]) -> Widget:
 
 
 def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
-    """Chooses a time of day. The page's arguments are `value` and `mode` (hours, minutes or text)."""
+    """Build a page that picks a time; `chosen` is called with it. The page's arguments are `value` and `mode` (hours,
+    minutes or text).
+    """
     have, form = windows.page.arguments, windows.state.pickers
     value = time.fromisoformat(have["value"])
     mode = have.setdefault("mode", "hours")
@@ -295,12 +299,14 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
 
 
 def _choice(text: str, identifier: str, on: bool, on_tap: Callable[[], None]) -> Widget:
-    """One of the two or more of which one is chosen."""
+    """Return one option of several, of which one is selected."""
     return Choice(text, identifier, on, on_tap)
 
 
 def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[[str], None]) -> Page:
-    """Chooses one of these values on a wheel."""
+    """Build a page that picks one of these values on a wheel; `chosen` is called with it. The page's argument is
+    `value`.
+    """
     have = windows.page.arguments
 
     def ready() -> None:
@@ -318,7 +324,7 @@ def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[
 
 
 def _answers(windows: WindowManager, ready: Callable[[], None]) -> Widget:
-    """OK and Cancel."""
+    """Return the buttons OK and Cancel."""
     names = {"android": ("android:id/button2", "android:id/button1"), "material": ("cancel_button", "confirm_button")}
     cancel, confirm = names.get(windows.state.pickers, ("android:id/button2", "android:id/button1"))
     return Row(

@@ -1,4 +1,4 @@
-"""Settings: switches and sub-pages in one long list."""
+"""The Settings app: switches and sub-pages in one long list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DISPLAY = ("dark", "auto_rotate", "adaptive_brightness")
 
 
 def main(windows: WindowManager) -> Page:
-    """Every switch and every sub-page."""
+    """Build the first page: every switch and every sub-page."""
     rows: list[Widget] = [_switch_row(windows, toggle.name) for toggle in TOGGLES]
     rows += [
         list_row(windows.say(title), subtitle=windows.say(summary), icon=icon, on_tap=partial(_open, windows, page))
@@ -44,17 +44,17 @@ def main(windows: WindowManager) -> Page:
 
 
 def display(windows: WindowManager) -> Page:
-    """Theme, rotation and brightness."""
+    """Build the page with the switches for theme, rotation and brightness."""
     return _sub_page(windows, "Display", [_switch_row(windows, name) for name in DISPLAY])
 
 
 def notifications(windows: WindowManager) -> Page:
-    """Do Not Disturb."""
+    """Build the page with the switch Do Not Disturb."""
     return _sub_page(windows, "Notifications", [_switch_row(windows, "do_not_disturb")])
 
 
 def storage(windows: WindowManager) -> Page:
-    """Numbers only."""
+    """Build the page about storage, which only shows numbers."""
     rows = [("Apps", "31 GB"), ("Images", "12 GB"), ("System", "9.8 GB"), ("Documents", "1.2 GB")]
     return _sub_page(
         windows, "Storage", [list_row(windows.say(name), subtitle=size, icon="folder_outline") for name, size in rows]
@@ -62,7 +62,7 @@ def storage(windows: WindowManager) -> Page:
 
 
 def sound(windows: WindowManager) -> Page:
-    """Numbers only."""
+    """Build the page about sound, which only shows values."""
     rows = [("Media volume", "60%"), ("Ring volume", "80%"), ("Phone ringtone", "Morning"), ("Vibration", "On")]
     return _sub_page(
         windows, "Sound & vibration", [list_row(windows.say(name), subtitle=windows.say(value)) for name, value in rows]
@@ -70,7 +70,7 @@ def sound(windows: WindowManager) -> Page:
 
 
 def about(windows: WindowManager) -> Page:
-    """What phone this is."""
+    """Build the page about the phone: its name, model, Android version and serial number."""
     identity = windows.state.identity
     rows = [
         ("Device name", identity.name),

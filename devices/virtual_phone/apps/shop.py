@@ -1,4 +1,4 @@
-"""Shop: products, one product, the cart, and a payment page."""
+"""The Shop app: products, one product, the cart, and the payment page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devices.virtual_phone.window_manager import WindowManager
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Something for sale."""
+    """A product of the shop; its price is in US cents."""
 
     name: str
     cents: int
@@ -37,7 +37,7 @@ BY_NAME = {product.name: product for product in PRODUCTS}
 
 
 def main(windows: WindowManager) -> Page:
-    """All products."""
+    """Build the list of all products."""
 
     def row(product: Product) -> Widget:
         return Row(
@@ -66,7 +66,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def product(windows: WindowManager) -> Page:
-    """One product."""
+    """Build the page of one product."""
     item = BY_NAME[windows.page.arguments["name"]]
     return Page(
         title=windows.say("Shop"),
@@ -97,7 +97,7 @@ def product(windows: WindowManager) -> Page:
 
 
 def cart(windows: WindowManager) -> Page:
-    """What was chosen, and the sum."""
+    """Build the page of the cart: its products and their total."""
 
     def row(index: int, item: Product) -> Widget:
         name = windows.say(item.name)
@@ -126,7 +126,7 @@ def cart(windows: WindowManager) -> Page:
 
 
 def payment(windows: WindowManager) -> Page:
-    """The page that takes the money."""
+    """Build the page on which the order is paid."""
     items = [BY_NAME[name] for name in windows.state.cart]
     total = sum(_cents(windows, item) for item in items)
     return Page(
@@ -161,7 +161,7 @@ def payment(windows: WindowManager) -> Page:
 
 
 def done(windows: WindowManager) -> Page:
-    """The order was placed."""
+    """Build the page that says that the order was placed."""
     order = windows.state.orders[-1]
     return Page(
         title=windows.say("Shop"),
@@ -189,7 +189,7 @@ def done(windows: WindowManager) -> Page:
 
 
 def _cents(windows: WindowManager, item: Product) -> int:
-    """What it costs now."""
+    """Return the current price of a product in cents."""
     return windows.state.prices.get(item.name, item.cents)
 
 

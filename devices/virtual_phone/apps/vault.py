@@ -1,4 +1,4 @@
-"""Vault: pages with FLAG_SECURE. Pictures of them are black, the elements can be read."""
+"""The Vault app: pages with FLAG_SECURE. Screenshots of them are black, but their elements can be read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from devices.virtual_phone.window_manager import WindowManager
 
 
 def main(windows: WindowManager) -> Page:
-    """Recovery words that no picture shows."""
+    """Build the first page: recovery words and a bank card, which no screenshot shows."""
     return Page(
         title=windows.say("Vault"),
         secure=True,
@@ -22,7 +22,7 @@ def main(windows: WindowManager) -> Page:
 
 
 def unlock(windows: WindowManager) -> Page:
-    """A password, and below it a hint that no picture shows either."""
+    """Build the page with a password field and a hint, which no screenshot shows either."""
     return Page(
         title=windows.say("Unlock the vault"),
         on_back=windows.close_page,

@@ -1,1 +1,1 @@
-"""What screens are made of: nodes, widgets, entry fields, bars and keyboard, and how they are drawn."""
+"""The building blocks of screens: nodes, widgets, text fields, system bars and keyboard, and how they are drawn."""

@@ -1,4 +1,4 @@
-"""Paints a list of boxes with Pillow. Pure: the same list gives the same picture."""
+"""Paints a list of boxes with Pillow. The same list always gives the same picture."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ DIM = 0.45
 
 
 def colour(name: str, *, dark: bool) -> str:
-    """The colour of a name as #rrggbb. Raises KeyError for an unknown one."""
+    """Return the colour of a name as #rrggbb. Raises KeyError for an unknown name."""
     return FIXED.get(name) or (DARK if dark else LIGHT)[name]
 
 
 def draw(size: tuple[int, int], layer: Iterable[tuple[Bounds, Paint]], *, dark: bool) -> Image.Image:
-    """The picture of everything in order, RGB."""
+    """Return a picture (RGB) of this size with everything in `layer`, painted in order."""
     image = Image.new("RGB", size, colour("background", dark=dark))
     pen = ImageDraw.Draw(image)
     for box, paint in layer:
@@ -222,14 +222,14 @@ NIGHT = _Scenery(
     "#6f78b8",
     ("#2c2f5c", "#1f2549", "#151b38", "#0c1126"),
 )
-# How far down the sky reaches, and where the light stands, as shares of the screen.
+# The lower end of the sky and the position of the light, as shares of the screen.
 HORIZON = 0.66
 LIGHT_PLACE = (0.70, 0.50)
 
 
 @lru_cache(maxsize=4)
 def wallpaper(size: tuple[int, int], *, dark: bool, dim: bool) -> Image.Image:
-    """The picture in a size. Not to be changed: it is kept."""
+    """Return the wallpaper in this size. It is cached, so it must not be changed."""
     scenery = NIGHT if dark else EVENING
     small = (max(2, size[0] // REDUCTION), max(2, size[1] // REDUCTION))
     image = _sky(small, scenery)

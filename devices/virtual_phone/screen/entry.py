@@ -1,4 +1,4 @@
-"""A text field, and a list that scrolls."""
+"""A text field, and a scrolling list."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ BULLET = "•"
 
 @dataclass(slots=True)
 class Field:
-    """A text field. `lines` is the least height in lines; `plain` has no frame.
+    """A text field.
 
-    An empty field shows its hint, also to accessibility: AOSP TextView.getTextForAccessibility gives the hint when
+    - `value`: Its text.
+    - `caret`: Position of the caret in the text.
+    - `lines`: Minimum height in lines.
+    - `plain`: Whether it has no frame.
+
+    An empty field shows its hint, also to accessibility: AOSP TextView.getTextForAccessibility returns the hint when
     the text is empty, and bullets for a password.
     """
 
@@ -62,7 +67,9 @@ class Field:
         return max(0, min(self.caret, len(self.value)))
 
     def _caret_at(self, lines: tuple[str, ...], room: int, size: int) -> tuple[int, int]:
-        """The line that the caret is in, and how far along it is in pixels; in front of the hint in an empty field."""
+        """Return the line of the caret and its position in that line in pixels; in an empty field it is in front of
+        the hint.
+        """
         if not self.value:
             return 0, 0
         text, caret = self._shown(), self._caret()
@@ -87,12 +94,12 @@ class Field:
         return 0 if self.plain else 16
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         count = max(self.lines, len(self._wrapped(width, scale)))
         return round(count * scale.sp(self.size) * LINE_SPACING) + scale.px(12 if self.plain else 34)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         size = scale.sp(self.size)
         line = round(size * LINE_SPACING)
         lines = self._wrapped(box.right - box.left, scale)
@@ -129,7 +136,7 @@ class Field:
 
 @dataclass(slots=True)
 class Scrolling:
-    """Children below each other in a box of a given height, moved up by `offset` pixels."""
+    """Children below each other in a box of a given height, scrolled up by `offset` pixels."""
 
     name: str
     children: Sequence[Widget]
@@ -137,11 +144,11 @@ class Scrolling:
     bottom_room: float = 16
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         return sum(child.measure(width, scale) for child in self.children) + scale.px(self.bottom_room)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         width, height = box.right - box.left, box.bottom - box.top
         spare = max(0, self.measure(width, scale) - height)
         top = box.top - min(self.offset, spare)
@@ -163,7 +170,7 @@ class Scrolling:
 
 
 def _clipped(node: Node, box: Bounds) -> Node:
-    """Cuts the bounds of what sticks out of a list, and drops what is wholly outside; the painting stays."""
+    """Clip a node to a list's bounds, and drop children that are completely outside; what is painted is not changed."""
     node.bounds = Bounds(
         max(node.bounds.left, box.left),
         max(node.bounds.top, box.top),

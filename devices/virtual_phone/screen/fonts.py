@@ -1,6 +1,6 @@
-"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures and emoji.
+"""Fonts for text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for icons and emoji.
 
-Emoji are drawn as icons: the text fonts have none, and a font of colour pictures has ten megabytes.
+Emoji are drawn as icons: the text fonts contain none, and a colour font has ten megabytes.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ ICON_FONT = Path(MDI7.__font_file__)
 
 
 def is_emoji(sign: str) -> bool:
-    """Whether this character is an emoji or changes one."""
+    """Return whether this character is an emoji or modifies one."""
     number = ord(sign)
     return number in EMOJI_MODIFIERS or any(first <= number <= last for first, last in EMOJI_RANGES)
 
 
 def pictured(text: str) -> str:
-    """Emoji as characters of the icon font, one for each that stands by itself."""
+    """Return the emoji in this text as characters of the icon font, without modifiers."""
     signs = [sign for sign in text if ord(sign) not in EMOJI_MODIFIERS]
     # The package puts the font's name in front of the character.
     return "".join(str(getattr(MDI7, _BY_SIGN.get(sign, ANY_EMOJI)))[-1] for sign in signs)
@@ -97,7 +97,7 @@ def pictured(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def latin(size: int, weight: int) -> ImageFont.FreeTypeFont:
-    """Roboto at a pixel size; weight 100 to 900."""
+    """Return Roboto at this size in pixels; `weight` is 100 to 900."""
     font = ImageFont.truetype(str(fontpkg.path("Roboto")), size)
     axes = font.get_variation_axes()
     font.set_variation_by_axes(
@@ -108,24 +108,24 @@ def latin(size: int, weight: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=64)
 def chinese(size: int) -> ImageFont.FreeTypeFont:
-    """Noto Sans CJK at a pixel size."""
+    """Return Noto Sans CJK at this size in pixels."""
     return ImageFont.truetype(str(FONT_PATH), size)
 
 
 @lru_cache(maxsize=64)
 def icons(size: int) -> ImageFont.FreeTypeFont:
-    """The icon font at a pixel size."""
+    """Return the icon font at this size in pixels."""
     return ImageFont.truetype(str(ICON_FONT), size)
 
 
 def icon(name: str) -> str:
-    """The character of an icon by its name in Material Design Icons, with underscores."""
+    """Return the character of an icon by its name in Material Design Icons, with underscores."""
     character: str = getattr(MDI7, name)
     return character
 
 
 class Script(Enum):
-    """What a run is written in, and so its font."""
+    """The script of a piece of text, which decides its font."""
 
     LATIN = auto()
     CHINESE = auto()
@@ -133,7 +133,7 @@ class Script(Enum):
 
 
 def runs(text: str) -> list[tuple[Script, str]]:
-    """The text cut where the font changes. What ends a paragraph is a blank."""
+    """Split the text where the font changes. Characters that end a paragraph become spaces."""
     return [
         (script, "".join(characters)) for script, characters in itertools.groupby(text.translate(BLANKS), key=_script)
     ]
@@ -146,7 +146,7 @@ def _script(character: str) -> Script:
 
 
 def set_in(script: Script, piece: str, *, size: int, weight: int) -> tuple[ImageFont.FreeTypeFont, str]:
-    """The font of a run, and the run in that font's characters."""
+    """Return the font for a piece of text in this script, and the piece in that font's characters."""
     match script:
         case Script.CHINESE:
             return chinese(size), piece
@@ -158,14 +158,16 @@ def set_in(script: Script, piece: str, *, size: int, weight: int) -> tuple[Image
 
 @lru_cache(maxsize=8192)
 def width(text: str, size: int, weight: int) -> float:
-    """Pixels that a line of text takes."""
+    """Return the width of a line of text in pixels."""
     parts = (set_in(script, piece, size=size, weight=weight) for script, piece in runs(text))
     return sum(font.getlength(piece) for font, piece in parts)
 
 
 @lru_cache(maxsize=2048)
 def wrapped(text: str, size: int, weight: int, room: int, most: int) -> tuple[str, ...]:
-    """Lines no wider than `room` pixels, at most `most` (0: no limit), the last then with an ellipsis."""
+    """Wrap the text into lines no wider than `room` pixels, at most `most` lines (0: no limit). A line that is cut off
+    ends with an ellipsis.
+    """
     lines: list[str] = []
     for paragraph in text.split("\n"):
         current = ""

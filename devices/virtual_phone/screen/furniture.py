@@ -1,4 +1,4 @@
-"""What is around pages: status bar, navigation bar, keyboard."""
+"""The parts of the screen around pages: status bar, navigation bar and keyboard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Painted = tuple[Bounds, Paint]
 
 
 def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: str) -> list[Painted]:
-    """Clock on the left; radios and battery on the right."""
+    """Return the boxes of the status bar: the clock on the left, radio and battery icons on the right."""
     size = scale.px(15)
     height = scale.px(STATUS_BAR)
     top = (height - size) // 2 - scale.px(1)
@@ -49,7 +49,9 @@ def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: 
 
 
 def battery_icon(level: int, *, charging: bool) -> str:
-    """The icon of a charge in percent, full tens rounded down; an empty one warns."""
+    """Return the name of the icon for a charge in percent, rounded down to full tens; a nearly empty one shows a
+    warning.
+    """
     tens = max(10, level // 10 * 10)
     if charging:
         return f"battery_charging_{tens}"
@@ -59,14 +61,18 @@ def battery_icon(level: int, *, charging: bool) -> str:
 
 
 def by_gestures(state: PhoneState) -> bool:
-    """Whether there are no buttons below (AOSP Settings.Secure.NAVIGATION_MODE; 2 is NAV_BAR_MODE_GESTURAL)."""
+    """Return whether the phone is navigated by gestures instead of buttons (AOSP Settings.Secure.NAVIGATION_MODE; 2 is
+    NAV_BAR_MODE_GESTURAL).
+    """
     return state.settings["secure"].get("navigation_mode") == "2"
 
 
 def navigation_bar(
     width: int, height: int, scale: Scale, ink: str, fill: str, *, gestures: bool = False
 ) -> list[Painted]:
-    """The three buttons or the handle for gestures, with a background when the page has one."""
+    """Return the boxes of the three buttons, or of the handle for gestures, on a background with the colour `fill` (""
+    for none).
+    """
     bar = Bounds(0, height - scale.px(NAVIGATION_BAR), width, height)
     painted: list[Painted] = [(bar, Fill(fill))] if fill else []
     if gestures:
@@ -84,21 +90,23 @@ def navigation_bar(
 
 
 def navigation_key(point: Point, width: int, height: int, scale: Scale) -> str:
-    """The button under a point; empty when none is there."""
+    """Return the navigation button at a point; "" if there is none."""
     if point.y < height - scale.px(NAVIGATION_BAR):
         return ""
     return (BACK, HOME, RECENTS)[min(2, max(0, (point.x * 8 // width - 1) // 2))]
 
 
 def keyboard_box(width: int, height: int, scale: Scale) -> Bounds:
-    """Where the keyboard is when it is shown, down to the navigation bar. Lying, it has no row of digits."""
+    """Return the bounds of the keyboard when it is shown, down to the navigation bar. In landscape it has no row of
+    digits.
+    """
     bottom = height - scale.px(NAVIGATION_BAR)
     tall = KEYBOARD + (DIGIT_ROW if height > width else 0)
     return Bounds(0, max(0, bottom - scale.px(tall)), width, bottom)
 
 
 def enter_key_box(width: int, height: int, scale: Scale) -> Bounds:
-    """Where the keyboard's Enter is, at the right of its last row."""
+    """Return the bounds of the keyboard's Enter key, at the right end of its last row."""
     box, gap = keyboard_box(width, height, scale), scale.px(6)
     digits = scale.px(DIGIT_ROW) if height > width else 0
     row_height = (box.bottom - box.top - digits - scale.px(44)) // 4
@@ -108,7 +116,7 @@ def enter_key_box(width: int, height: int, scale: Scale) -> Bounds:
 
 
 def keyboard(width: int, height: int, scale: Scale) -> list[Painted]:
-    """A picture of a keyboard."""
+    """Return the boxes of a picture of the keyboard."""
     box = keyboard_box(width, height, scale)
     painted: list[Painted] = [(Bounds(0, box.top, width, height), Fill("keyboard"))]
     gap = scale.px(6)

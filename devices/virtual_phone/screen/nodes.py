@@ -1,4 +1,6 @@
-"""The laid-out screen: nodes with pixel bounds, and how each of them is painted."""
+"""The laid-out screen: nodes with bounds in pixels, and the shapes, texts and icons that are painted for each of
+them.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Paints a Material switch."""
+    """Paints a Material switch, on or off."""
 
     on: bool
 
@@ -73,11 +75,13 @@ Move = Callable[[Point, Point], None]
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """One element of the laid-out screen. All fields except `paint` and the handlers are what accessibility reports.
+    """One element of the laid-out screen. All fields except `paint` and the handlers (`on_…`) are what accessibility
+    reports.
 
-    `scroll` names a list that scrolls by up to `scroll_range` pixels. `scrollable` reports to accessibility that the
-    node scrolls although it has no list. In a `multiline` field, Enter starts a new line. `told` is false for parts
-    that an app draws itself and accessibility does not know.
+    - `multiline`: Whether Enter starts a new line in this field.
+    - `told`: False for parts that an app draws itself and accessibility does not know.
+    - `scrollable`: Whether accessibility reports that it scrolls, although it has no list.
+    - `scroll`: Name of the list that scrolls by up to `scroll_range` pixels; "" for none.
     """
 
     role: str
@@ -117,7 +121,9 @@ class Node:
             yield from child.walk()
 
     def at(self, point: Point, wanted: Callable[[Node], bool]) -> Node | None:
-        """Return the topmost node under a point that is `wanted`. Content outside a list's bounds is not hit."""
+        """Return the topmost node at a point for which `wanted` is true; None if there is none. Content outside a
+        list's bounds is not hit.
+        """
         if not self.bounds.holds(point):
             return None
         for child in reversed(self.children):

@@ -16,7 +16,7 @@ IMAGE = "android.widget.ImageView"
 
 @dataclass(slots=True)
 class Label:
-    """A text of at most `most` lines (0: unlimited)."""
+    """A text of at most `most` lines (0: unlimited). Lengths are in dp."""
 
     text: str
     size: float = 16
@@ -83,7 +83,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Gap:
-    """An empty space."""
+    """An empty space of this height in dp."""
 
     height: float = 8
 
@@ -115,7 +115,7 @@ class Rule:
 
 @dataclass(slots=True)
 class Button:
-    """A Material button whose node has the text itself."""
+    """A Material button. Its text is the node's own text for accessibility."""
 
     text: str
     on_tap: Touch | None
@@ -151,7 +151,9 @@ class Button:
 
 @dataclass(slots=True)
 class Switch:
-    """A switch that shows a state. The row around it receives the touch, as in AOSP's Settings."""
+    """A switch that shows a state. The row around it receives touches, as in AOSP's Settings, unless `on_tap` is
+    given.
+    """
 
     on: bool
     identifier: str = "switch_widget"

@@ -1,4 +1,4 @@
-"""What holds a value: tracks with thumbs, wheels, months of days and clock faces. Lengths are in dp."""
+"""Widgets that hold a value: sliders, wheels, calendar months and clock faces. Lengths are in dp."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from devices.virtual_phone.screen.widgets import Scale
 VIEW = "android.view.View"
 WHEEL_ROWS = 3
 _INSET = 16
-"""Room at both ends of a track (AOSP `Widget.Material.SeekBar`: 16 dp)."""
+"""Space at both ends of a slider's track (AOSP `Widget.Material.SeekBar`: 16 dp)."""
 
 
 def written(box: Bounds, text: str, scale: Scale, size: float = 16, colour: str = "text") -> tuple[Bounds, Paint]:
-    """A line of text in the middle of a box."""
+    """Return a line of text to be painted in the middle of a box."""
     high = round(scale.sp(size) * LINE_SPACING)
     middle = box.centre.y - high // 2
     room = Bounds(box.left, middle, box.right, middle + high)
@@ -31,7 +31,7 @@ def written(box: Bounds, text: str, scale: Scale, size: float = 16, colour: str 
 def cell(
     box: Bounds, text: str, scale: Scale, *, role: str = TEXT, on_tap: Touch | None = None, description: str = ""
 ) -> Node:
-    """Something with a word in it that takes a touch."""
+    """Return a node with a text in its middle that can be touched."""
     paint = (written(box, text, scale),)
     return Node(
         role=role,
@@ -46,7 +46,7 @@ def cell(
 
 @dataclass(slots=True)
 class Choice:
-    """One of several of which one is chosen."""
+    """An option of which exactly one of several is selected (a radio button). `on` says whether this one is."""
 
     text: str
     identifier: str
@@ -54,12 +54,12 @@ class Choice:
     on_tap: Touch
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(52)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         node = cell(box, self.text, scale, role="android.widget.RadioButton", on_tap=self.on_tap)
         node.identifier, node.checkable, node.checked = self.identifier, True, self.on
         node.paint = ((box, Fill("container" if self.on else "raised", scale.px(8))), *node.paint)
@@ -68,8 +68,13 @@ class Choice:
 
 @dataclass(slots=True, kw_only=True)
 class Track:
-    """A slider from `least` to `most`, with one thumb for each value. `told`: accessibility has the thumbs (Material
-    `Slider`); else it is one view without a word (AOSP `SeekBar`).
+    """A slider from `least` to `most`, with one thumb for each value.
+
+    - `on_set`: Called with the index of the thumb and its new value.
+    - `names`: The thumbs' descriptions.
+    - `told`: Whether accessibility reports each thumb (Material `Slider`), or only one view without text (AOSP
+      `SeekBar`).
+    - `step`: The distance between possible values.
     """
 
     values: tuple[int, ...]
@@ -82,12 +87,12 @@ class Track:
     step: int = 1
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(48)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         low, high = box.left + scale.px(_INSET), box.right - scale.px(_INSET)
 
         def at(value: int) -> int:
@@ -126,7 +131,10 @@ class Track:
 
 @dataclass(slots=True, kw_only=True)
 class Spinner:
-    """A wheel of `values` as AOSP's `NumberPicker` tells it: the chosen one in a field, its neighbours as buttons."""
+    """A wheel of `values`, as AOSP's `NumberPicker` reports it: the chosen one in a field, its neighbours as buttons.
+
+    `chosen` is the index of the chosen value; `on_set` is called with the new index.
+    """
 
     values: tuple[str, ...]
     chosen: int
@@ -136,7 +144,7 @@ class Spinner:
     """Whether the last value is followed by the first."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         del width
         return scale.px(48 * WHEEL_ROWS)
 
@@ -147,7 +155,7 @@ class Spinner:
         return at if 0 <= at < len(self.values) else None
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         row = (box.bottom - box.top) // WHEEL_ROWS
 
         def move(start: Point, end: Point) -> None:
@@ -181,8 +189,13 @@ class Spinner:
 
 @dataclass(slots=True, kw_only=True)
 class Month:
-    """The days of a month in seven columns. `describe` is what accessibility says of a day, `texted` whether it has the
-    number as well; with `tails` days of the months before and after fill the rows, and cannot be chosen.
+    """The days of a month in seven columns.
+
+    - `first`: A day in the month.
+    - `chosen`: The chosen day; `on_set` is called with a new one.
+    - `describe`: Returns the description of a day for accessibility.
+    - `texted`: Whether accessibility also reports the number of the day.
+    - `tails`: Whether days of the months before and after fill the rows; they cannot be chosen.
     """
 
     first: date
@@ -195,11 +208,11 @@ class Month:
     tails: bool = False
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         return width // 7 * 6 if width // 7 < scale.px(44) else scale.px(44) * 6
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         wide, high = (box.right - box.left) // 7, (box.bottom - box.top) // 6
         children: list[Node] = []
         weeks = calendar.Calendar(firstweekday=6).monthdatescalendar(self.first.year, self.first.month)
@@ -232,7 +245,11 @@ class Month:
 
 @dataclass(slots=True, kw_only=True)
 class Dial:
-    """A clock face with numbers in a circle, `around` of them for the whole way; a touch between two counts as well."""
+    """A clock face with `numbers` in a circle. A full turn has `around` values, so a touch between two numbers counts
+    as well.
+
+    `on_set` is called with the new value.
+    """
 
     numbers: tuple[int, ...]
     around: int
@@ -240,14 +257,14 @@ class Dial:
     role: str
     identifier: str
     describe: Callable[[int], tuple[str, str]]
-    """Text and description of a number."""
+    """Returns the text and description of a number."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """As `Widget` says."""
+        """Implements `Widget.measure`."""
         return min(width, scale.px(300))
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """As `Widget` says."""
+        """Implements `Widget.place`."""
         middle, reach, half = box.centre, (box.bottom - box.top) // 2 - scale.px(28), scale.px(20)
 
         def move(start: Point, end: Point) -> None:

@@ -16,7 +16,9 @@ Padding = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Converts dp and sp to pixels for a screen density (dots per inch) and the chosen font size."""
+    """Converts dp and sp (Android's units of length and text size) to pixels, for a density in dots per inch and a
+    font scale.
+    """
 
     density: int
     font: float = 1.0
@@ -44,7 +46,7 @@ class Widget(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Meaning:
-    """What accessibility reports about a container or button, and what touching it does."""
+    """What accessibility reports about a container or button, and what touching it does (`on_tap`, `on_long`)."""
 
     role: str = LAYOUT
     text: str = ""
@@ -58,7 +60,7 @@ class Meaning:
     on_long: Touch | None = None
 
     def node(self, box: Bounds, children: list[Node], paint: Sequence[tuple[Bounds, Paint]]) -> Node:
-        """Create the node for this widget."""
+        """Create the node of this widget, with these children and boxes to paint."""
         return Node(
             role=self.role,
             bounds=box,
@@ -81,8 +83,10 @@ class Meaning:
 
 @dataclass(slots=True, kw_only=True)
 class Box(Meaning):
-    """A column of widgets, on an optional background. `minimum` is the minimum height in dp; with `centred`, spare room
-    is split above and below the children.
+    """A column of widgets, on an optional background (`fill`). Lengths are in dp.
+
+    - `minimum`: The minimum height.
+    - `centred`: Whether spare height is split above and below the children.
     """
 
     children: Sequence[Widget] = ()
@@ -172,6 +176,6 @@ def _child(part: Widget | Wide) -> Widget:
 
 
 def inside(box: Bounds, room: Padding, scale: Scale) -> Bounds:
-    """Return the box without the padding at its edges."""
+    """Return the part of the box that is inside this padding."""
     left, top, right, bottom = (scale.px(each) for each in room)
     return Bounds(box.left + left, box.top + top, box.right - right, box.bottom - bottom)

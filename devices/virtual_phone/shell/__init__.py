@@ -1,1 +1,1 @@
-"""The phone's shell: a line parser, an interpreter and the commands by family."""
+"""The phone's shell: a parser for lines, an interpreter, and the programs."""

@@ -1,4 +1,4 @@
-"""One running shell command: its words, its input and its output."""
+"""One running program of the phone's shell: its words, its input and its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ERR = 2
 
 @dataclass(slots=True)
 class Output:
-    """What a command line wrote, in order: pairs of a file descriptor and bytes."""
+    """The output of a command line, in order: pairs of a file descriptor (1 or 2) and bytes."""
 
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -23,13 +23,13 @@ class Output:
             self.chunks.append((descriptor, data))
 
     def of(self, *descriptors: int) -> bytes:
-        """Return everything written to these descriptors."""
+        """Return all bytes written to these file descriptors (1, 2)."""
         return b"".join(data for descriptor, data in self.chunks if descriptor in descriptors)
 
 
 @dataclass(slots=True)
 class Call:
-    """A command with its expanded arguments. `words[0]` is its name."""
+    """A running program with its arguments. `words[0]` is its name."""
 
     phone: Device
     words: tuple[str, ...]

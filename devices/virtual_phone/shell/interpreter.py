@@ -1,4 +1,6 @@
-"""Runs parsed lines. Messages and exit codes as mksh, Android's shell (external/mksh/src/exec.c, eval.c)."""
+"""Runs parsed shell lines. Messages and exit codes are those of mksh, Android's shell (external/mksh/src/exec.c,
+eval.c).
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,14 @@ SERVICES = {
     "wm": "window",
 }
 NO_SERVICE = 20
-"""cmd's exit code: NAME_NOT_FOUND is made that by cmdMain."""
+"""The exit code of `cmd` for a missing service (cmdMain turns NAME_NOT_FOUND into it)."""
 
 
 class Interpreter:
-    """One shell process: its variables live as long as the line."""
+    """One shell process. Its variables exist only while its line runs.
+
+    `commands` are the programs by name; `kind` is how the line came, for the journal (see `Entry`).
+    """
 
     def __init__(self, phone: Device, commands: Mapping[str, Command], kind: str) -> None:
         self._phone = phone
@@ -49,7 +54,7 @@ class Interpreter:
         self._line = ""
 
     async def run(self, line: str) -> tuple[int, Output]:
-        """Exit code and output of the line."""
+        """Run a line, and return its exit code and output."""
         output = Output()
         self._line = line
         try:
@@ -120,7 +125,7 @@ class Interpreter:
         return entry.code
 
     async def _opened(self, redirects: tuple[Redirect, ...], data: bytes) -> tuple[bytes, dict[int, int | str]]:
-        """Standard input, and where each descriptor goes; each redirect is applied in order (POSIX 2.7).
+        """Apply the redirections in order (POSIX 2.7), and return standard input and where each descriptor goes.
 
         Files are emptied here, before the command runs. Raises FileRefused with the shell's own words (mksh, exec.c);
         the command then does not run.
@@ -148,7 +153,9 @@ class Interpreter:
         return data, places
 
     def _deliver(self, written: Output, places: dict[int, int | str], output: Output) -> None:
-        """Sends what was written where the redirects say; what fits nowhere any more is lost, with a word."""
+        """Write the output where the redirections say; output that no longer fits on the disk is lost, with an error
+        message.
+        """
         for descriptor, data in written.chunks:
             place = places[descriptor]
             if isinstance(place, int):
@@ -191,7 +198,7 @@ class Interpreter:
         return self._variables.get(name, "")
 
     async def _substitute(self, line: str) -> str:
-        """Runs a substitution; its commands stand in the journal under a kind of their own."""
+        """Run a command substitution; its commands are in the journal under a kind of their own."""
         inner = Interpreter(self._phone, self._commands, "substitution")
         _code, output = await inner.run(line)
         return output.of(OUT).decode("utf-8", "surrogateescape").rstrip("\n")

@@ -1,7 +1,7 @@
-"""Reads a shell line as POSIX describes it (IEEE 1003.1, Shell Command Language, 2.2 Quoting and 2.3 Tokens).
+"""Parses shell lines as POSIX describes them (IEEE 1003.1, Shell Command Language, 2.2 Quoting and 2.3 Tokens).
 
-Left out, since nothing needs them: compound commands, here-documents, arithmetic, globs.
-Error texts as in mksh (external/mksh/src/lex.c and syn.c).
+Compound commands, here-documents, arithmetic and globs are left out, as nothing needs them. Error texts are those of
+mksh (external/mksh/src/lex.c and syn.c).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DIGITS = frozenset("0123456789")
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Text to be taken as it is. Unquoted text may be part of an operator or an assignment, quoted never."""
+    """Literal text. Unquoted text may be part of an operator or an assignment, quoted text never."""
 
     text: str
     quoted: bool = False
@@ -31,7 +31,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`$NAME`, `${NAME}` or `$?`."""
+    """A variable in a word: `$NAME`, `${NAME}` or `$?`."""
 
     name: str
     quoted: bool = False
@@ -39,7 +39,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """`$(…)` or backticks: the output of another line."""
+    """A command substitution in a word (`$(…)` or backticks): the output of another line."""
 
     line: str
     quoted: bool = False
@@ -51,7 +51,9 @@ Word = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`2>&1`, `>file`, `2>/dev/null`, `<file`. `descriptor` is the number in front, or the usual one."""
+    """A redirection: `2>&1`, `>file`, `2>/dev/null`, `<file`. `descriptor` is the number in front of it, or the
+    default one.
+    """
 
     descriptor: int
     operator: str
@@ -60,7 +62,7 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """`A=1 command word … redirects`."""
+    """A simple command: assignments, words and redirections, as in `A=1 command word >file`."""
 
     assignments: tuple[tuple[str, Word], ...]
     words: tuple[Word, ...]
@@ -69,19 +71,19 @@ class Simple:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pipeline and what stands in front of it: `;`, `&&` or `||`."""
+    """A pipeline of commands, and the connector in front of it: `;`, `&&` or `||`."""
 
     connector: str
     pipeline: tuple[Simple, ...]
 
 
 class SyntaxFault(Exception):
-    """The line is no shell line; the message is what mksh says after its name."""
+    """The line is not a valid shell line; the message is what mksh prints after its name."""
 
 
 @lru_cache(maxsize=512)
 def parse(line: str) -> tuple[Step, ...]:
-    """The steps of a line. Raises SyntaxFault."""
+    """Parse a line into its steps. Raises SyntaxFault."""
     return _Parser(line).steps()
 
 
@@ -186,7 +188,7 @@ class _Parser:
         return quoted
 
     def _escaped(self) -> list[Part]:
-        """A backslash outside quotes; in front of a newline both vanish."""
+        """Parse a backslash outside quotes; in front of a newline both are dropped."""
         following = self._text[self._at + 1 : self._at + 2]
         self._at += 2
         if following == "\n":

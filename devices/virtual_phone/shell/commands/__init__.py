@@ -1,4 +1,4 @@
-"""Every program of the phone's shell, by name."""
+"""All programs of the phone's shell, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`am` and `monkey`: starting and stopping apps, and broadcasts.
+"""The programs `am` and `monkey`: starting and stopping apps, and broadcasts.
 
 Texts: AOSP ActivityManagerShellCommand.java and frameworks/base/cmds (development/cmds/monkey, Monkey.java).
 """
@@ -31,7 +31,7 @@ NO_ACTIVITY = 252
 
 @dataclass(slots=True)
 class Intent:
-    """What stood on the command line."""
+    """An Android intent, as given on a command line."""
 
     action: str = ""
     data: str = ""
@@ -52,7 +52,7 @@ class Intent:
 
 
 def read_intent(words: list[str]) -> Intent:
-    """An intent from the words after `am start`."""
+    """Parse an intent from the words after `am start`."""
     intent = Intent()
     rest = list(words)
     while rest:
@@ -77,13 +77,15 @@ def read_intent(words: list[str]) -> Intent:
 
 
 def full_component(component: str) -> str:
-    """`package/.Name` written out."""
+    """Return the component with its full class name: `package/.Name` becomes `package/package.Name`."""
     package, _, name = component.partition("/")
     return f"{package}/{package}{name}" if name.startswith(".") else component
 
 
 async def am(call: Call) -> int:
-    """`am start|start-activity|force-stop|broadcast|kill-all|get-current-user`."""
+    """Simulate the shell command `am start|start-activity|force-stop|broadcast|kill-all|get-current-user`. Returns the
+    exit code.
+    """
     name, *rest = call.arguments or ("help",)
     match name:
         case "start" | "start-activity":
@@ -173,7 +175,9 @@ def _decoded(text: str) -> str:
 
 
 async def monkey(call: Call) -> int:
-    """`monkey -p PACKAGE -c android.intent.category.LAUNCHER 1`: opens the app as its icon does."""
+    """Simulate the shell command `monkey -p PACKAGE -c android.intent.category.LAUNCHER 1`, which opens the app as its
+    icon does. Returns the exit code.
+    """
     words = list(call.arguments)
     for word in words:
         call.complain(f"  bash arg: {word}")

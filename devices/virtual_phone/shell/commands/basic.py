@@ -1,4 +1,4 @@
-"""Small programs of every Android shell. Forms: toybox 0.8 as shipped in Android 14 (external/toybox)."""
+"""Small programs of every Android shell, with the output of toybox 0.8 as in Android 14 (external/toybox)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = {app.package: app.label for app in APPS}
 
 
 async def echo(call: Call) -> int:
-    """A shell built-in; -n leaves out the newline."""
+    """Simulate the shell command `echo [-n] WORD …`; -n leaves out the newline. Returns the exit code."""
     words = list(call.arguments)
     newline = b"\n"
     if words[:1] == ["-n"]:
@@ -24,23 +24,27 @@ async def echo(call: Call) -> int:
 
 
 async def true(_call: Call) -> int:
-    """Succeeds."""
+    """Simulate the shell command `true`, which succeeds. Returns the exit code."""
     return 0
 
 
 async def false(_call: Call) -> int:
-    """Fails."""
+    """Simulate the shell command `false`, which fails. Returns the exit code."""
     return 1
 
 
 async def identity(call: Call) -> int:
-    """`id` of the shell user, recorded on Android 14 without the long group list."""
+    """Simulate the shell command `id` for the shell user; the output was recorded on Android 14, without the long list
+    of groups. Returns the exit code.
+    """
     call.say("uid=2000(shell) gid=2000(shell) groups=2000(shell),1004(input),1007(log) context=u:r:shell:s0")
     return 0
 
 
 async def date(call: Call) -> int:
-    """`date [+FORMAT]`, with the letters of strftime; `%s.%N` is the clock that the logs are written by."""
+    """Simulate the shell command `date [+FORMAT]`, with the letters of strftime. `%s.%N` is the clock of the event
+    log. Returns the exit code.
+    """
     now = call.phone.windows.clock()
     form = call.arguments[0] if call.arguments else "+%a %b %e %H:%M:%S %Z %Y"
     if not form.startswith("+"):
@@ -55,7 +59,9 @@ async def date(call: Call) -> int:
 
 
 async def ps(call: Call) -> int:
-    """`ps [-A]`: the shell itself, and with -A the launcher and every open app."""
+    """Simulate the shell command `ps [-A]`: lists the shell itself, and with -A also the launcher and every open app.
+    Returns the exit code.
+    """
     call.say("USER           PID  PPID        VSZ    RSS WCHAN            ADDR S NAME")
     rows = [("shell", "sh"), ("shell", "ps")]
     if call.arguments[:1] in (("-A",), ("-e",), ("-ef",)):
@@ -72,7 +78,8 @@ async def ps(call: Call) -> int:
 
 
 async def unzip(call: Call) -> int:
-    """`unzip -p ARCHIVE NAME`: one part to standard output; nothing else is there.
+    """Simulate the shell command `unzip -p ARCHIVE NAME`, which writes one file of an archive to standard output.
+    Other forms are not supported. Returns the exit code.
 
     Source: AOSP system/core/libziparchive, ziptool (its options are Info-ZIP's).
     """
@@ -100,7 +107,8 @@ async def unzip(call: Call) -> int:
 
 
 async def logcat(call: Call) -> int:
-    """`logcat -b events -d`, in the form of `-v epoch`; buffers other than the event log are empty.
+    """Simulate the shell command `logcat -b events -d`; prints the event log in the format of `-v epoch`. Other logs
+    are empty. Returns the exit code.
 
     Source: AOSP system/logging/logcat/logcat.cpp.
     """

@@ -1,4 +1,4 @@
-"""Settings, properties, screen size, input methods, switches.
+"""Programs for settings, properties, screen size, input methods and switches.
 
 Texts: AOSP SettingsService.java, toolbox getprop, WindowManagerShellCommand.java,
 InputMethodManagerService.ShellCommandImpl, UiModeManagerService.Shell, Svc.java.
@@ -16,7 +16,7 @@ from devices.virtual_phone.state import ADB_KEYBOARD, LATIN_KEYBOARD
 from devices.virtual_phone.system_switches import is_on, switch
 
 LEAST_DENSITY = 72
-"""As WindowManagerShellCommand.runDisplayDensity."""
+"""The lowest density that `wm` accepts (WindowManagerShellCommand.runDisplayDensity)."""
 TABLES = ("system", "secure", "global")
 EXCEPTION = 255
 # AOSP SettingsProvider.enforceWritePermission.
@@ -27,7 +27,9 @@ NO_SETTINGS = (
 
 
 async def settings(call: Call) -> int:
-    """`settings get|put|delete|list TABLE NAME [VALUE]`; `--user N` is taken anywhere."""
+    """Simulate the shell command `settings get|put|delete|list TABLE NAME [VALUE]`; `--user N` is accepted anywhere.
+    Returns the exit code.
+    """
     words = list(call.arguments)
     if "--user" in words[:-1]:
         del words[words.index("--user") : words.index("--user") + 2]
@@ -61,7 +63,7 @@ async def settings(call: Call) -> int:
 
 
 async def getprop(call: Call) -> int:
-    """`getprop [NAME]`; an unknown name gives an empty line."""
+    """Simulate the shell command `getprop [NAME]`; an unknown name prints an empty line. Returns the exit code."""
     state = call.phone.state
     identity = state.identity
     values = {
@@ -92,7 +94,9 @@ async def getprop(call: Call) -> int:
 
 
 async def setprop(call: Call) -> int:
-    """`setprop persist.sys.locale zh-CN` changes the language; nothing else is allowed to the shell user."""
+    """Simulate the shell command `setprop persist.sys.locale zh-CN`, which changes the language. The shell user may
+    set nothing else. Returns the exit code.
+    """
     if call.arguments[:1] == ("persist.sys.locale",) and len(call.arguments) == 2:
         call.phone.state.locale = call.arguments[1]
         call.phone.changed()
@@ -102,7 +106,9 @@ async def setprop(call: Call) -> int:
 
 
 async def reboot(call: Call) -> int:
-    """`reboot`: toybox passes it on to init (AOSP system/core/reboot); another system is not there to start."""
+    """Simulate the shell command `reboot`: toybox passes it on to init (AOSP system/core/reboot). Other targets, such
+    as the bootloader, do not exist. Returns the exit code.
+    """
     if call.arguments:
         call.complain(f"reboot: unknown target {call.arguments[0]}")
         return 1
@@ -111,7 +117,9 @@ async def reboot(call: Call) -> int:
 
 
 async def wm(call: Call) -> int:
-    """`wm size [WxH|reset]`, `wm density [N|reset]`, `wm dismiss-keyguard`."""
+    """Simulate the shell command `wm size [WxH|reset]`, `wm density [N|reset]` or `wm dismiss-keyguard`. Returns the
+    exit code.
+    """
     if call.arguments[:1] in (("size",), ("density",)):
         return _screen(call, *call.arguments)
     if call.arguments[:1] == ("dismiss-keyguard",):
@@ -123,7 +131,7 @@ async def wm(call: Call) -> int:
 
 
 def _screen(call: Call, what: str, wanted: str = "") -> int:
-    """What apps are drawn for; what was built in is told beside it."""
+    """Print or change the size or density that apps are drawn for; the physical one is printed too."""
     state = call.phone.state
     width, height, density = state.built or (state.width, state.height, state.density)
     if not wanted:
@@ -151,7 +159,9 @@ def _screen(call: Call, what: str, wanted: str = "") -> int:
 
 
 async def ime(call: Call) -> int:
-    """`ime list [-a] [-s]`, `ime enable|disable|set ID`, `ime reset`."""
+    """Simulate the shell command `ime list [-a] [-s]`, `ime enable|disable|set ID` or `ime reset`. Returns the exit
+    code.
+    """
     secure = call.phone.state.settings["secure"]
     installed = [LATIN_KEYBOARD, *([ADB_KEYBOARD] if call.phone.adb_keyboard else [])]
     enabled = [name for name in secure.get("enabled_input_methods", "").split(":") if name in installed]
@@ -192,7 +202,9 @@ async def ime(call: Call) -> int:
 
 
 async def cmd(call: Call) -> int:
-    """`cmd SERVICE …`: package, uimode, input_method, notification, statusbar."""
+    """Simulate the shell command `cmd SERVICE …` for the services package, uimode, notification and statusbar. Returns
+    the exit code.
+    """
     service, *rest = call.arguments or ("",)
     windows = call.phone.windows
     if service == "package":
@@ -212,7 +224,7 @@ async def cmd(call: Call) -> int:
 
 
 async def svc(call: Call) -> int:
-    """`svc wifi|bluetooth enable|disable`, `svc power stayon …`."""
+    """Simulate the shell command `svc wifi|bluetooth enable|disable` or `svc power stayon …`. Returns the exit code."""
     words = call.arguments
     if words[:1] in (("wifi",), ("bluetooth",)) and words[1:] in (("enable",), ("disable",)):
         call.phone.do(partial(switch, call.phone.state, words[0], on=words[1] == "enable"))

@@ -1,12 +1,11 @@
-"""`dumpsys`: the lines that drivers read, in the place and form that Android 14 gives them.
+"""The program `dumpsys`: prints the lines that drivers read, in the place and form of Android 14.
 
-Sources in AOSP frameworks/base/services: DisplayContent.dump and RootWindowContainer.dump (mCurrentFocus,
-mFocusedApp; since Android 10 not under `window windows`), DisplayPolicy.dump (mDreamingLockscreen),
-KeyguardServiceDelegate.dump (showing=), KeyguardStateMonitor.dump (mIsShowing), ActivityTaskSupervisor.dump
-(topResumedActivity, ResumedActivity), InputMethodManagerService.dump (mInputShown), InputMethodService.dump
-(mIsInputViewShown, which stays true when the keyboard's window is closed: see its isInputViewShown),
-PowerManagerService.dump (mWakefulness), BatteryService.dump, DisplayViewport.toString,
-SurfaceFlinger's --display-id.
+Sources in AOSP frameworks/base/services: DisplayContent.dump and RootWindowContainer.dump (mCurrentFocus, mFocusedApp;
+since Android 10 not under `window windows`), DisplayPolicy.dump (mDreamingLockscreen), KeyguardServiceDelegate.dump
+(showing=), KeyguardStateMonitor.dump (mIsShowing), ActivityTaskSupervisor.dump (topResumedActivity, ResumedActivity),
+InputMethodManagerService.dump (mInputShown), InputMethodService.dump (mIsInputViewShown, which stays true when the
+keyboard's window is closed: see its isInputViewShown), PowerManagerService.dump (mWakefulness), BatteryService.dump,
+DisplayViewport.toString, SurfaceFlinger's --display-id.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from devices.virtual_phone.state import LAUNCHER, PhoneState
 # BatteryManager.BATTERY_STATUS_CHARGING and _DISCHARGING.
 CHARGING, DISCHARGING = 2, 3
 HOTTEST = 1000
-"""Tenths of a degree Celsius that can be set."""
+"""Highest battery temperature that can be set, in tenths of a degree Celsius."""
 Section = Callable[[Call, tuple[str, ...]], None]
 
 
 def focused_window(state: PhoneState) -> str:
-    """What has the focus: a component, or the name of a system window."""
+    """Return the focused window: a component, or the name of a system window."""
     if state.locked or state.shade:
         return "NotificationShade"
     if state.dialogs and state.dialogs[-1].window:
@@ -38,36 +37,36 @@ def focused_window(state: PhoneState) -> str:
 
 
 def _token(state: PhoneState) -> str:
-    """The number by which Android tells windows of one name apart: each app and each dialog has its own."""
+    """Return the number by which Android tells windows of the same name apart: each app and each dialog has its own."""
     shown = f"{focused_window(state)} {len(state.dialogs)} {state.dialogs[-1].title if state.dialogs else ''}"
     return f"{crc32(shown.encode()):x}"[:7]
 
 
 def numbered_window(state: PhoneState) -> str:
-    """What has the focus with the number of its window, as the input dispatcher calls it."""
+    """Return the focused window with its number in front, as the input dispatcher logs it."""
     return f"{_token(state)} {focused_window(state)}"
 
 
 def resumed_component(state: PhoneState) -> str:
-    """The activity in front, written out."""
+    """Return the component of the activity in front, with its full class name."""
     if state.front == LAUNCHER or state.recents:
         return f"{LAUNCHER_PACKAGE}/{LAUNCHER_ACTIVITY}"
     return BY_KEY[state.front].component
 
 
 def short_component(component: str) -> str:
-    """As ComponentName.flattenToShortString."""
+    """Return a component in its short form, like ComponentName.flattenToShortString."""
     package, _, name = component.partition("/")
     return f"{package}/{name.removeprefix(package)}" if name.startswith(package + ".") else component
 
 
 def record(state: PhoneState) -> str:
-    """ActivityRecord.toString."""
+    """Return the activity in front in the form of ActivityRecord.toString."""
     return f"ActivityRecord{{5c2f1d8 u0 {short_component(resumed_component(state))} t{len(state.tasks) + 1}}}"
 
 
 async def dumpsys(call: Call) -> int:
-    """`dumpsys SERVICE [arguments]`, `dumpsys -l`."""
+    """Simulate the shell command `dumpsys SERVICE [arguments]` or `dumpsys -l`. Returns the exit code."""
     words = [word for word in call.arguments if word not in {"-t"}]
     if not words or words[0] == "-l":
         call.say("Currently running services:")

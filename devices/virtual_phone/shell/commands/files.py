@@ -1,4 +1,4 @@
-"""Files from the shell: cat, ls, cp and others, and grep on a pipe. Texts: toybox 0.8 (external/toybox)."""
+"""Programs for files: cat, ls, cp and others, and grep for pipes. Texts: toybox 0.8 (external/toybox)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _split(call: Call) -> tuple[set[str], list[str]]:
 
 
 async def cat(call: Call) -> int:
-    """Files, or standard input."""
+    """Simulate the shell command `cat [file …]`; without files it copies standard input. Returns the exit code."""
     _options, paths = _split(call)
     if not paths:
         call.send(call.standard_input)
@@ -43,7 +43,9 @@ async def cat(call: Call) -> int:
 
 
 async def ls(call: Call) -> int:
-    """Names, one a line; -l adds the size."""
+    """Simulate the shell command `ls [-ld] [path …]`: prints one name per line, with -l also sizes. Returns the exit
+    code.
+    """
     options, paths = _split(call)
     code = 0
     for path in paths or ["/"]:
@@ -61,7 +63,7 @@ async def ls(call: Call) -> int:
 
 
 async def rm(call: Call) -> int:
-    """`rm [-rf] path …`."""
+    """Simulate the shell command `rm [-rf] path …`. Returns the exit code."""
     options, paths = _split(call)
     code = 0
     for path in paths:
@@ -75,7 +77,7 @@ async def rm(call: Call) -> int:
 
 
 async def mkdir(call: Call) -> int:
-    """`mkdir [-p] path …`."""
+    """Simulate the shell command `mkdir [-p] path …`. Returns the exit code."""
     options, paths = _split(call)
     for path in paths:
         if call.phone.files.is_folder(path):
@@ -92,7 +94,9 @@ async def mkdir(call: Call) -> int:
 
 
 async def mv(call: Call) -> int:
-    """`mv [-fn] from to`: with -n nothing is done where the name is taken, and nothing said."""
+    """Simulate the shell command `mv [-fn] from to`. With -n nothing is done or printed if the target exists. Returns
+    the exit code.
+    """
     options, paths = _split(call)
     files = call.phone.files
     if len(paths) != 2:
@@ -113,7 +117,7 @@ async def mv(call: Call) -> int:
 
 
 async def cp(call: Call) -> int:
-    """`cp [-f] from to`."""
+    """Simulate the shell command `cp [-f] from to`. Returns the exit code."""
     _options, paths = _split(call)
     if len(paths) != 2:
         call.complain("cp: Needs 2 arguments")
@@ -126,13 +130,15 @@ async def cp(call: Call) -> int:
 
 
 async def touch(call: Call) -> int:
-    """`touch file …`: new ones are empty."""
+    """Simulate the shell command `touch file …`; new files are empty. Returns the exit code."""
     _options, paths = _split(call)
     return max((_written(call, path, call.phone.files.read(path) or b"") for path in paths), default=0)
 
 
 async def head(call: Call) -> int:
-    """`head [-n lines] [-c bytes] [file …]`: the first 10 lines unless told otherwise."""
+    """Simulate the shell command `head [-n lines] [-c bytes] [file …]`; prints the first 10 lines by default. Returns
+    the exit code.
+    """
     words = list(call.arguments)
     unit, most = "n", 10
     if words[:1] and words[0][:2] in {"-n", "-c"}:
@@ -154,7 +160,9 @@ async def head(call: Call) -> int:
 
 
 async def stat(call: Call) -> int:
-    """`stat [-c FORMAT] path …` with %s (bytes), %n (name), %Y (time of change) and %F (kind) in the format."""
+    """Simulate the shell command `stat [-c FORMAT] path …`. The format may contain %s (bytes), %n (name), %Y
+    (modification time) and %F (kind). Returns the exit code.
+    """
     words = list(call.arguments)
     form = "  File: %n\n  Size: %s\t %F"
     if words[:1] == ["-c"]:
@@ -179,7 +187,9 @@ async def stat(call: Call) -> int:
 
 
 async def df(call: Call) -> int:
-    """`df [-h] [path]`: the shared storage, without room when the fault `storage_full` is set."""
+    """Simulate the shell command `df [-h] [path]` for the shared storage, which is full if the fault `storage_full` is
+    set. Returns the exit code.
+    """
     options, _paths = _split(call)
     free = 0 if call.phone.files.full() else FREE_BLOCKS
     used = ALL_BLOCKS - free
@@ -195,7 +205,7 @@ async def df(call: Call) -> int:
 
 
 def into(call: Call, source: str, target: str) -> str:
-    """Where a file goes: into the target when that is a folder."""
+    """Return the path of a copied or moved file: inside the target if that is a folder, otherwise the target."""
     return f"{target}/{source.rsplit('/', 1)[-1]}" if call.phone.files.is_folder(target) else target
 
 
@@ -209,7 +219,9 @@ def _written(call: Call, path: str, content: bytes) -> int:
 
 
 async def grep(call: Call) -> int:
-    """`grep [-i] [-v] [-E] pattern` on standard input or files."""
+    """Simulate the shell command `grep [-i] [-v] [-E] pattern [file …]`; without files it reads standard input.
+    Returns the exit code.
+    """
     options, words = _split(call)
     if not words:
         call.complain("grep: no REGEX")
@@ -226,7 +238,9 @@ async def grep(call: Call) -> int:
 
 
 async def toybox(call: Call) -> int:
-    """`toybox md5sum file`, which uiautomator2 asks for; the other programs are called by their own names here."""
+    """Simulate the shell command `toybox md5sum file`, which uiautomator2 uses. Other programs exist only under their
+    own names. Returns the exit code.
+    """
     words = call.arguments
     if len(words) != 2 or words[0] != "md5sum":
         call.complain(f"toybox: Unknown command {words[0] if words else ''}")

@@ -1,7 +1,7 @@
-"""`screencap` and `uiautomator`: the screen as a picture and as elements.
+"""The programs `screencap` and `uiautomator`: the screen as a picture and as elements.
 
-Sources: AOSP frameworks/base/cmds/screencap/screencap.cpp; frameworks/base/cmds/uiautomator, DumpCommand.java
-(its spelling of "hierchary" is Android's own).
+Sources: AOSP frameworks/base/cmds/screencap/screencap.cpp; frameworks/base/cmds/uiautomator, DumpCommand.java (its
+spelling of "hierchary" is Android's own).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from devices.virtual_phone.uiautomator_server import REGISTERED
 
 DEFAULT_DUMP = "/sdcard/window_dump.xml"
 DISPLAYS = ("4619827551948147201", "4619827259835644672")
-"""As SurfaceFlinger numbers them: that of the folded phone, which it lists first, and that of the open one."""
+"""Ids of the screens in SurfaceFlinger: of the folded phone, which is listed first, and of the unfolded one."""
 SEVERAL = """\
 [Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, \
 however this default is not guaranteed to be consistent across captures. A display id should be specified.
@@ -25,12 +25,14 @@ TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
 
 
 def in_use(state: PhoneState) -> str:
-    """The screen that shows anything."""
+    """Return the id of the screen in use."""
     return DISPLAYS[0 if state.folded else 1]
 
 
 async def screencap(call: Call) -> int:
-    """`screencap [-p] [-d display] [file]`; with .png in the file's name it writes PNG too."""
+    """Simulate the shell command `screencap [-p] [-d display] [file]`. It writes PNG with -p, or if the file's name
+    ends with .png. Returns the exit code.
+    """
     words = list(call.arguments)
     display = ""
     if "-d" in words[:-1]:
@@ -61,7 +63,9 @@ async def screencap(call: Call) -> int:
 
 
 async def uiautomator(call: Call) -> int:
-    """`uiautomator dump [--compressed] [file]`; the other sub-commands are not there."""
+    """Simulate the shell command `uiautomator dump [--compressed] [file]`. Other sub-commands do not exist. Returns
+    the exit code.
+    """
     words = call.arguments
     if words[:1] != ("dump",):
         call.complain(f"Unsupported command: {words[0] if words else 'help'}")
@@ -81,7 +85,7 @@ async def uiautomator(call: Call) -> int:
     if target in TERMINALS:
         call.send(document)
     else:
-        # AccessibilityNodeInfoDumper logs the error and DumpCommand tells of success all the same.
+        # AccessibilityNodeInfoDumper logs the error, and DumpCommand reports success all the same.
         with contextlib.suppress(FileRefused):
             phone.files.write(target, document)
     call.say(f"UI hierchary dumped to: {target}")

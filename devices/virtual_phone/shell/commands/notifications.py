@@ -1,4 +1,5 @@
-"""The notifications of the phone, as `dumpsys notification` and `cmd notification list` of Android 14 print them.
+"""The phone's notifications, in the form in which `dumpsys notification` and `cmd notification list` of Android 14
+print them.
 
 Sources in AOSP frameworks/base/services: NotificationManagerService.dumpNotificationRecords with DumpFilter (its
 `--package` takes a part of a name), NotificationRecord.toString, dump and dumpNotification, NotificationShellCmd.
@@ -16,7 +17,11 @@ _NO_STATS = "stats=SingleNotificationStats{posttimeElapsedMs=1, posttimeToFirstC
 
 
 def shown(state: PhoneState, booted: float) -> list[Posted]:
-    """All that are shown: the last message of each conversation, and what was posted since."""
+    """Return all notifications that are shown: the last received message of each conversation, and those that were
+    posted.
+
+    `booted` is when the phone was started, in Unix seconds.
+    """
     talks = [
         Posted(MESSAGING, talk.person, talk.lines[-1].text, number=1, tag=talk.person, posted=int(booted * 1000))
         for talk in state.conversations
@@ -26,14 +31,14 @@ def shown(state: PhoneState, booted: float) -> list[Posted]:
 
 
 def list_keys(call: Call) -> int:
-    """`cmd notification list`: a key a line."""
+    """Simulate the shell command `cmd notification list`, which prints one key per line. Returns the exit code."""
     for one in shown(call.phone.state, call.phone.booted):
         call.say(_key(one))
     return 0
 
 
 def dump(call: Call, words: tuple[str, ...]) -> None:
-    """`dumpsys notification [--noredact] [--package PART]`."""
+    """Simulate the shell command `dumpsys notification [--noredact] [--package PART]`."""
     wished = words[words.index("--package") + 1].lower() if "--package" in words[:-1] else ""
     call.say("Current Notification Manager state:")
     found = [one for one in shown(call.phone.state, call.phone.booted) if wished in one.package]

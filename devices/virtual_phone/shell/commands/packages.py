@@ -1,7 +1,7 @@
-"""`pm` and `cmd package`: what is installed.
+"""The programs `pm` and `cmd package`, which list installed packages.
 
 Texts: AOSP PackageManagerShellCommand.java; ResolveInfo.dump and ActivityInfo.dump for the long form. As on a real
-phone, a label from an app's resources is only a number here: the text is on the launcher's icons.
+phone, a label from an app's resources is printed only as a number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RESOLVED = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefaul
 
 
 def packages(call: Call) -> list[str]:
-    """All installed packages."""
+    """Return the names of all installed packages."""
     names = [*SYSTEM_PACKAGES, *(app.package for app in APPS)]
     if call.phone.adb_keyboard:
         names.append(ADB_KEYBOARD.partition("/")[0])
@@ -37,12 +37,14 @@ def packages(call: Call) -> list[str]:
 
 
 async def pm(call: Call) -> int:
-    """`pm list packages [-3|-s] [-f] [--show-versioncode] [filter]`, `pm path PACKAGE`, what `cmd package` knows."""
+    """Simulate the shell command `pm list packages [-3|-s] [-f] [--show-versioncode] [filter]`, `pm path PACKAGE`, and
+    everything that `cmd package` can do. Returns the exit code.
+    """
     return run(call, list(call.arguments))
 
 
 def run(call: Call, words: list[str]) -> int:
-    """The package service's shell commands."""
+    """Run a command of the package service; `words` are its arguments."""
     if words[:2] == ["list", "packages"]:
         if "--user" in words[:-1]:
             del words[words.index("--user") : words.index("--user") + 2]

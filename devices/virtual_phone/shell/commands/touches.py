@@ -1,4 +1,4 @@
-"""`input`: touches, keys and text.
+"""The program `input`: touches, keys and text.
 
 Source: AOSP frameworks/base/services/core/java/com/android/server/input/InputShellCommand.java.
 """
@@ -39,16 +39,16 @@ NO_TOUCH = (
     "if any) to have the INJECT_EVENTS permission."
 )
 _FOCUSED = {"keyevent", "keycombination", "text"}
-"""What goes to the display with the focus when it names none; touches go to the default display then."""
+"""Commands that go to the focused display when they name none; touches then go to the default display."""
 USAGE = "Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
 
 
 class BadArguments(Exception):
-    """What `input` says about its arguments."""
+    """The arguments of `input` are wrong; the message is what it prints."""
 
 
 async def run(call: Call) -> int:
-    """`input [source] [-d display] command …`."""
+    """Simulate the shell command `input [source] [-d display] command …`. Returns the exit code."""
     words = list(call.arguments)
     if words[:1] and words[0] in SOURCES:
         words.pop(0)
@@ -108,7 +108,9 @@ def _drag(call: Call, rest: list[str]) -> int:
 
 
 def _text(call: Call, rest: list[str]) -> int:
-    """`%s` becomes a space; only what has keys can be typed, and Enter and Tab are keys (AOSP `Virtual.kcm`)."""
+    """Type text: `%s` becomes a space. Only characters with keys can be typed; Enter and Tab are keys (AOSP
+    `Virtual.kcm`).
+    """
     if not rest:
         raise BadArguments('Argument expected after "text"')
     text = rest[0].replace("%s", " ")
