@@ -1,4 +1,4 @@
-"""GraphAgent implements the Agent interface with LangGraph, one thread of the main graph for each task."""
+"""The agent: implements the Agent interface with LangGraph, with one thread of the main graph per task."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from agent.skills.library import Skills
 logger = logging.getLogger(__name__)
 
 MAX_ROUNDS = 200
-"""Additional graph steps per task beyond its limits, for notes that arrive while the end is being decided."""
+"""Graph steps that a task may take beyond those that its limits imply, for notes that arrive while the task is ending.
+"""
 
 
 class GraphAgent:
-    """Implements `agent.ports.agent.Agent` with the main graph and a runner.
+    """Implements `agent.ports.agent.Agent` with the main graph and a runner, which executes the work on a phone.
 
-    A task keeps the configuration from when it begins or is continued after a restart. `knowledge` is searched before
-    planning (None: no search). `allowance` is a quota beyond each task's limits. `members` do work without a phone
-    (None: no team). `memory` has remembered facts, `skills` are instructions that can be followed, and `local_times`
-    provides the date and time for requests.
+    A task keeps the configuration with which it began or was continued after a restart. The optional services:
+    `knowledge` is searched before planning, `allowance` is a quota beyond each task's limits, `members` are team
+    members that work without a phone, `memory` stores facts about people, `skills` are instructions to follow, and
+    `local_times` provides the date and time for requests.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""execute_action: resolves, gates, journals, runs and records each decided action, in order."""
+"""The `execute_action` node: resolves, gates, journals, runs and records each decided action, in order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was
 
 
 async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Do the decided actions in order; the rest is dropped once one fails or changes the app."""
+    """Do the decided actions in order. Once one fails or changes the app, the remaining ones are skipped."""
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
