@@ -77,34 +77,36 @@ class GraphAgent:
         self._sessions: dict[str, Session] = {}
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:
-        """Implements `Agent.work`."""
+        """Begin or continue a task, and yield its events. Implements `Agent.work`."""
         return stream_events(partial(self._work, order))
 
     async def answer(self, task: str, answer: Answer) -> None:
-        """Implements `Agent.answer`."""
+        """Deliver the answer to the open question of this task. Implements `Agent.answer`."""
         session = self._session(task)
         # Both get the answer, members and the run; the one that did not ask ignores it.
         session.answers.give(answer)
         await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:
-        """Implements `Agent.steer`. Both the planner and the run on the phone read the note."""
+        """Leave a note for this task, which both the planner and the run on the phone read. Implements
+        `Agent.steer`.
+        """
         await self._session(task).signal(Steer(note=note))
 
     async def pause(self, task: str) -> None:
-        """Implements `Agent.pause`. Raises TimeoutError if the work does not stop in time."""
+        """Pause this task. Raises TimeoutError if the work does not stop in time. Implements `Agent.pause`."""
         await self._session(task).signal(Pause())
 
     async def resume(self, task: str, note: str = "") -> None:
-        """Implements `Agent.resume`."""
+        """Continue this task after a pause; `note` is for the agent to read first. Implements `Agent.resume`."""
         await self._session(task).signal(Resume(note=note))
 
     async def cancel(self, task: str) -> None:
-        """Implements `Agent.cancel`."""
+        """End this task. Implements `Agent.cancel`."""
         await self._session(task).signal(Cancel())
 
     async def shutdown(self) -> None:
-        """Implements `Agent.shutdown`."""
+        """Stop all tasks at their next safe point, to be continued later. Implements `Agent.shutdown`."""
         for session in self._sessions.values():
             session.control.drain()
         await self._runner.shutdown()

@@ -1,14 +1,14 @@
-"""Shows the model a screen early, and finds out whether it was still while the model thinks.
+"""Shows the model a screen early, and finds out while it thinks whether the screen was still.
 
 A frame takes a quarter of a second, and a second one just to confirm the first would cost each step as much again. So
 the first changed frame is sent to the model at once. If the screen turns out to have moved, the model's call is cut off
-and ignored, and the settled screen is sent. Nothing is ever done on a screen that moved: an answer waits until that is
-known (`PhoneScreen.answer_to`).
+and ignored, and the settled screen is sent. No action is ever done on a screen that moved, because an answer waits
+until that is known (`PhoneScreen.answer_to`).
 
 `uiautomator dump` takes more than a second, and no model waits for it: it gets the picture, with the element list if
 the same screen has reported one before. The step's only dump, read during the call, is used by the gate, for the
 effect, and for comparison in the next step. A model that would refer to elements by number then names its target in
-words and is held to them (`targets.aimed`); one that misses is shown lists from then on.
+words, which must match an element (`targets.aimed`). A model that misses is shown lists from then on.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from agent.ports.journal import ActionKey
 from devices.phone import Observation
 
 LONGEST_PENALTY = 8
-"""The maximum steps that wait for a settled screen after repeated wrong early looks, each of which wastes a call."""
+"""The maximum number of steps that wait for a settled screen after repeated wrong early looks, each of which wastes a
+call.
+"""
 
 
 @dataclass
 class SpeculationBackoff:
-    """Decides whether an early look is worthwhile. After a wrong one, the next steps wait for the screen, longer each
-    time, because otherwise an app that animates everything would cost twice.
+    """Decides whether an early look is worthwhile. After each wrong one, more of the next steps wait for the screen to
+    settle, because otherwise an app that animates everything would cost twice as much.
     """
 
     penalty: int = 0
@@ -52,11 +54,12 @@ class SpeculationBackoff:
 
 @dataclass
 class EarlyLook:
-    """A look at a screen that may still move: the look before it, the action it follows, and the effect so far
-    (`effect`). The first look at a phone follows no action, so its `key` is None.
+    """A look at a screen that may still move.
 
-    `tail` are effects listed after the visible difference. `shown` means that a model was shown it, `moved` that it was
-    wrong; `confirmed` is the completed look once it is known to be right.
+    `key` is the action that it follows, None for the first look at a phone. `before` and `seen` are the looks before
+    and after, and `effect` is the difference so far, of which `tail` does not come from the picture or elements.
+    `patience` is how many seconds the screen may take to change. `shown` means that a model was shown it, `moved` that
+    it was wrong. `confirmed` is the completed look once it is known to be right.
     """
 
     key: ActionKey | None
@@ -72,6 +75,6 @@ class EarlyLook:
 
 @dataclass(frozen=True, slots=True)
 class StaleAnswer:
-    """The screen moved while the model answered; `usage` is what the answer cost."""
+    """Returned instead of an answer if the screen moved meanwhile. `usage` are the tokens that the answer cost."""
 
     usage: Usage

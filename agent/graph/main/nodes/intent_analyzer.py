@@ -1,4 +1,4 @@
-"""intent_analyzer: determines what kind of request this is."""
+"""The `intent_analyzer` node: decides how a request is handled."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 TITLE_LETTERS = 200
 """The maximum letters of the title of an unplanned task; the card shortens it further."""
 MOST_SIMPLE_LETTERS: Final = 240
-"""A longer request is usually planned, so nothing is begun on a phone before that is decided."""
+"""A longer request usually needs a plan, so nothing is begun on a phone before that is decided."""
 _PHONE: Final = re.compile(r"\bphone\b|手机", re.IGNORECASE)
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
@@ -65,9 +65,10 @@ class Intent(BaseModel):
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """Answer, refuse, start at once, or plan first. A quick task goes directly to the phone.
+    """Decide how the request is handled: answered, refused, done at once, or planned first. A quick task goes directly
+    to the phone.
 
-    What was begun on a phone meanwhile is dropped if the task does not go directly there.
+    Work that was begun on a phone in advance is dropped if the task does not go directly there.
     """
     route, context = await _route(state, runtime.context), runtime.context
     if route.goto != "executor":
