@@ -57,9 +57,9 @@ class EarlyLook:
     """A look at a screen that may still move.
 
     `key` is the action that it follows, None for the first look at a phone. `before` and `seen` are the looks before
-    and after, and `effect` is the difference so far, of which `tail` does not come from the picture or elements.
-    `patience` is how many seconds the screen may take to change. `shown` means that a model was shown it, `moved` that
-    it was wrong. `confirmed` is the completed look once it is known to be right.
+    and after the action. `effect` is what changed so far; its last entries, `tail`, do not come from comparing these
+    two looks. `patience` is how many seconds the screen may take to change. `shown` means that a model was shown it,
+    `moved` that it was wrong. `confirmed` is the completed look once it is known to be right.
     """
 
     key: ActionKey | None

@@ -52,8 +52,8 @@ class StillThere:
 
     @property
     def pictured(self) -> bool:
-        """Whether a picture is enough to compare the touched place. False for fields and list rows, which are most of
-        what is pressed. Implements `Judged.pictured`.
+        """Whether to compare a picture of the touched place if the phone reports elements slowly. False for fields and
+        list rows, which are most of what is pressed. Implements `Judged.pictured`.
         """
         touched = pressed(self.spot)
         if self.where.point is None or self.seen.thumbnail is None:
