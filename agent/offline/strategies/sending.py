@@ -1,4 +1,4 @@
-"""Send a message: the right person, the exact words, Send once."""
+"""The strategy for sending a message: to exactly the named person, with exactly the text, pressing Send once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ MAX_BACK = 3
 
 
 def message_next(clause: SendMessage, view: View) -> Move:
-    """Nothing is sent unless the person's name and the text stand on the screen."""
+    """Return the next move of a send-message clause. The message is only sent once the person's name and the text are
+    on the screen.
+    """
     if view.worked("send"):
         return Done() if _sent(view.page, clause.text) else view.stuck("not_sent")
     if view.staged("send"):

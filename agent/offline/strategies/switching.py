@@ -1,4 +1,4 @@
-"""Toggle and alarm: reads the state of a switch and touches it only when it has to change."""
+"""The strategies for switches and alarms: read the state of a switch, and touch it only if it has to change."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from agent.scene import ScreenElement
 from devices.inputs import Key
 
 MAX_TOUCHES = 2
-"""First the row, then the switch itself."""
+"""How often a switch is touched at most: first its row, then the switch itself."""
 
 
 def toggle_next(clause: Toggle, view: View) -> Move:
-    """The switch on this page, in the app that was opened, or in Settings."""
+    """Return the next move of a toggle clause. The switch is looked for on this page, then in the app that was opened
+    or in Settings.
+    """
     found = _switch(view.page, lambda each: likeness(clause.label, each.text))
     if found is None:
         return _look(view, clause.label, "settings") or view.stuck("no_switch", name=clause.label)
@@ -30,7 +32,7 @@ def toggle_next(clause: Toggle, view: View) -> Move:
 
 
 def alarm_next(clause: Alarm, view: View) -> Move:
-    """The switch of an alarm that exists."""
+    """Return the next move of an alarm clause, which sets the switch of an existing alarm."""
     found = _switch(view.page, lambda each: float(time_of_day(each.text) == clause.time))
     if found is None:
         return _look(view, clause.time, "clock") or _no_alarm(clause, view)

@@ -1,4 +1,4 @@
-"""The `action_summary` node: has a caption for the card in the chat written in the background, without delaying the
+"""action_summary: has a caption for the card in the chat written in the background, without delaying the
 graph.
 """
 

@@ -1,4 +1,4 @@
-"""The `call_user` node: waits for a person's answer. Nothing happens in it before the interrupt, because the node runs
+"""call_user: waits for a person's answer. Nothing happens in it before the interrupt, because the node runs
 again on resume.
 """
 

@@ -1,4 +1,4 @@
-"""The `check_loop` node: the only place that handles cancel and pause, checks the limits, and detects a lack of
+"""check_loop: the only place that handles cancel and pause, checks the limits, and detects a lack of
 progress.
 """
 

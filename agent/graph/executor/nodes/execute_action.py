@@ -1,4 +1,4 @@
-"""The `execute_action` node: resolves, gates, journals, runs and records each decided action, in order."""
+"""execute_action: resolves, gates, journals, runs and records each decided action, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `parse_action` node: turns the model's reply into typed actions, or tells the model why it is unusable. A claim
+"""parse_action: turns the model's reply into typed actions, or tells the model why it is unusable. A claim
 of success is checked against the last screen.
 """
 

@@ -1,4 +1,4 @@
-"""The `screenshot` node: looks at the phone once and prepares the view for the model."""
+"""screenshot: looks at the phone once and prepares the view for the model."""
 
 from __future__ import annotations
 

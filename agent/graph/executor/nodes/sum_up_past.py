@@ -1,4 +1,4 @@
-"""The `sum_up_past` node: has the basic model summarise the older steps, and stores the summary before the work
+"""sum_up_past: has the basic model summarise the older steps, and stores the summary before the work
 continues.
 
 All steps stay in the state (and in the table of steps); only the model is shown the summary in place of the older ones.

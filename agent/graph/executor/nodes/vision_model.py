@@ -1,4 +1,4 @@
-"""The `vision_model` node: asks the model what to do on the current screen, and assembles what it is shown."""
+"""vision_model: asks the model what to do on the current screen, and assembles what it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `executor` node: passes a sub-task to the runner, which carries it out on a phone, and forwards its events."""
+"""executor: passes a sub-task to the runner, which carries it out on a phone, and forwards its events."""
 
 from __future__ import annotations
 

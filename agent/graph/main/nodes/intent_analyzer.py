@@ -1,4 +1,4 @@
-"""The `intent_analyzer` node: decides how a request is handled."""
+"""intent_analyzer: decides how a request is handled."""
 
 from __future__ import annotations
 

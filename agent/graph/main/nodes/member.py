@@ -1,4 +1,4 @@
-"""The `member` node: passes a sub-task that needs no phone to a team member. Several members work at once, each
+"""member: passes a sub-task that needs no phone to a team member. Several members work at once, each
 independently.
 """
 

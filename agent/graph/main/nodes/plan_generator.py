@@ -1,4 +1,4 @@
-"""The `plan_generator` node: has a model make the plan, and streams the model's reasoning if it provides any."""
+"""plan_generator: has a model make the plan, and streams the model's reasoning if it provides any."""
 
 from __future__ import annotations
 

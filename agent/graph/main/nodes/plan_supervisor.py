@@ -1,4 +1,4 @@
-"""The `plan_supervisor` node: decides from the plan and the results of sub-tasks what is done next. Only recorded
+"""plan_supervisor: decides from the plan and the results of sub-tasks what is done next. Only recorded
 results show what is done, not what a model says.
 """
 

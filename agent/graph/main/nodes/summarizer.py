@@ -1,4 +1,4 @@
-"""The `summarizer` node: ends a task. Code determines the outcome from the sub-tasks and their results; a model words
+"""summarizer: ends a task. Code determines the outcome from the sub-tasks and their results; a model words
 the summary if there are several results.
 
 The result is brought into the form that the order requires: read by code if possible, otherwise filled in by a model.
