@@ -43,7 +43,7 @@ _EXPECTED: Final = (
     "`explain:…\taction:CLICK\tpoint:x,y\tsummary:…`."
 )
 
-# A thought may be opened by the chat template alone, and what such a template leaves over may stand before the thought
+# The tag that opens a thought may be in the chat template, and remains of such a template may precede the thought
 # (stepfun-ai/gelab-zero issue 13).
 _THOUGHT: Final = re.compile(
     r"\A(?:[^\t<]*<\s*/\s*th?ink\s*>)?\s*(?:<\s*th?ink\s*>(?P<thought>.*?)<\s*/\s*th?ink\s*>)?\s*",

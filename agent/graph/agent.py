@@ -83,7 +83,7 @@ class GraphAgent:
     async def answer(self, task: str, answer: Answer) -> None:
         """Deliver the answer to the open question of this task. Implements `Agent.answer`."""
         session = self._session(task)
-        # Both get the answer, members and the run; the one that did not ask ignores it.
+        # The members and the run both get the answer; the one that did not ask ignores it.
         session.answers.give(answer)
         await self._runner.answer(session.run, answer)
 
@@ -163,7 +163,7 @@ class GraphAgent:
             local_times=self._local_times,
         )
         if todos := _todos_of(state):
-            # What was told before a crash may be lost, and whoever goes on tells it only when something changes.
+            # Events from before a crash may be lost, and later ones only come when something changes.
             session.todos = todos
             emit(Planned(plan=known["plan"]["text"], todos=todos))
         payload = None if has_begun else known

@@ -55,7 +55,7 @@ _LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """A letter, except in scripts that do not separate words: "1分钟" counts minutes."""
 _DIGIT: Final = re.compile(
     rf"[01|](?:(?<={_LETTER}[01|])(?!\d)|(?<!\d[01|])(?={_LETTER}))|I(?<=[a-z]I)(?=[a-z])"
-)  # the sign first: so it is looked for in one go
+)  # the sign comes first, so that one scan finds it
 """A digit that is read as a letter, and a capital I within small letters: C0nfirm, De1ete, DeIete."""
 
 

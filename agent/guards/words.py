@@ -33,7 +33,7 @@ KEPT_WORDS = 2048
 _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 
 
-@lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
+@lru_cache(KEPT_WORDS)  # each label of a screen is compared with each word of each rule
 def plain(label: str) -> str:
     """Return the label in the form in which labels are compared: casefolded, with look-alike characters unified,
     without arrows and dots at its ends.

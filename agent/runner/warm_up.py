@@ -49,7 +49,7 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
     if not takes_pictures(vision):
         return
     view = await context.screen.look_ahead(own=own)
-    # An endpoint that stores the conversation would continue from an answer that nobody has read.
+    # An endpoint that stores the conversation would continue from an answer that may be dropped.
     if view is None or keeps_conversation(vision):
         return
     acting = context.screen.model

@@ -26,7 +26,7 @@ def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
     """
     seen, copied = state["safety"]["seen_words"], state["safety"]["copied"]
     if copied is not None:
-        # Counts as the newest of its app, however much that showed since: none of it leaves without approval.
+        # Added as the newest text of its app, even if the app showed much since, so that none of it leaves unapproved.
         seen = with_words(seen, copied["app"], "", copied["text"].splitlines())
     return Sources(
         seen=seen,

@@ -135,7 +135,7 @@ async def type_secret(
     context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
     if field is not None:
         context.mask.cover_field(package, field)
-    # It was only given for the field: Enter may do more than that.
+    # The person only entered it for the field; Enter may do more than that.
     waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
     effect = await send_input(context, key, physical, sight, looked=looked)

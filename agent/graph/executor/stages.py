@@ -349,7 +349,7 @@ async def journal(step: OpenStep, it: Resolved) -> None:
     if isinstance(it, ResolvedInput):
         step.perform(it.what)
         if it.looked is None:
-            # A text that is cut is on the phone no more, so that it has to outlive this process.
+            # A cut text is no longer on the phone, so the journal keeps it in case this process ends.
             cut = {"cut": step.safety["copied"]} if isinstance(it.action, CutText) else {}
             await begin(step.context, step.key, step.recorded | cut, BEGUN)
     elif isinstance(it.spec, PhoneTool) and it.spec.journalled:
@@ -378,7 +378,7 @@ async def run(step: OpenStep, it: Resolved) -> Done:
     else:
         done = await work
         step.perform(it.what)
-    # It chose its own places, which are unknown here, so a recording leaves the step to a model.
+    # The tool chose where to touch, which is unknown here, so a recording leaves the step to a model.
     step.keep(it, touches="touches" in it.spec.traits)
     return done
 

@@ -56,7 +56,7 @@ def touched(view: View, target: ScreenElement, gesture: Gesture = "tap", *, stag
 
 
 def _row(view: View, nth: int) -> ScreenElement | None:
-    """The label of a row: a rule about labels would not see an area without one."""
+    """Return the label of a row. The area around it has no words, so the rules about labels would not recognise it."""
     rows = view.page.rows
     position = nth - 1 if nth > 0 else nth
     return rows[position].title if -len(rows) <= position < len(rows) else None
@@ -78,7 +78,7 @@ def launch(view: View, names: tuple[str, ...]) -> Act | Stuck:
 
 
 def _not_opened(view: View, name: str) -> Stuck:
-    """An app that the phone does not have can still be looked up."""
+    """Return that the app was not opened. If the phone does not have it, offer to look it up."""
     if not view.unknown_app:
         return view.stuck("not_open", name=name)
     return replace(view.stuck("no_app", name=name), near=(view.words("look_up", name=name),))

@@ -59,7 +59,7 @@ def _save(view: View) -> Act | Move:
     button = view.page.find("save", such=view.page.tappable)
     if isinstance(button, ScreenElement):
         return view.stuck("not_saved") if view.staged("save") else touched(view, button, stage="save")
-    # An app without Save keeps what is written when it is left.
+    # An app without Save stores the text when it is left.
     return view.act(PressKey(key=Key.BACK), "save", "saving")
 
 

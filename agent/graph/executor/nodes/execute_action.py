@@ -208,7 +208,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
     """
     context, safety, state = step.context, step.safety, step.state
     secret, binding = step.question["secret"], step.question["binding"]
-    if secret is not None and binding is None:  # it was given before there was a field for it
+    if secret is not None and binding is None:  # the person entered it before its field was on the screen
         safety["held_secret"] = secret
         step.perform(what)
         step.notify(KEPT)

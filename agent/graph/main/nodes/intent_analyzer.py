@@ -139,7 +139,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
     finally:
         stream.flush()
     if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
-        # A requested action is not done by a reply.
+        # A reply in words cannot do a requested action.
         logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)
         intent = Intent(kind="simple", skill=intent.skill, arguments=intent.arguments)
     update: MainState = {
@@ -190,7 +190,7 @@ def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
     plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
     if plain is None:
         return False
-    # The phone, and the app in which something is done, say nothing about what is done.
+    # The words for the phone and the app do not say what is to be done, so no skill is chosen by them.
     about = _PHONE.sub("", order.text if plain.kind == "opened" else order.text.replace(plain.app, ""))
     return not ranked(about, [f"{each.name} {each.description}" for each in context.skills.found.values()])
 

@@ -201,9 +201,9 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         "needs_model": results[-1].get("needs_model") if results else None,
     }
     update = joined(back, {"ending": ending, "progress": {"usage": usage.data()}})
-    # A person who stopped it wants nothing more, and a used-up budget pays for no more words.
+    # No model call if a person stopped the task or its budget is used up.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
-    # A model's words about a denied action would have to be trusted.
+    # No model call after a denial: its words about the denied action could be wrong.
     if len(results) < 2 or outcome in {Outcome.CANCELLED, Outcome.DECLINED} or over:
         return update
     how = f"\nHow it ended: {fault['summary']}" if fault else ""
