@@ -1,4 +1,4 @@
-"""Determines what an action changed, by comparing two looks at a phone."""
+"""Determines what an action changed, by comparing two observations of a phone."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def hash_text(text: str) -> str:
 
 
 def changed(before: Observation, after: Observation) -> bool:
-    """Whether a person would see a difference between the two looks."""
+    """Whether a person would see a difference between the two observations."""
     if (before.package, before.activity, before.size) != (after.package, after.activity, after.size):
         return True
     if before.thumbnail is None or after.thumbnail is None:
@@ -66,8 +66,8 @@ def changed(before: Observation, after: Observation) -> bool:
 
 
 def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
-    """Return the effects that the two looks show, in the order in which they are reported. There is always at least
-    one.
+    """Return the effects that the two observations show, in the order in which they are reported. There is always at
+    least one.
     """
     found: list[Effect] = []
     if before.package != after.package:

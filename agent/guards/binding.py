@@ -154,8 +154,8 @@ def approval_context(seen: Observation, target: Element | None, point: Point | N
 
 
 def restless_places(before: Observation, now: Observation, target: Element | None) -> list[list[int]]:
-    """Return the places where the window changed between two looks although nothing was done, each as left, top, right
-    and bottom in pixels. Empty if there are too many.
+    """Return the places where the window changed between two observations although nothing was done, each as left, top,
+    right and bottom in pixels. Empty if there are too many.
     """
     old, new = _window(before, target), _window(now, target)
     then, there = Counter(map(_key, old)), Counter(map(_key, new))

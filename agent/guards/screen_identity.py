@@ -1,4 +1,4 @@
-"""Decides for the loop guard whether two looks at the phone show the same screen, ignoring clocks and small
+"""Decides for the loop guard whether two observations of the phone show the same screen, ignoring clocks and small
 movements.
 """
 
@@ -35,8 +35,8 @@ def screen_word(seen: Observation) -> str:
 
 
 def moved(before: Observation, after: Observation, *, least: float) -> bool:
-    """Whether the pictures of two looks differ by more than `least` (mean grey value, 0–255), ignoring the status bar.
-    False if there are no pictures.
+    """Whether the pictures of two observations differ by more than `least` (mean grey value, 0–255), ignoring the
+    status bar. False if there are no pictures.
     """
     if before.thumbnail is None or after.thumbnail is None or before.size != after.size:
         return False

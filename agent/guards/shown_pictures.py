@@ -32,7 +32,7 @@ def shown_pictures(
     """Return the pictures that a touch of `target` is about, in the form of `picture_of`: those of its dialog or row
     from top to bottom or, on a page, those that the page is about.
 
-    A picture that had already changed on its own since the look `before` is replaced by None.
+    A picture that had already changed on its own since the observation `before` is replaced by None.
     """
     boxes = _boxes(seen, near, target)
     now = [picture_of(seen, box, cells=CELLS) for box in boxes]

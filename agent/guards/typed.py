@@ -37,8 +37,8 @@ def place_of(package: str, element: Element) -> Place:
 def is_among(place: Place, places: Iterable[Place]) -> bool:
     """Whether `places` contain this place.
 
-    A field with an id also matches if only one of the looks reported its hint, because plain `uiautomator dump` reports
-    none.
+    A field with an id also matches if only one of the observations reported its hint, because plain `uiautomator dump`
+    reports none.
     """
     return any(
         place == other or (bool(place[1]) and place[:3] == other[:3] and bool(place[3]) != bool(other[3]))

@@ -1,7 +1,7 @@
 """Prepares a run that may follow: looks at a free phone and asks a model, while the kind of task is still being
 decided.
 
-Nothing is done on the phone, and nothing is stored: an unused look leaves no picture behind. The phone is only
+Nothing is done on the phone, and nothing is stored: an unused observation leaves no picture behind. The phone is only
 borrowed, so other runs do not wait for it.
 """
 

@@ -90,9 +90,10 @@ async def send_input(
 ) -> tuple[Effect, ...]:
     """Send an input whose beginning is recorded in the journal, and return its effects.
 
-    `sight` is the screen that was seen before. `looked` is when the look began that showed the screen as a person
-    approved it (seconds of the event loop's clock); the effects then also say how old that look was, and whether
-    another window got the input. An input without approval is only sent while the screen still matches `judged`.
+    `sight` is the screen that was seen before. `looked` is when the observation began that showed the screen as a
+    person approved it (seconds of the event loop's clock); the effects then also say how old that observation was, and
+    whether another window got the input. An input without approval is only sent while the screen still matches
+    `judged`.
 
     After the `last` action of a step, the model may be shown the screen before it is known to be still. Raises
     ActionError if the input was not done or may not have been done; Stopped if the run was stopped meanwhile (the

@@ -100,8 +100,8 @@ class ResolvedInput(Resolved):
     where: ResolvedTarget
     physical: Input
     looked: float | None = None
-    """When the look began that showed what a person had approved, in seconds of the event loop's clock. The action is
-    then already in the journal, and the input must follow immediately.
+    """When the observation began that showed what a person had approved, in seconds of the event loop's clock. The
+    action is then already in the journal, and the input must follow immediately.
     """
 
 

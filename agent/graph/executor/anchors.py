@@ -20,14 +20,14 @@ MAX_ALIKE = 20
 
 @dataclass(frozen=True, slots=True)
 class RelocatedTarget:
-    """The approved target, found again in a new look at the phone (`observation`)."""
+    """The approved target, found again in a new observation of the phone."""
 
     observation: Observation
     target: ResolvedTarget
 
     def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
-        """Return the new look as a view whose size is that of the action's points. `before` is the view on which the
-        action was decided; without it, the size is taken from `state`. `covered` hides the words.
+        """Return the new observation as a view whose size is that of the action's points. `before` is the view on which
+        the action was decided; without it, the size is taken from `state`. `covered` hides the words.
         """
         space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
         screen, targets = screen_of(self.observation, space, covered=covered)
@@ -37,12 +37,12 @@ class RelocatedTarget:
 def anchor_of(
     where: ResolvedTarget, sight: ScreenView, *, facts: bool = True, before: Observation | None = None
 ) -> dict[str, Any]:
-    """Return the anchor of a target, which is plain data that identifies it later: the element's looks, or the whole
-    screen if there is no element.
+    """Return the anchor of a target: plain data that identifies it later, by the element's id, class and label
+    (`looks`) or, without an element, by the whole screen.
 
     With `facts`, it includes what a person is shown: digests of the words of the dialog or row and its window, and a
-    picture of anything without words. `before` is an earlier look; parts that changed on their own between the two
-    looks are not compared later.
+    picture of anything without words. `before` is an earlier observation; parts that changed on their own between the
+    two observations are not compared later.
     """
     seen = sight.observation
     anchor: dict[str, Any] = {"package": seen.package, "size": [seen.size.width, seen.size.height]}
@@ -62,8 +62,8 @@ def anchor_of(
 
 
 def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> RelocatedTarget | None:
-    """Find the target of an anchor in a new look. Returns None if the target, or what was shown around it, differs from
-    what was approved.
+    """Find the target of an anchor in a new observation. Returns None if the target, or what was shown around it,
+    differs from what was approved.
 
     With `facts`, an anchor made without them is never found, because it does not say what was approved.
     """
@@ -122,8 +122,8 @@ def _meant(anchor: dict[str, Any], now: Observation) -> Element | None:
 
 
 def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | None:
-    """Return the element with these looks (see `looks`), the closest to the bounds `before` if there are several; None
-    if there is none.
+    """Return the element with this id, class and label (`looks`), the closest to the bounds `before` if there are
+    several; None if there is none.
     """
     return next(iter(_alike(wanted, before, now)), None)
 
@@ -147,8 +147,8 @@ def _place(box: Bounds, before: Bounds, within: list[int] | None, now: Observati
 
 
 def looks(element: Element) -> list[str]:
-    """Return what identifies an element: resource id, class name and label. The label of a field is left out, because
-    its text may have changed.
+    """Return what identifies an element: resource id, class name and label. The label of a field is left out (""),
+    because its text may have changed.
     """
     return [element.resource_id, element.class_name, "" if element.editable else element.label]
 

@@ -67,8 +67,8 @@ async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInp
     """Return the update that asks a person to approve this action: the question, and the target that the answer applies
     to. If the action was approved in advance, the update contains that approval instead of the question.
 
-    The phone is looked at again, and the person is shown that look. Anything that has changed since the model's look
-    changes on its own and is not compared later. Raises Denied, ActionError, Stopped and PhoneUnavailable.
+    The phone is looked at again, and the person is shown that observation. Anything that has changed since the model's
+    observation changes on its own and is not compared later. Raises Denied, ActionError, Stopped and PhoneUnavailable.
     """
     now, action, spec = await _look(context), it.action, it.spec
     before = it.sight.observation
@@ -151,7 +151,7 @@ async def _look(context: RunContext) -> Observation:
 
 
 def _found(where: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
-    """Find the same place on the new look. Raises ActionError if the target is gone."""
+    """Find the same place on the new observation. Raises ActionError if the target is gone."""
     if (before.package, before.size) != (now.package, now.size):
         raise ActionError(GONE)
     if where.element is None:

@@ -61,7 +61,7 @@ class RunMemory:
     spent_ahead: Usage = field(default_factory=Usage)
     """The cost of early first requests that were not used, until it is added to the run's usage."""
     looks: Looks = field(default_factory=Looks)
-    """What each step's look showed, so that code can prove that the sub-task is done."""
+    """What each step's observation showed, so that code can prove that the sub-task is done."""
     told: set[str] = field(default_factory=set)
     """Keys of the one-time messages that this run has already sent."""
     facts: tuple[str, ...] = ()

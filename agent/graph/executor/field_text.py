@@ -203,8 +203,8 @@ class SameText:
     """Implements `devices.phone.Judged` for an input that replaces a field's text: it may only be sent while the field
     still has the text from which the new one was made.
 
-    `field` and `text` are as they were read from the look `seen`. `cover` removes secrets from a look, as they were
-    removed from `text`. A field without the focus must still be where it was, because it is touched there.
+    `field` and `text` are as they were read from the observation `seen`. `cover` removes secrets from an observation,
+    as they were removed from `text`. A field without the focus must still be where it was, because it is touched there.
     """
 
     field: Element

@@ -57,8 +57,8 @@ class Missed(Exception):
 
 
 class Fingers:
-    """Sends touches to the phone for a tool, and looks at the effect of each. `seen` is the latest look, `sent` the
-    number of inputs so far.
+    """Sends touches to the phone for a tool, and looks at the effect of each. `seen` is the latest observation, `sent`
+    the number of inputs so far.
     """
 
     def __init__(self, context: PhoneContext, seen: Observation) -> None:
@@ -70,8 +70,8 @@ class Fingers:
 
     @classmethod
     async def on_screen(cls, context: PhoneContext) -> Fingers:
-        """Create an instance, starting with a look. Raises ActionError if the screen's words may not be read, Stopped
-        and PhoneError.
+        """Create an instance, starting with an observation. Raises ActionError if the screen's words may not be read,
+        Stopped and PhoneError.
         """
         fingers = cls(context, await context.screen.peek(keep=True))
         fingers._require_words()
@@ -79,7 +79,7 @@ class Fingers:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The elements of the latest look."""
+        """The elements of the latest observation."""
         return self.seen.elements or ()
 
     @property
@@ -88,7 +88,9 @@ class Fingers:
         return self._context.phone.info.locale
 
     def now(self, element: Element) -> Element | None:
-        """Return the element in the latest look that corresponds to this one of an earlier look, or None."""
+        """Return the element in the latest observation that corresponds to this one of an earlier
+        observation, or None.
+        """
         return nearest(looks(element), element.bounds, self.seen)
 
     async def tap(self, where: Element | Point) -> None:

@@ -38,7 +38,7 @@ async def question_before_input(
     """Return the update that asks a person before an input; None if it may be sent.
 
     `record` receives the judgement of the independent reader, a second model, and the tokens it used. Raises Stopped,
-    ActionError if the input is refused, Denied if a person denied it before, and what a look at the phone raises.
+    ActionError if the input is refused, Denied if a person denied it before, and what observing the phone raises.
     """
     action, sight = it.action, it.sight
     spot = spot_of(sight, it.where, action)
@@ -198,8 +198,8 @@ def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
 def aim_again(action: Action, what: str, chosen_on: ScreenView, now: ScreenView) -> ResolvedTarget:
     """Find the target of a later action of one answer, on the screen `now` that the earlier actions left.
 
-    The element's number belongs to the list of `chosen_on`, so an element that moved is found by its looks. `what`
-    describes the action. Raises ActionError if the element is gone.
+    The element's number belongs to the list of `chosen_on`, so an element that moved is found by its id, class and
+    label. `what` describes the action. Raises ActionError if the element is gone.
     """
     target = getattr(action, "target", None)
     if not isinstance(target, ElementTarget):

@@ -27,7 +27,7 @@ def typed_and_standing(state: ExecutorState, now: Observation) -> str:
 
 def left_text(past: Sequence[PastData], last: Observation | None, app: str) -> str:
     """Return the sentence about a text that a person did not allow to be sent and that is still in a field of the
-    `last` look; "" if there is none. `app` is the name of the app in front.
+    `last` observation; "" if there is none. `app` is the name of the app in front.
     """
     denied = [fact for step in past for fact in effects_of(step["effects"]) if isinstance(fact, NotAllowed)]
     if last is None or not denied or denied[-1].text not in _standing(last):

@@ -81,7 +81,7 @@ Matters = list[dict[str, Any]]
 
 
 def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | None, subtask: int) -> Matters:
-    """Return the matters with one added, which replaces an earlier try of the same.
+    """Return the run's matters with one added, which replaces an earlier try of the same. `fate` is what became of it.
 
     `known` has its `about` and `what`, like the anchor of an approval; without `about`, the matters are returned
     unchanged.
@@ -107,38 +107,42 @@ def acts(action: Action) -> bool:
 
 
 def done_by_hand(matters: Matters) -> Matters:
-    """Return the matters after a person used the phone, without approved actions that were not done: the person could
-    do these.
+    """Return the run's matters after a person used the phone, without approved actions that were not done: the person
+    could do these.
     """
     return [each for each in matters if each["fate"] != MatterFate.NOT_DONE]
 
 
 def tried_again(state: ExecutorState, about: str) -> Matters:
-    """Return the run's matters with this one assigned to the current sub-task, which tried it although a person had
-    denied it before.
+    """Return the run's matters, with the one that `about` identifies assigned to the current sub-task, because this
+    tried it again after a person's denial.
     """
     matters = state["safety"]["matters"]
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
 def without_refused(matters: Matters) -> Matters:
-    """Return the matters without refused ones, after the run found another way."""
+    """Return the run's matters without actions that the rules refused, because the run found another way."""
     return [each for each in matters if each["fate"] != MatterFate.REFUSED]
 
 
 def matters_of(state: ExecutorState) -> list[Matter]:
-    """Return the matters that the current sub-task has tried."""
+    """Return the matters that the current sub-task has tried: actions that a person denied or approved, or the gate
+    refused.
+    """
     mine = [Matter.model_validate(each) for each in state["safety"]["matters"]]
     return [each for each in mine if each.subtask == state["order"]["subtask"]]
 
 
 def denied(matters: Matters) -> tuple[str, ...]:
-    """Return descriptions of what a person denied in the whole run and did not approve later."""
+    """Return descriptions of the actions that a person denied in the whole run and did not approve later."""
     return tuple(each["what"] for each in matters if each["fate"] == MatterFate.DENIED)
 
 
 def told_open(matters: Sequence[Matter]) -> list[str]:
-    """Return a line for people about each matter that was not done, or may not have been."""
+    """Return lines for people, one about each of these matters (actions that needed a decision) that was not done or
+    may not have been.
+    """
     return [sentence(f"matter.{each.fate}", what=each.what) for each in matters if each.fate is not MatterFate.DONE]
 
 

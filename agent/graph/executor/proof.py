@@ -26,7 +26,7 @@ from agent.scene import StepStatus
 from devices.phone import Element, Observation
 
 MAX_LOOKS: Final = 40
-"""The maximum number of looks that are kept; a task that needs more is not a simple one."""
+"""The maximum number of observations that are kept; a task that needs more is not a simple one."""
 
 _SETTINGS_NAMES: Final = frozenset({"", "settings", "设置"})
 """Names in tasks for the app with the phone's own switches."""
@@ -53,15 +53,17 @@ class _Look:
 
 @dataclass
 class Looks:
-    """What the looks of a sub-task showed, in the form in which code compares them. A process that has not seen all of
-    them, for example after a restart, proves nothing.
+    """What the observations of a sub-task showed, in the form in which code compares them. A process that has not seen
+    all of them, for example after a restart, proves nothing.
     """
 
     subtask: int = 0
     looks: list[_Look] = field(default_factory=list)
 
     def add(self, subtask: int, step: int, seen: Observation) -> None:
-        """Add the look on which the step with this number was decided. It replaces an earlier look of the same step."""
+        """Add the observation on which the step with this number was decided. It replaces an earlier observation of the
+        same step.
+        """
         if subtask != self.subtask or step == 1:
             self.subtask, self.looks = subtask, []
         known = None if seen.elements is None else Counter(map(plain, _labels(seen)))
@@ -70,7 +72,7 @@ class Looks:
         del self.looks[MAX_LOOKS:]
 
     def complete(self, step: int) -> bool:
-        """Whether there is a look for every step up to this number."""
+        """Whether there is an observation for every step up to this number."""
         return [each.step for each in self.looks] == list(range(1, step + 1))
 
 

@@ -1,5 +1,5 @@
-"""Assembles the rows of a list from looks that overlap, so that each row appears once, in order, even if rows repeat or
-stay in view.
+"""Assembles the rows of a list from observations that overlap, so that each row appears once, in order, even if rows
+repeat or stay in view.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _overlap(cell: Row, other: Row) -> bool:
 
 
 class Rows:
-    """Collects all rows of a list from looks that overlap."""
+    """Collects all rows of a list from observations that overlap."""
 
     def __init__(self, direction: Direction) -> None:
         self._backwards = direction in {"up", "left"}
@@ -110,8 +110,8 @@ class Rows:
         return words[::-1] if self._backwards else words
 
     def add(self, cells: Sequence[Row], expected: int) -> None:
-        """Add the parts of rows that the next look shows. `expected` is how many pixels the list should have moved
-        since the last look.
+        """Add the parts of rows that the next observation shows. `expected` is how many pixels the list should have
+        moved since the last observation.
         """
         if not cells:
             return
@@ -137,8 +137,8 @@ class Rows:
             self._rows[-1] = row  # the edge of the list had cut it off
 
     def _moved(self, page: Sequence[Row], expected: int) -> int:
-        """Return how many pixels the list moved since the last look: the distance that contradicts the fewest rows and,
-        of several, the closest to the expected one. If no row is seen twice, everything is new.
+        """Return how many pixels the list moved since the last observation: the distance that contradicts the fewest
+        rows and, of several, the closest to the expected one. If no row is seen twice, everything is new.
         """
         ways = {
             old.start - new.start

@@ -59,9 +59,9 @@ class ScreenState:
     the phone is looked at again.
 
     `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, with its
-    secrets still readable. The screen was at rest for it, unless `pending` is set. `pending` is an early look (one at a
-    screen that may still move) that is not confirmed yet, or that was wrong and is not corrected yet. `light` are
-    compressed pictures of past steps, by reference.
+    secrets still readable. The screen was at rest for it, unless `pending` is set. `pending` is an early observation
+    (one of a screen that may still move) that is not confirmed yet, or that was wrong and is not corrected yet. `light`
+    are compressed pictures of past steps, by reference.
     """
 
     model: str = ""
@@ -96,14 +96,14 @@ class PhoneScreen:
     """The phone's screen as one run sees it: call `look` before a model is asked, `answer_to` while it thinks, and
     `after` for the effect of an action.
 
-    A look takes a quarter of a second or more, so each is used as long as it is valid. The look after an action is also
-    what the model is shown next, possibly while the screen still moves and before a slow phone has reported its
-    elements. Whether the screen was still, and its elements, are determined during the model call. If it moved, that
-    call is wasted, so the next looks wait until the screen has settled (see `SpeculationBackoff`).
+    An observation takes a quarter of a second or more, so each is used as long as it is valid. The observation after an
+    action is also what the model is shown next, possibly while the screen still moves and before a slow phone has
+    reported its elements. Whether the screen was still, and its elements, are determined during the model call. If it
+    moved, that call is wasted, so the next looks wait until the screen has settled (see `SpeculationBackoff`).
 
     No action is ever done on a screen that moved, nor judged by elements that do not belong to the picture shown. Only
-    looks are retried, never actions. Everything returned has its secrets covered, in elements and picture; pictures are
-    stored by reference.
+    observations are retried, never actions. Everything returned has its secrets covered, in elements and picture;
+    pictures are stored by reference.
     """
 
     def __init__(
@@ -142,15 +142,15 @@ class PhoneScreen:
 
     @property
     def fresh(self) -> Observation | None:
-        """The latest look after the view, which no model has been shown yet, with secrets covered; None if there is
-        none.
+        """The latest observation after the view, which no model has been shown yet, with secrets covered; None if there
+        is none.
         """
         fresh = self._state.fresh
         return None if fresh is None else self._mask.observation(fresh)
 
     @property
     def pending(self) -> EarlyLook | None:
-        """The early look (one at a screen that may still move) after the last action, until it is confirmed or
+        """The early observation (one of a screen that may still move) after the last action, until it is confirmed or
         corrected; otherwise None.
         """
         return self._state.pending
@@ -166,7 +166,7 @@ class PhoneScreen:
         return self._state.step_began
 
     def expire(self) -> None:
-        """Discard the look after the view, so that the next one asks the phone."""
+        """Discard the observation after the view, so that the next one asks the phone."""
         self._state.fresh = None
 
     def forget(self) -> None:
@@ -174,7 +174,7 @@ class PhoneScreen:
         self._state.forget()
 
     def take_pending(self) -> EarlyLook | None:
-        """Return the early look, if there is one, and stop tracking it."""
+        """Return the early observation, if there is one, and stop tracking it."""
         early, self._state.pending = self._state.pending, None
         return early
 
@@ -221,10 +221,10 @@ class PhoneScreen:
         return MAX_TOKENS_ALONE if self._state.by_list else MAX_TOKENS
 
     async def look(self) -> ScreenView:
-        """Return the view to show the model now: the look kept after the last action, or a new one. A sleeping phone is
-        woken.
+        """Return the view to show the model now: the observation kept after the last action, or a new one. A sleeping
+        phone is woken.
 
-        Raises Stopped, and PhoneError if three looks failed or there is no memory for a picture for too long.
+        Raises Stopped, and PhoneError if three attempts failed or there is no memory for a picture for too long.
         """
         state = self._state
         if state.pending is not None and state.pending.moved:
@@ -246,7 +246,7 @@ class PhoneScreen:
 
         Returns None if `look` must do that itself, because the phone sleeps or is locked, its keyboard is shown, or
         some words are covered. If the phone does not belong to the run yet (`own` is false) or the elements have not
-        arrived, it is an early look, and `answer_to` checks whether it is still right. Stores no picture. Raises
+        arrived, it is an early observation, and `answer_to` checks whether it is still right. Stores no picture. Raises
         Stopped and PhoneError.
         """
         state, mask = self._state, self._mask
@@ -265,14 +265,14 @@ class PhoneScreen:
 
     @property
     def is_early(self) -> bool:
-        """Whether the model was shown an early look, which `answer_to` still has to confirm."""
+        """Whether the model was shown an early observation, which `answer_to` still has to confirm."""
         return self._state.pending is not None and self._state.pending.shown
 
     async def peek(self, *, keep: bool = False, moved: bool = False) -> Observation:
         """Look at the screen without showing it to the model.
 
-        With `keep`, the model is shown this look next. With `moved`, an input was sent since the last kept look, so the
-        screen gets time to change and come to rest. Raises Stopped and PhoneError.
+        With `keep`, the model is shown this observation next. With `moved`, an input was sent since the last kept
+        observation, so the screen gets time to change and come to rest. Raises Stopped and PhoneError.
         """
         before = self._state.fresh if moved else None
         seen = await self._control.guard(self._phone.observe(after=before, fit=self._fit))
@@ -281,7 +281,7 @@ class PhoneScreen:
         return self._mask.observation(seen)
 
     async def told_late(self, seen: Observation) -> Observation:
-        """Look again if the look before a press had no elements, giving them the time they need.
+        """Look again if the observation before a press had no elements, giving them the time they need.
 
         Returns `seen` itself if they do not arrive. An app that never reports any, such as a game, is not waited for
         again. Raises Stopped and PhoneUnavailable.
@@ -306,7 +306,7 @@ class PhoneScreen:
         """Look at the effect of the input `what`, and return the new observation, which `look` returns next. `before`
         is the screen before the input.
 
-        After the `last` action of a step, it may be an early look, which is then `pending`. Raises Stopped and
+        After the `last` action of a step, it may be an early observation, which is then `pending`. Raises Stopped and
         PhoneError, although the input was sent.
         """
         state, mask = self._state, self._mask
@@ -369,7 +369,7 @@ class PhoneScreen:
         return ImagePart(data, "image/jpeg", size)
 
     async def _observed(self) -> Observation:
-        """Return what was seen last, or a new look.
+        """Return what was seen last, or a new observation.
 
         It is tried up to three times: a picture may arrive broken, a busy phone may not answer in time, and an
         unplugged phone is waited for.

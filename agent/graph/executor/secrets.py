@@ -119,9 +119,9 @@ async def type_secret(
 ) -> tuple[tuple[Effect, ...], str]:
     """Type the value of a secret, directly from memory. The journal and the history only record that it happened.
 
-    The action's beginning is in the journal already, and `looked` is when the look began that showed the field (seconds
-    of the event loop's clock). Returns the effects, and why Enter was not pressed ("" if it was, or was not requested).
-    Raises ActionError.
+    The action's beginning is in the journal already, and `looked` is when the observation began that showed the field
+    (seconds of the event loop's clock). Returns the effects, and why Enter was not pressed ("" if it was, or was not
+    requested). Raises ActionError.
     """
     value = context.secrets.take(secret)
     if value is None:

@@ -28,8 +28,8 @@ call.
 
 @dataclass
 class SpeculationBackoff:
-    """Decides whether an early look is worthwhile. After each wrong one, more of the next steps wait for the screen to
-    settle, because otherwise an app that animates everything would cost twice as much.
+    """Decides whether an early observation is worthwhile. After each wrong one, more of the next steps wait for the
+    screen to settle, because otherwise an app that animates everything would cost twice as much.
     """
 
     penalty: int = 0
@@ -43,23 +43,24 @@ class SpeculationBackoff:
         return True
 
     def stood_still(self) -> None:
-        """Report that an early look was right."""
+        """Report that an early observation was right."""
         self.penalty = 0
 
     def moved(self) -> None:
-        """Report that an early look was wrong."""
+        """Report that an early observation was wrong."""
         self.penalty = min(LONGEST_PENALTY, 2 * self.penalty or 1)
         self.waiting = self.penalty
 
 
 @dataclass
 class EarlyLook:
-    """A look at a screen that may still move.
+    """An observation of a screen that may still move.
 
-    `key` is the action that it follows, None for the first look at a phone. `before` and `seen` are the looks before
-    and after the action. `effect` is what changed so far; its last entries, `tail`, do not come from comparing these
-    two looks. `patience` is how many seconds the screen may take to change. `shown` means that a model was shown it,
-    `moved` that it was wrong. `confirmed` is the completed look once it is known to be right.
+    `key` is the action that it follows, None for the first observation of a phone. `before` and `seen` are the
+    observations before and after the action. `effect` is what changed so far; its last entries, `tail`, do not come
+    from comparing these two observations. `patience` is how many seconds the screen may take to change. `shown` means
+    that a model was shown it, `moved` that it was wrong. `confirmed` is the completed observation once it is known to
+    be right.
     """
 
     key: ActionKey | None

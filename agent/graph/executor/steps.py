@@ -187,8 +187,8 @@ REPORTED: Final[ExecutorState] = {"step": {"unreported": None}}
 
 
 async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLook) -> ExecutorState:
-    """Emit the held-back event of the last step after its early look was confirmed, and return the update of the state.
-    Its effect is determined again if the elements arrived after the picture.
+    """Emit the held-back event of the last step after its early observation was confirmed, and return the update of the
+    state. Its effect is determined again if the elements arrived after the picture.
     """
     if early.key is None or early.seen.complete or early.confirmed is None:
         report_step(state, context)
@@ -197,8 +197,8 @@ async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLo
 
 
 async def correct_step(state: ExecutorState, context: RunContext, settled: Observation) -> ExecutorState:
-    """Emit the held-back event of the last step after its early look was wrong, with its effect on the settled screen,
-    and return the update of the state.
+    """Emit the held-back event of the last step after its early observation was wrong, with its effect on the settled
+    screen, and return the update of the state.
     """
     early = context.screen.take_pending()
     if early is None or early.key is None:

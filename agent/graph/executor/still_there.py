@@ -38,8 +38,8 @@ class StillThere:
     """Implements `devices.phone.Judged` for a press or slide: compares the screen with the one on which the rules
     allowed it.
 
-    `cover` removes secrets from a look, as they were removed from `seen`. `read` means that the independent reader was
-    asked too; its answer only applies to the words of exactly that dialog or row.
+    `cover` removes secrets from an observation, as they were removed from `seen`. `read` means that the independent
+    reader was asked too; its answer only applies to the words of exactly that dialog or row.
     """
 
     action: Action

@@ -358,7 +358,9 @@ def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
 
 
 def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
-    """Return the function that a tool gets to emit events, which passes them on to the task."""
+    """Return the function with which a tool emits events: it passes them on to the task. A tool must not emit
+    RunEnded.
+    """
 
     def tell(event: RunEvent) -> None:
         assert not isinstance(event, RunEnded), "a tool has no run that could end"

@@ -203,8 +203,8 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
 
     The order is journal, look, input. The journal must be on disk before the input, so that nothing is done twice after
     a crash. Since a disk may be slow, it is written before the look, so that only the phone's own check of its window
-    comes between look and input. A run stopped between journal and look has done nothing, and the person is asked
-    again.
+    comes between observation and input. A run stopped between journal and look has done nothing, and the person is
+    asked again.
     """
     context, safety, state = step.context, step.safety, step.state
     secret, binding = step.question["secret"], step.question["binding"]

@@ -41,7 +41,7 @@ async def screenshot(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["vision_model", "call_user", "check_loop", "executor_exit"]]:
     """Look at the phone, and continue with the model or, if the phone is locked, with a question to a person. Only the
-    look is retried, never an action.
+    observation is retried, never an action.
     """
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
