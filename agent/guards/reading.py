@@ -115,7 +115,7 @@ def is_press(action: Action, spot: TouchTarget) -> bool:
 
 @dataclass(frozen=True)
 class Pressed:
-    """A press in its window: what the reader is shown, and what its answer applies to."""
+    """A press in its window: what the independent reader, a second model, is shown, and what its answer applies to."""
 
     kind: str
     seen: Observation
@@ -179,7 +179,7 @@ class _Known:
 
 
 class Readings:
-    """The reader's answers that this service keeps in memory.
+    """The independent reader's answers that this service keeps in memory.
 
     Unknown ones are never kept, nor harmless ones about the buttons of a dialog. Only harmless ones are also stored in
     `table`, to survive a restart (see `Pressed.lasting`).

@@ -42,8 +42,8 @@ _DEPTH: Final = 3
 class WebAddress:
     """The parts of an address.
 
-    `host` is the name that is looked up, without a final dot, and `number` is set instead if it is an IP address. If
-    the scheme is not in `PAGES`, `host` is "" and `path` is everything after the scheme. `user` holds the name and
+    `host` is the name that is looked up, without a final dot, or an IP address as text, which is then in `number` too.
+    If the scheme is not in `PAGES`, `host` is "" and `path` is everything after the scheme. `user` holds the name and
     password.
     """
 

@@ -45,8 +45,8 @@ MAX_BLIND = 3
 class Choice:
     """The chosen step.
 
-    `thought` is the reason, in words for people, and `say` the text for the card. `memo` is stored with the step, so
-    that the pilot can tell later which clause it was for.
+    `thought` is the reason, in words for people, and `say` the text for the task's card in the chat. `memo` is stored
+    with the step, so that the pilot can tell later which clause it was for.
     """
 
     action: Action

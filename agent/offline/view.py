@@ -17,7 +17,7 @@ from devices.wording import said
 @dataclass(frozen=True, slots=True)
 class Act:
     """A move: the next action. `stage` names its purpose, by which the step is recognised later; `say` is the text for
-    the card.
+    the task's card in the chat.
     """
 
     action: Action
@@ -93,8 +93,8 @@ class View:
         return wording(key, chinese=self.chinese, **values)
 
     def act(self, action: Action, stage: str, key: str, **values: str) -> Act:
-        """Return a move with this action. `stage` is its purpose; `key` and `values` give the sentence for the card
-        (see `words`).
+        """Return a move with this action. `stage` is its purpose; `key` and `values` give the sentence for the task's
+        card in the chat (see `words`).
         """
         return Act(action, stage, self.words(key, **values))
 

@@ -141,7 +141,7 @@ class Agent(Protocol):
         ...
 
     async def resume(self, task: str, note: str = "") -> None:
-        """Continue after a pause, with a new observation at the phone. `note` is for the agent to read first."""
+        """Continue after a pause, looking at the phone again. `note` is for the agent to read first."""
         ...
 
     async def cancel(self, task: str) -> None:

@@ -1,5 +1,5 @@
-"""Asks a person to approve an action: once per matter, for exactly what the phone shows at that moment. Actions that
-they approved in advance pass without a question.
+"""Asks a person to approve an action, for exactly what the phone shows at that moment. An action that they denied is
+not asked about again, and one that they approved in advance passes without a question.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ GRID = 80
 class Denied(ActionError):
     """Raised if a person denied this action earlier in the run.
 
-    `consequence` is the digest of what the action would do, `about` identifies the matter, `what` describes the action,
-    and `tries` counts the tries including this one.
+    `consequence` is the digest of what the action would do, `about` is the key that repeated tries share (see
+    `agent.graph.executor.matters.about_of`), `what` describes the action, and `tries` counts the tries including this
+    one.
     """
 
     def __init__(self, consequence: str, what: str, tries: int, about: str) -> None:

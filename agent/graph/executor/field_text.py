@@ -220,7 +220,9 @@ class SameText:
         return False
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """Implements `Judged.tells_same`."""
+        """Whether the field is still there in these elements and still has the same text. Implements
+        `Judged.tells_same`.
+        """
         now = self.cover(replace(self.seen, elements=elements))
         field, then = field_in(now.elements or ()), self.field
         if field is None or text_of(field) != self.text:

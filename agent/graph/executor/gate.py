@@ -111,7 +111,9 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
 
 
 def is_unjudged(context: RunContext, it: ResolvedInput) -> bool:
-    """Whether this is a press about which the window has no words for the rules, and no reader judges it."""
+    """Whether this is a press about which the window has no words for the rules, and no independent reader
+    judges it.
+    """
     spot = spot_of(it.sight, it.where, it.action)
     return not has_reader(context) and is_press(it.action, spot) and tells_nothing(spot)
 

@@ -31,7 +31,7 @@ MAX_DEEDS: Final = 10
 
 
 class MatterFate(StrEnum):
-    """What became of a matter."""
+    """What became of a matter: an action that the gate stopped to ask or refuse (see `Matter`)."""
 
     DENIED = "denied"
     """A person denied it."""

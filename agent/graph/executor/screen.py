@@ -48,7 +48,7 @@ LIGHT_PICTURES: Final = 8
 """How many compressed pictures of past steps are cached; no model is trained on a larger window."""
 
 LATELY: Final = 0.1
-"""How many seconds a look at a still screen counts as current, because another look takes longer than that."""
+"""How many seconds the observation of a still screen counts as current, because another one takes longer than that."""
 
 Result = TypeVar("Result")
 
@@ -99,7 +99,7 @@ class PhoneScreen:
     An observation takes a quarter of a second or more, so each is used as long as it is valid. The observation after an
     action is also what the model is shown next, possibly while the screen still moves and before a slow phone has
     reported its elements. Whether the screen was still, and its elements, are determined during the model call. If it
-    moved, that call is wasted, so the next looks wait until the screen has settled (see `SpeculationBackoff`).
+    moved, that call is wasted, so the next observations wait until the screen has settled (see `SpeculationBackoff`).
 
     No action is ever done on a screen that moved, nor judged by elements that do not belong to the picture shown. Only
     observations are retried, never actions. Everything returned has its secrets covered, in elements and picture;
@@ -157,7 +157,7 @@ class PhoneScreen:
 
     @property
     def is_new(self) -> bool:
-        """Whether the view and its elements have just arrived, so that another look would show the same."""
+        """Whether the view and its elements have just arrived, so that another observation would show the same."""
         return asyncio.get_running_loop().time() - self._state.came < LATELY
 
     @property
@@ -203,8 +203,8 @@ class PhoneScreen:
         return self._state.by_list
 
     def go_by_list(self) -> None:
-        """Show the model only element lists from now on, and say so on the card. The phone must then be looked at
-        again.
+        """Show the model only element lists from now on, and say so on the task's card in the chat. The phone must then
+        be looked at again.
         """
         self._state.by_list = self._state.waits_for_lists = True
         self._state.forget()

@@ -21,8 +21,8 @@ from agent.ports.journal import ActionKey
 from devices.phone import Observation
 
 LONGEST_PENALTY = 8
-"""The maximum number of steps that wait for a settled screen after repeated wrong early looks, each of which wastes a
-call.
+"""The maximum number of steps that wait for a settled screen after repeated wrong early observations, each of which
+wastes a model call.
 """
 
 
@@ -36,7 +36,7 @@ class SpeculationBackoff:
     waiting: int = 0
 
     def ready(self) -> bool:
-        """Whether the next look may be an early one; call this once per step."""
+        """Whether the next observation may be an early one; call this once per step."""
         if self.waiting:
             self.waiting -= 1
             return False

@@ -541,7 +541,8 @@ def past_step(step: PastData, *, image: ImagePart | None, shown: str, retold: bo
     """Build the `PastStep` that the acting model is shown for a past step.
 
     `image` is its picture if it is still within the image window. `shown` is the text that was shown next to it, if
-    that is to be repeated, otherwise "". `retold` is described at `PastStep.retold`.
+    that is to be repeated, otherwise "". `retold` means that the step is only shown in words, because another model
+    took it or a later one.
     """
     failure = None
     if (data := step["failure"]) is not None:
