@@ -150,8 +150,8 @@ def unit_of(text: str) -> str:
 
 
 def numbers_in(text: str) -> tuple[NumberValue, ...]:
-    """Return every number in a text with its unit, in order. Dates, and digits that can be read as two numbers (2.500),
-    are left out.
+    """Return every number in a text with its unit, in order. Dates and versions with dots (20.01.2020), and digits that
+    can be read as two numbers (2.500), are left out. Other dates are read as several numbers.
 
     A single comma before three digits is a thousands separator (1,234); a single dot is one only for money (1.234 €).
     """

@@ -34,8 +34,8 @@ def recorded(
     """Return an action in its recorded form.
 
     `seen` is the screen it was done on, with secrets covered, and `target` the touched element. `touches` says whether
-    the action touches the screen, `seconds` is how long the screen then moved, and `looks_up` says whether it is a tool
-    that only looks something up.
+    the action touches the screen, `seconds` is how long the action and the wait for its effect took, and `looks_up`
+    says whether it is a tool that only looks something up.
     """
     plain = {key: value for key, value in action.items() if key not in {"target", "readings"}}
     if seen is None:

@@ -77,7 +77,7 @@ class RecordedAction(BaseModel):
     locale: str = ""
     """The phone's language, such as "en-US"; "" if unknown."""
     seconds: float = Field(default=0.0, ge=0)
-    """How many seconds after the action it took until the screen stopped moving."""
+    """How many seconds it took to do the action and until the screen then stopped moving."""
 
     @field_validator("action")
     @classmethod

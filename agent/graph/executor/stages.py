@@ -210,7 +210,8 @@ class OpenStep:
     def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
         """Record the action, its target and its screen, without secrets, so that a skill can be made of it.
 
-        `touches` says whether it touches the screen, and `seconds` is how long it took.
+        `touches` says whether it touches the screen, and `seconds` is how long it took, including the wait for its
+        effect on the screen.
         """
         data = self.context.mask.told(self.data if it.action.kind == self.data["kind"] else action_data(it.action))
         seen = None if it.sight is None else it.sight.told.observation
