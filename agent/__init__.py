@@ -1,1 +1,3 @@
-"""The agent: the two graphs, the dialects models speak, the models and the guards. Knows no chat and no database."""
+"""The agent: the graphs, the dialects (how models write actions), the models and the safety guards. It does not depend
+on any chat platform or database.
+"""

@@ -1,6 +1,6 @@
 """The typed actions that the agent can decide on. Points are pixels of the image that was sent to the model.
 
-This module has the actions that model dialects have words for. Other actions are defined next to their specs
+This module has the actions for which model dialects have words. Other actions are defined next to their specs
 (agent.graph.executor.action_spec).
 """
 
@@ -25,7 +25,7 @@ class _Frozen(BaseModel):
 
 
 class ElementTarget(_Frozen):
-    """An element of the current observation, by its number in the list that the model was shown."""
+    """The element with this number in the list that the model was shown."""
 
     element: int = Field(ge=0)
 
@@ -41,16 +41,19 @@ Target = ElementTarget | PointTarget
 
 
 class Action(_Frozen):
-    """Anything that can be decided, with its arguments. `kind` is its name: in checkpoints, journal and models' calls.
+    """Base class of everything that can be decided, with its arguments. `kind` is its name: in checkpoints, journal and
+    models' calls.
 
-    The docstring and the descriptions of the fields tell a model of an action that brings its own spec.
+    An action outside this module describes itself to models, with its docstring and the descriptions of its fields.
     """
 
     kind: str
 
 
 class Tap(Action):
-    """Touch once. `sensitive` is the model's own warning: it can add a gate, never remove one."""
+    """Touch once. `sensitive` is the model's own warning about the touch; it can only lead to an additional question to
+    a person.
+    """
 
     kind: Literal["tap"] = "tap"
     target: Target
@@ -72,7 +75,11 @@ class LongPress(Action):
 
 
 class Type(Action):
-    """Type text into the target, or into the focused field. Line ends at the end of the text submit it, once."""
+    """Type text into the target, or into the focused field. Newlines at the end of the text are removed and press Enter
+    once.
+
+    `clear` empties the field first, `submit` presses Enter afterwards.
+    """
 
     kind: Literal["type"] = "type"
     text: str
@@ -92,7 +99,7 @@ class Type(Action):
 
 
 class Swipe(Action):
-    """A finger from start to end in `duration_ms` milliseconds."""
+    """Move a finger from `start` to `end` in `duration_ms` milliseconds."""
 
     kind: Literal["swipe"] = "swipe"
     start: PointTarget
@@ -176,15 +183,15 @@ class Note(Action):
 
 
 class SumUp(Action):
-    """Have another model sum up what was noted; the answer is kept as a note and as data of the task."""
+    """Have another model summarise what was noted. The answer becomes a note and the data of the task's result."""
 
     kind: Literal["sum_up"] = "sum_up"
     instruction: str = Field(min_length=1, max_length=2000)
 
 
 class AskUser(Action):
-    """A question to the person, with choices when there are some. `among_shown`: they are what the screen lists, which
-    no model is told of as an argument.
+    """Ask the person a question, with choices if there are any. With `among_shown`, the choices are the entries of the
+    list on the screen; only code sets this field.
     """
 
     kind: Literal["ask_user"] = "ask_user"
@@ -194,14 +201,14 @@ class AskUser(Action):
 
 
 class TakeOver(Action):
-    """A person does something on the phone, then says done."""
+    """Ask a person to do something on the phone themselves and then say that it is done."""
 
     kind: Literal["take_over"] = "take_over"
     reason: str
 
 
 class EnterSecret(Action):
-    """Ask the person for a code or password and type it straight into the phone; nobody else sees it."""
+    """Ask the person for a code or password and type it directly into the phone. No model sees it."""
 
     kind: Literal["enter_secret"] = "enter_secret"
     question: str
@@ -210,14 +217,16 @@ class EnterSecret(Action):
 
 
 class Finish(Action):
-    """The end, as the model sees it; code decides the outcome. `data` is what the person asked to know."""
+    """End the task, as the model sees it; code decides the outcome. `data` is the information that the person asked
+    for.
+    """
 
     kind: Literal["finish"] = "finish"
     status: Literal["success", "failure"]
     summary: str = ""
     data: str | None = None
     needs_model: SkipJsonSchema[NeedsModel | None] = None
-    """Said by the offline pilot of what it cannot do."""
+    """Set by the offline pilot if the task requires a model: why, and which similar instructions need none."""
 
 
 DIALECT_ACTIONS: tuple[type[Action], ...] = (
@@ -247,5 +256,5 @@ other actions are offered in every dialect (agent.dialects.offered). No rule dep
 
 
 def action_data(action: Action) -> dict[str, Any]:
-    """Convert the action to plain data for checkpoints, the journal and JSON output."""
+    """Return the action as plain data, for checkpoints, the journal and JSON output."""
     return action.model_dump(mode="json", exclude_defaults=False)

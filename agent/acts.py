@@ -1,4 +1,4 @@
-"""Decides from its words whether a request asks for an action on the phone, in the languages of `acts.toml`.
+"""Decides from the words of a request whether it asks for an action on the phone, in the languages of `acts.toml`.
 
 Only plain cases are recognised: a request that is not recognised may still ask for an action.
 """
@@ -16,8 +16,8 @@ from threading import Lock
 from typing import Final, Literal
 
 Act = Literal["does", "sets", ""]
-"""The kind of action: "does" cannot be true before something was done, "sets" may already be so on the phone, and "" is
-not recognised as an action.
+"""The kind of request: "does" asks for something that cannot be true before it was done, "sets" for something that may
+already be so on the phone, and "" is not recognised as either.
 """
 
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
@@ -43,16 +43,18 @@ class _Language:
 
 
 def load() -> None:
-    """Load the words of all languages before the first request; takes half a second of processor time."""
+    """Load the words of all languages, so that the first request need not wait for it. Takes half a second of processor
+    time.
+    """
     _languages()
 
 
 def asks_for_act(text: str) -> Act:
-    """Return what the first recognised clause asks for."""
+    """Return the kind of action that the first recognised clause of a request asks for; "" if none is recognised."""
     clauses = [_folded(each) for each in _ENDS.split(_QUOTED.sub('"', text))]
     for clause in filter(None, clauses):
         found = [_read(clause, language) for language in _languages()]
-        if "" in found:  # a question in any language: what two of them share is not plain
+        if "" in found:  # a question in one of the languages: the words are ambiguous
             return ""
         if any(found):
             return "does" if "does" in found else "sets"
@@ -60,7 +62,7 @@ def asks_for_act(text: str) -> Act:
 
 
 def leaves_unsent(text: str) -> bool:
-    """Whether the text says that a message should be written but not sent."""
+    """Whether the request says that a message should be written but not sent."""
     folded = _folded(text)
     return any(each.unsent is not None and each.unsent.search(folded) for each in _languages())
 

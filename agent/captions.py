@@ -1,6 +1,6 @@
-"""Makes captions for cards and lists: a complete phrase of at most ten words on what a step does.
+"""Makes captions for cards and lists: complete phrases of at most ten words about what a step does.
 
-In scripts without spaces, a usual number of letters counts as a word.
+In scripts without spaces, a typical number of letters counts as a word.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def is_short(text: str) -> bool:
 
 
 def phrase(text: str) -> str:
-    """Return the first line of a text, or as many of its first sentences as fit in a caption; "" if none fits."""
+    """Return the first line of a text if it is short enough for a caption, otherwise as many of its first sentences as
+    are; "" if none is.
+    """
     lines = (" ".join(_MARKDOWN.sub("", line).split()) for line in text.splitlines())
     line = next(filter(None, lines), "")
     if is_short(line):
@@ -46,7 +48,7 @@ def phrase(text: str) -> str:
 
 
 def deed(done: Sequence[str]) -> str:
-    """Join as many descriptions of what was done as fit, at least one, in the reader's language."""
+    """Return a caption of as many of these descriptions of actions as fit, at least one, in the reader's language."""
     caption = ""
     for each in done:
         longer = f"{caption} · {said(each)}" if caption else _fitted(each)

@@ -1,4 +1,4 @@
-"""Stop signals and notes with which a person steers work in progress."""
+"""Stop signals and notes, with which a person controls work in progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from devices.wording import Words
 T = TypeVar("T")
 
 STAND_STILL_S = 5.0
-"""Seconds that a call that was cut off may take to return."""
+"""Seconds that a cancelled call may take to return."""
 
 
 class _Signal(BaseModel):
@@ -24,27 +24,27 @@ class _Signal(BaseModel):
 
 
 class Pause(_Signal):
-    """Pause the work until it is resumed; a call in progress is cut off."""
+    """A signal: pause the work until it is resumed. A call in progress is cancelled."""
 
     kind: Literal["pause"] = "pause"
 
 
 class Resume(_Signal):
-    """Continue after a pause, with a note for the next step unless it is empty."""
+    """A signal: continue after a pause. `note` is for the agent to read first, "" for none."""
 
     kind: Literal["resume"] = "resume"
     note: Text = ""
 
 
 class Steer(_Signal):
-    """Leave a note that the agent reads before its next step."""
+    """A signal: leave a note that the agent reads before its next step."""
 
     kind: Literal["steer"] = "steer"
     note: Text
 
 
 class Cancel(_Signal):
-    """End the work, even if it is paused."""
+    """A signal: end the work, even if it is paused."""
 
     kind: Literal["cancel"] = "cancel"
 
@@ -54,20 +54,20 @@ Signal = Annotated[Pause | Resume | Steer | Cancel, Field(discriminator="kind")]
 
 
 def done_by_hand(who: str) -> Words:
-    """Return the note that a person did something on the phone themselves."""
+    """Return the note for the agent that a person did something on the phone themselves. `who` is the person."""
     return words("note.by_hand", who=who)
 
 
 class Stopped(Exception):
-    """The work was asked to pause or end, and the awaited call was cancelled."""
+    """The work was asked to pause or end, so the awaited call was cancelled."""
 
 
 class Control:
     """The stop signals and notes of one task or run. They exist in memory only; the task service stores what must
-    survive.
+    survive a restart.
 
-    Every long wait goes through `guard`, so that a stop takes effect at once even if a call hangs. Code that acts on
-    the phone does so inside `moving`, so that `rest` knows when it has stopped.
+    Every long wait must go through `guard`, so that a stop takes effect at once even if a call hangs. Code that acts on
+    the phone must do so inside `moving`, so that `rest` knows when it has stopped.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Control:
         self._notes: list[str] = []
 
     def obey(self, signal: Signal) -> None:
-        """Carry out a signal. After a pause, call `rest` to wait until the work has really stopped."""
+        """Carry out a signal. After a pause, await `rest` to be sure that the work has really stopped."""
         match signal:
             case Pause():
                 self.pause()
@@ -99,7 +99,7 @@ class Control:
 
     @property
     def draining(self) -> bool:
-        """Whether the service is shutting down."""
+        """Whether the work must stop because the service is shutting down."""
         return self.graph.drain_requested
 
     @property
@@ -139,8 +139,8 @@ class Control:
         self._go.set()
 
     async def rest(self) -> None:
-        """Wait until paused work has stopped moving; returns at once if nothing moves. Raises TimeoutError if it does
-        not stop in time.
+        """Wait until paused work no longer acts on the phone; returns at once if it does not. Raises TimeoutError if it
+        does not stop in time.
         """
         if self.paused and self._moving:
             async with asyncio.timeout(STAND_STILL_S):
@@ -158,7 +158,7 @@ class Control:
                 self._standing.set()
 
     async def hold(self) -> None:
-        """Wait at a safe point while the work is paused. The work itself calls this."""
+        """Wait while the work is paused. The work itself calls this at points where it can safely stop."""
         if self.paused:
             self._standing.set()
             await self._go.wait()
@@ -178,10 +178,11 @@ class Control:
         return notes
 
     async def guard(self, work: Coroutine[Any, Any, T], *, pausing: bool = True) -> T:
-        """Await `work` until it is done or a stop comes. On a stop, cancel it, wait for it to return and raise Stopped.
+        """Await `work` and return its result, unless a stop comes first: then cancel it, wait for it to return and
+        raise Stopped.
 
-        With `pausing` off, only the end of the work counts: a pause does not interrupt, for example, a place in a queue
-        or an open question.
+        With `pausing` off, only the end of the task counts as a stop. A pause then does not interrupt, for example, a
+        place in a queue or an open question.
         """
         sign = self._stop if pausing else self._end
         if sign.is_set():

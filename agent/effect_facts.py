@@ -1,7 +1,7 @@
-"""The facts about what a step changed: seen on the phone, reported by the phone, or said by a person.
+"""The effects of a step: facts about what it changed, seen on the phone, reported by the phone, or said by a person.
 
-Facts are stored as JSON, never as sentences; each reader words them. The English in this module is for models and the
-log.
+Facts are stored as JSON, never as sentences; every reader has its own wording. The English in this module is for models
+and the log.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class PhoneNote(_Fact):
 
     @property
     def words(self) -> Words:
-        """The remark as a sentence. If this version does not know it, a general sentence is used: the phone may be
-        attached to a machine that runs another version.
+        """The remark as a sentence. If this version of the program does not know it, a general sentence is used,
+        because the phone may be attached to a machine that runs another version.
         """
         form = PHONE_SENTENCES.get(self.sentence, "")
         if not form or not placeholders(form) <= self.values.keys():
@@ -198,8 +198,8 @@ class DoneByHand(_Fact):
 class NotAllowed(_Fact):
     """A person denied the action, so it was not done.
 
-    `consequence` is the rule that asked. `text` is what the run had typed and what a field of the window contained when
-    the person was asked. Either is "" if there is none.
+    `consequence` is the name of the rule that required the question. `text` is the text that the run had typed and that
+    a field of the window contained when the person was asked. Either is "" if there is none.
     """
 
     kind: Literal["not_allowed"] = "not_allowed"
@@ -208,7 +208,9 @@ class NotAllowed(_Fact):
 
 
 class AllowedAhead(_Fact):
-    """An action was done without asking: `by` had approved it for this task or with the schedule `schedule`."""
+    """An action was done without a question, because a person (`by`) had approved it in advance, for this task or with
+    the schedule `schedule`.
+    """
 
     kind: Literal["allowed_ahead"] = "allowed_ahead"
     to: str
@@ -218,11 +220,11 @@ class AllowedAhead(_Fact):
 
 
 class DeniedBefore(_Fact):
-    """A person had denied the same action in this run, so it was neither asked again nor done."""
+    """A person had denied the same action earlier in this run, so it was not done, and they were not asked again."""
 
     kind: Literal["denied_before"] = "denied_before"
     tries: int
-    """How often the action was tried, including the denied attempt."""
+    """How often the action was tried, including the time when the person denied it."""
 
 
 class PlainText(_Fact):
@@ -268,7 +270,7 @@ _EFFECTS: Final[TypeAdapter[tuple[Effect, ...]]] = TypeAdapter(Effects)
 
 
 def effects_of(kept: object) -> tuple[Effect, ...]:
-    """Read facts back from plain data. Raises pydantic.ValidationError for anything else."""
+    """Rebuild effects from plain data. Raises pydantic.ValidationError for anything else."""
     return _EFFECTS.validate_python(kept)
 
 
@@ -278,7 +280,7 @@ def is_denied(effects: Sequence[Effect]) -> bool:
 
 
 def effects_data(effects: Sequence[Effect]) -> list[dict[str, Any]]:
-    """Convert facts to plain data for JSON."""
+    """Return the effects as JSON data."""
     return [effect.model_dump(mode="json") for effect in effects]
 
 
@@ -287,7 +289,7 @@ _FORMS: Final = {"kind", "sentence", "form", "translations", "consequence"}
 
 
 def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) -> Effect:
-    """Return the fact with all its words replaced. `cover` receives a list of texts and returns as many."""
+    """Return the effect with all its texts replaced. `cover` receives a list of texts and returns as many."""
     changes: dict[str, object] = {}
     for name, value in effect:
         if name in _FORMS:
@@ -302,7 +304,7 @@ def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) 
 
 
 def in_english(effects: Sequence[Effect]) -> str:
-    """Return the facts as one line of English for models and the log; "" if there are none."""
+    """Return the effects as one line of English, for models and the log; "" if there are none."""
     return "; ".join(map(_english, effects))
 
 

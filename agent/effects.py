@@ -1,4 +1,4 @@
-"""Determines what an action changed from two looks at a phone."""
+"""Determines what an action changed, by comparing two observations of a phone."""
 
 from __future__ import annotations
 
@@ -26,18 +26,22 @@ from devices.phone import Done, Observation
 
 MAX_WORDS_LISTED = 6
 MAX_LETTERS = 60
-"""The maximum length of a listed word in letters; here a whole paragraph is one word."""
+"""The maximum number of letters of a listed word. A "word" is the whole text of an element here, which may be a
+paragraph.
+"""
 THUMB = (54, 120)
 STATUS_BAR_SHARE = 0.04
 """The top share of the screen that is ignored, because the clock and the signal change on their own."""
 CHANGED_MEAN = 0.8
-"""The mean difference of the small grey pictures (0–255) above which a screen counts as changed; a blinking caret stays
-well below.
+"""A screen counts as changed if its small grey picture (0–255) differs by more than this on average. A blinking caret
+stays well below.
 """
 
 
 def fingerprint(observation: Observation) -> str:
-    """Return a text that stays the same until a person would notice a change on the screen."""
+    """Return a text that identifies what is shown. It stays the same until a person would notice a change on the
+    screen.
+    """
     words = "|".join(sorted(_in_order(observation)))
     image = "none" if observation.thumbnail is None else _hash(observation.thumbnail)
     states = "".join("1" if e.checked else "0" for e in observation.elements or () if e.checkable)
@@ -50,7 +54,7 @@ def hash_text(text: str) -> str:
 
 
 def changed(before: Observation, after: Observation) -> bool:
-    """Whether a person would see a difference."""
+    """Whether a person would see a difference between the two observations."""
     if (before.package, before.activity, before.size) != (after.package, after.activity, after.size):
         return True
     if before.thumbnail is None or after.thumbnail is None:
@@ -62,7 +66,9 @@ def changed(before: Observation, after: Observation) -> bool:
 
 
 def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
-    """Return the facts about what changed, in the order in which they are reported; never empty."""
+    """Return the effects that the two observations show, in the order in which they are reported. There is always at
+    least one.
+    """
     found: list[Effect] = []
     if before.package != after.package:
         found.append(AppChanged(app=after.package))
@@ -91,7 +97,9 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
 
 
 def told_effects(done: Done | None, *, covered: bool = False) -> tuple[Effect, ...]:
-    """Return what the phone reported about an input; with `covered`, without the content of a field."""
+    """Return the effects that the phone itself reported about an input. With `covered`, the content of a field is left
+    out.
+    """
     if done is None:
         return ()
     read = () if done.field_text is None or covered else (TextNow(text=done.field_text),)

@@ -1,4 +1,4 @@
-"""The closed set of faults, and the one place that gives each its words and its outcome."""
+"""The kinds of faults, and the one place that turns an exception into sentences for people and an outcome."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from devices.wording import Words, said, sentence_of
 
 
 class FaultKind(StrEnum):
-    """The part of the system that a fault comes from."""
+    """The part of the system in which a fault occurred."""
 
     PHONE = "phone"
     MODEL = "model"
@@ -40,7 +40,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault as sentences for a person: what happened, what was not done, and what to do next."""
+    """A fault, as sentences for people: what happened, what was therefore not done, and what to do next."""
 
     kind: FaultKind
     happened: str
@@ -85,9 +85,9 @@ _BUG = _Form("bug", FaultKind.BUG)
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Return the fault for an exception. An unknown exception is reported as a bug, without its message."""
+    """Return the fault for an exception. An exception of an unknown type is reported as a bug, without its message."""
     if isinstance(error, ModelError):
-        # Without an endpoint that answers, the task lacks something; what was refused of one request has failed.
+        # If no endpoint answers, the task is blocked; if only one request was refused, it has failed.
         outcome = Outcome.FAILED if error.cause in ABOUT_THE_REQUEST else Outcome.BLOCKED
         return Fault(FaultKind.MODEL, said(sentence_of(error)), sentence("fault.stopped"), remedy(error.cause), outcome)
     form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
@@ -100,7 +100,7 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def remedy(cause: Cause) -> str:
-    """Return a sentence for a person on what helps against this cause."""
+    """Return a sentence for people about what helps against this cause of a model's failure."""
     return sentence(f"remedy.{cause}")
 
 

@@ -1,4 +1,4 @@
-"""Streams events from work in the background without letting a slow reader hold the work up."""
+"""Streams events from work in the background. A slow reader does not delay the work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ class _End:
 
 
 async def stream_events(work: Callable[[Callable[[E], None]], Awaitable[None]]) -> AsyncGenerator[E, None]:
-    """Run `work(emit)` and yield what it emits; its exception is raised at the end. Closing this cancels the work."""
+    """Run `work(emit)` in the background and yield what it emits; its exception is raised at the end. Closing the
+    generator cancels the work.
+    """
     queue: asyncio.Queue[E | _End] = asyncio.Queue()
 
     async def run() -> None:

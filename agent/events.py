@@ -37,7 +37,7 @@ class Source(_Event):
 
 
 class Planned(_Event):
-    """The plan or its list of sub-tasks is new or has changed."""
+    """The plan or its list of sub-tasks is new or has changed. `plan` is Markdown."""
 
     type: Literal["planned"] = "planned"
     plan: str
@@ -45,7 +45,7 @@ class Planned(_Event):
 
 
 class Thinking(_Event):
-    """A streamed piece of a model's text or reasoning. `node` is the graph node or team member that produced it."""
+    """A streamed piece of a model's text or reasoning. `node` is the graph node or team member whose model it is."""
 
     type: Literal["thinking"] = "thinking"
     node: str
@@ -56,7 +56,7 @@ class Thinking(_Event):
 
 
 class Waiting(_Event):
-    """The run is queued for a phone; `place` counts from 1."""
+    """The run is waiting in the queue for a phone. `place` is its position, from 1."""
 
     type: Literal["waiting"] = "waiting"
     place: int
@@ -73,7 +73,7 @@ class Started(_Event):
 
 
 class Seen(_Event):
-    """The run has taken its first screenshot, before the first step."""
+    """The run has taken its first screenshot, before the first step. `frame` refers to the stored picture."""
 
     type: Literal["seen"] = "seen"
     run: RunId
@@ -81,7 +81,11 @@ class Seen(_Event):
 
 
 class Step(_Event):
-    """One step is done. `mark` is the touched point in pixels of the frame; `usage` is the task's total so far."""
+    """A step is done.
+
+    `frame` refers to the screenshot that the model was shown, `mark` is the touched point in its pixels, and `usage` is
+    the task's total so far. `seconds` is how long the step took.
+    """
 
     type: Literal["step"] = "step"
     run: RunId
@@ -100,7 +104,7 @@ class Step(_Event):
     usage: Usage = Usage()
     seconds: float = 0.0
     record: StepRecord = StepRecord()
-    """The element that the step touched and the screen it was on."""
+    """The actions with the elements that they touched and their screen, for making a skill."""
 
     @property
     def denied(self) -> bool:
@@ -116,7 +120,7 @@ class Asked(_Event):
 
 
 class Resumed(_Event):
-    """The answer to the question arrived, and the run goes on."""
+    """The answer to a question arrived, and the run goes on. `question` is its id."""
 
     type: Literal["resumed"] = "resumed"
     question: str
@@ -131,7 +135,7 @@ class FileFound(_Event):
 
 
 class Told(_Event):
-    """A remark to show on the task's card, such as which phone the task waits for."""
+    """A remark to show on the task's card in the chat, such as which phone the task waits for."""
 
     type: Literal["told"] = "told"
     text: str
@@ -146,10 +150,10 @@ class SkillChosen(_Event):
 
 
 class ModelAway(_Event):
-    """The model is not answering for now, for the reason `cause`.
+    """The model does not answer at present, for the reason `cause`.
 
-    It is retried until `until` (Unix seconds), or `stand_in` answers in its place. If neither is set, the wait has been
-    given up.
+    It is tried again until `until` (Unix seconds), or `stand_in` answers in its place. If neither is set, the program
+    has stopped waiting.
     """
 
     type: Literal["model away"] = "model away"
@@ -159,7 +163,7 @@ class ModelAway(_Event):
 
 
 class RunEnded(_Event):
-    """A sub-task on a phone is over. The run keeps its lease: the task decides when to release it."""
+    """A sub-task on a phone is over. The run still has its phone: the task decides when to give it back."""
 
     type: Literal["run ended"] = "run ended"
     run: RunId
@@ -175,13 +179,13 @@ class RunEnded(_Event):
     frame: str | None = None
     sources: tuple[Source, ...] = ()
     needs_model: NeedsModel | None = None
-    """What the run lacked if it required a model and none is configured."""
+    """Why the run required a model while none is configured; None if that is not so."""
     declined: tuple[str, ...] = ()
     """What a person denied in this run and did not allow later; shown to people word for word."""
 
 
 class TaskEnded(_Event):
-    """The task is over; emitted once. `sources` are the pages read for it, to be listed below the result."""
+    """The task is over; this is its last event. `sources` are the pages read for it, to be listed below the result."""
 
     type: Literal["final"] = "final"
     outcome: Outcome
@@ -190,7 +194,7 @@ class TaskEnded(_Event):
     value: Value | None = None
     """The result in the form that the order asked for; None if it asked for none or there is none."""
     needs_model: NeedsModel | None = None
-    """What the task lacked if it required a model and none is configured."""
+    """Why the task required a model while none is configured; None if that is not so."""
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None

@@ -1,4 +1,4 @@
-"""A model that switches to a second endpoint while the first is unavailable or refuses its account."""
+"""A model that switches to a second endpoint while the first is unavailable or rejects its account."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with on
 
 
 class FailoverModel:
-    """Implements Model with two other models. No step waits for an outage of the first while the second answers: after
-    a failure, the second does each call, and the first is tested in the background until it answers.
+    """Implements Model with two other models. After the first fails, the second answers each call, so that no step
+    waits for an outage, and the first is tested in the background until it answers.
 
-    A request rendered for one of them is never given to the other: ModelSwitched is raised in both directions. The
-    independent reader of presses never uses another model than the configured one, so its calls go to the first only.
+    A request that was rendered for one of them is never given to the other: ModelSwitched is raised in both directions.
+    The independent reader of presses must only use the configured model, so its calls always go to the first.
     """
 
     def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -67,26 +67,27 @@ class FailoverModel:
 
     @property
     def takes_pictures(self) -> bool:
-        """Whether the model in use now accepts pictures."""
+        """Whether the model that answers now accepts pictures."""
         return takes_pictures(self._now)
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether the endpoint in use now stores what it was sent."""
+        """Whether the endpoint that answers now stores conversations."""
         return keeps_conversation(self._now)
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have both endpoints delete what they stored of a conversation."""
+        """Delete what both endpoints have stored of a conversation."""
         end_conversation(self._first, conversation)
         end_conversation(self._second, conversation)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Return the context window in tokens of the model in use now."""
+        """Return the context window in tokens of the model that answers now. `sent` is the size of the last request."""
         return await window_of(self._now, sent)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Implements `Model.complete`. If both fail, it raises the temporary failure if one of them is, otherwise the
-        first's.
+        """Return the answer of the model in use. Implements `Model.complete`.
+
+        If both fail, the failure that may pass is raised, otherwise that of the first.
         """
         if request.purpose is Purpose.GUARD:
             return await self._first.complete(request, on_delta=on_delta)

@@ -8,7 +8,9 @@ from agent.wording import Spoken
 
 
 class GivenFile(BaseModel):
-    """A file for the phone: `content` refers to stored bytes (agent.ports.frames), `name` is its name on the phone."""
+    """A file that came with a task. `content` is a reference to the stored bytes (agent.ports.frames), and `name` is
+    the file's name on the phone.
+    """
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,6 +1,6 @@
-"""Reads folders that hold a Markdown file with front matter: members (AGENTS.md) and skills (SKILL.md).
+"""Reads folders with a Markdown file that has front matter: those of members (AGENTS.md) and skills (SKILL.md).
 
-The operator writes them, and a mistake in one must not affect the others: each unusable folder is reported with its
+The operator writes them, and a mistake in one must not affect the others, so each unusable folder is reported with its
 reason. Front matter is the plain part of YAML: every value is a text, a list or a table; anchors, types and duplicate
 keys are not allowed.
 """
@@ -27,17 +27,21 @@ M = TypeVar("M", bound=BaseModel)
 logger = logging.getLogger(__name__)
 
 MAX_FILE: Final = 64_000
-"""The maximum size of a file in bytes, about 16,000 tokens: more than a model should read about one member or skill."""
+"""The maximum size of the file in bytes, about 16,000 tokens, which is more than a model should read about one member
+or skill.
+"""
 MAX_HEAD: Final = 8_000
 """The maximum length of the front matter, in characters."""
 NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 1024
-"""The form of names and both limits come from the Agent Skills standard."""
+"""The maximum length of a description. It comes from the Agent Skills standard, like `MAX_NAME` and the form
+of names.
+"""
 
 DESCRIPTION: Final = "opengui-description"
-"""The prefix of a key in `metadata` for the description that people read instead; "-zh" or another language
-follows it.
+"""The prefix of a key in `metadata` for a description that people read instead of the one for models. "-zh" or another
+language follows it.
 """
 
 MOST_NESTED: Final = 400
@@ -52,7 +56,7 @@ class FolderRefused(Spoken):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A folder that is not used, with the reason as a sentence for people (not yet translated)."""
+    """A folder that cannot be used. `why` is the reason, as a sentence for people that is not translated yet."""
 
     folder: str
     why: str
@@ -60,14 +64,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file with front matter: its values, and the text below them."""
+    """A file with front matter: its `folder`, the values of the front matter (`head`), and the text below (`body`)."""
 
     folder: Path
     head: Mapping[str, Any]
     body: str
 
     def checked(self, form: type[M]) -> M:
-        """Return the front matter as this model. Raises FolderRefused with the first error."""
+        """Return the front matter as an instance of this model. Raises FolderRefused with the first error."""
         try:
             return form.model_validate(dict(self.head))
         except ValidationError as error:
@@ -78,7 +82,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Folders(Generic[T]):
-    """What was made of the folders, by name, and those that were refused."""
+    """The result of reading folders: what was made of each, by name, and the folders that cannot be used."""
 
     found: Mapping[str, T]
     refused: tuple[Refused, ...] = ()
@@ -87,9 +91,11 @@ class Folders(Generic[T]):
 def read_folders(
     roots: Iterable[Path], file: str, make: Callable[[Document], T], *, most: int = MAX_FILE
 ) -> Folders[T]:
-    """Apply `make` to each folder in these roots that has this file. A later root overrides an earlier one.
+    """Apply `make` to each folder in these roots that has the given file. A folder in a later root replaces one with
+    the same name in an earlier root.
 
-    `make` raises FolderRefused. A refused folder does not affect the others.
+    `make` may raise FolderRefused, which does not affect the other folders. `most` is the maximum size of the file in
+    bytes.
     """
     found: dict[str, T] = {}
     refused: list[Refused] = []
@@ -131,12 +137,16 @@ def _check_name(folder: Path, name: str) -> None:
 
 
 def description_in(language: str, metadata: Mapping[str, str], description: str) -> str:
-    """Return the description for people in this language from `metadata`, otherwise the one for models."""
+    """Return the description in this language for people from `metadata`; if there is none, `description`, the one for
+    models.
+    """
     return metadata.get(f"{DESCRIPTION}-{language}", description)
 
 
 def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) -> Document:
-    """Read the file of a folder in this root. Raises FolderRefused, for example if a link leads out of the root."""
+    """Read the file with this name in a folder of the root. Raises FolderRefused, for example if a link leads out of
+    the root.
+    """
     text = text_of(root, folder / file, most)
     fences = list(_FENCE.finditer(text))
     if len(fences) < 2 or fences[0].start() != 0:
@@ -148,7 +158,9 @@ def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) 
 
 
 def text_of(root: Path, path: Path, most: int = MAX_FILE) -> str:
-    """Read a text file below this root. Raises FolderRefused, for example if a link leads out of the root."""
+    """Return the text of a file below this root. Raises FolderRefused, for example if a link leads out of the root or
+    the file has more than `most` bytes.
+    """
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root.resolve()):
@@ -171,7 +183,7 @@ def text_of(root: Path, path: Path, most: int = MAX_FILE) -> str:
 
 
 def parse(head: str) -> dict[str, Any]:
-    """Parse front matter. Raises FolderRefused."""
+    """Parse front matter into a dictionary. Raises FolderRefused."""
     import yaml  # noqa: PLC0415 - 20 ms, only where there is a folder to read
 
     if sum(map(head.count, _NESTS)) > MOST_NESTED:

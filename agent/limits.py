@@ -1,4 +1,4 @@
-"""The limits of a task, a person's quota beyond them, and how a task ends when they are used up."""
+"""The limits of a task, the interface of a person's quota, and how a task ends when one of them is used up."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class BudgetReached(Exception):
 class TaskLimits:
     """The limits of every task; None means no limit.
 
-    Time, tokens and money block the task, because only a person can help by allowing more. Plans, sub-tasks and steps
-    fail the task, because the agent makes no progress. `cost` is in the currency of the price table.
+    A task that runs out of time, tokens or money is blocked, because only a person can help by allowing more. One with
+    too many plans, sub-tasks or steps fails, because the agent makes no progress. `cost` is in the currency of the
+    price table.
     """
 
     replans: int = 3
@@ -39,7 +40,7 @@ class TaskLimits:
         return None if self.minutes is None else self.minutes * 60
 
     def reached(self, usage: Usage, seconds: float) -> Fault | None:
-        """Return the fault for a used-up budget; None while some of each is left."""
+        """Return the fault if the tokens, the cost or the seconds of work reach a limit; None if not."""
         if self.seconds is not None and seconds >= self.seconds:
             return self.out_of_time()
         used = usage.input + usage.output
@@ -50,20 +51,20 @@ class TaskLimits:
         return None
 
     def out_of_time(self) -> Fault:
-        """Return the fault of a task that took too long."""
+        """Return the fault for a task that took too long."""
         return _budget(sentence("limit.minutes", minutes=f"{self.minutes:g}"), "MAX_MINUTES")
 
     def too_many_replans(self) -> Fault:
-        """Return the fault of a plan that was changed too often."""
+        """Return the fault for a plan that was changed too often."""
         return _cap(sentence("limit.replans", number=self.replans))
 
     def too_many_subtasks(self) -> Fault:
-        """Return the fault of a plan with too many sub-tasks."""
+        """Return the fault for a plan with too many sub-tasks."""
         return _cap(sentence("limit.subtasks", number=self.subtasks))
 
 
 def too_many_steps(steps: int) -> Fault:
-    """Return the fault of a task whose sub-tasks used up all steps."""
+    """Return the fault for a task whose sub-tasks have used up all `steps`."""
     return _cap(sentence("limit.steps", number=steps))
 
 
@@ -77,10 +78,10 @@ def _cap(happened: str) -> Fault:
 
 
 class Allowance(Protocol):
-    """A quota that is checked before a task costs anything, when it gets its phone, and after each step."""
+    """A person's quota. It is checked before a task costs anything, when it gets its phone, and after each step."""
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """Return what is used up after these steps and tokens of the task; None while some of everything is left.
-        Raises OSError if that cannot be determined.
+        """Return the fault if the quota is used up after these steps and tokens of the task; None if not. Raises
+        OSError if that cannot be determined.
         """
         ...

@@ -1,5 +1,5 @@
-"""Builds the element list for a model: which elements get a line, what each is called, and what a long screen leaves
-out.
+"""Builds the element list for a model: decides which elements get a line, what each is called, and what is left out of
+a long screen.
 
 In real apps, about half of the touchable elements have no words of their own: the words are in untouchable views inside
 them. So a control takes over the words inside it and becomes one line. If a screen has more lines than a model should
@@ -20,15 +20,15 @@ from devices.geometry import Bounds, Size
 from devices.phone import Element, is_slider, is_wheel
 
 MAX_TOKENS: Final = 470
-"""The maximum tokens of all lines by `_cost`; lines that may not be cut can exceed it."""
+"""The maximum tokens of all lines together, as estimated by `_cost`. Lines that may not be dropped can exceed it."""
 MAX_TOKENS_ALONE: Final = 800
-"""The same limit if the model is shown no picture."""
+"""The same maximum if the model is shown no picture."""
 MAX_TOKENS_WHOLE: Final = 2400
-"""The same limit if the model asked for what was left out."""
+"""The same maximum if the model asked for the rows that were left out."""
 _OUTSIDE_LISTS: Final = 1.4
 """The factor by which all lines may exceed the limit before lines outside lists go: a keypad, a page of icons."""
 MAX_READ: Final = 600
-"""How many elements are considered, half from each end; the middle of a longer tree is ignored."""
+"""How many elements are considered, half from each end of the tree; the middle of a longer tree is ignored."""
 MAX_TEXT: Final = 80
 """The maximum length of one element's words in a line, in characters."""
 MAX_INSIDE: Final = 120
@@ -48,12 +48,14 @@ _WIDE_SIGN: Final = 0x2E80
 _JOINT: Final = " · "
 
 Place = Literal["line", "merged", "cut"]
-"""Whether an element has a line, is merged into another line or needs none, or was cut and is only counted."""
+"""How the list shows an element: with a line of its own, merged into another line or not at all, or cut and only
+counted.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What the list does with one element. `inside` are the words inside it that its line includes."""
+    """How the list shows one element. `inside` are the words inside it that its line includes."""
 
     place: Place = "line"
     inside: str = ""
@@ -66,19 +68,19 @@ def is_active(element: Element) -> bool:
 
 
 def id_name(element: Element) -> str:
-    """Return the element's id without its package."""
+    """Return the element's resource id without the package."""
     return element.resource_id.rsplit("/", 1)[-1]
 
 
 def words_of(element: Element) -> str:
-    """Return an element's words as a line shows them: on one line, shortened; "" for an icon."""
+    """Return an element's words in the form in which a line shows them: on one line and shortened; "" for an icon."""
     return " ".join(_DRAWN.sub(" ", element.label).split())[:MAX_TEXT]
 
 
 def listed(
     elements: Sequence[Element], size: Size, package: str, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Listed, ...]:
-    """Decide for each element, given in tree order, what the list does with it.
+    """Decide for each element, given in tree order, how the list shows it.
 
     `covered` means that words must not be shown, so none are merged into another line. `tokens` limits all lines
     together.

@@ -1,4 +1,4 @@
-"""The date and time that models are told, so that "tomorrow" or "in 20 minutes" has a meaning."""
+"""The date and time that models are given, so that "tomorrow" or "in 20 minutes" has a meaning."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturda
 
 @dataclass(frozen=True, slots=True)
 class LocalTime:
-    """A date and time with its zone, on a phone or on the service's machine. `language` is the phone's language, such
-    as "de-DE"; "" if unknown or no phone is meant.
+    """A date and time with its zone, on a phone or on the service's machine.
+
+    `language` is the phone's language, such as "de-DE"; "" if it is unknown or the time is not that of a phone.
     """
 
     now: datetime
@@ -36,14 +37,16 @@ class LocalTime:
 
 
 def time_on(phone: PhoneInfo, moment: float) -> LocalTime | None:
-    """Return the phone's time at a Unix time of this computer; None until the phone has reported its clock."""
+    """Return the phone's date and time at a moment of this computer (Unix seconds); None until the phone has reported
+    its clock.
+    """
     return None if phone.clock is None else LocalTime(phone.clock.at(moment), of_phone=True, language=phone.locale)
 
 
 @dataclass(frozen=True)
 class LocalTimes:
-    """Returns the current time for work on any phone. `zone` is the service's time zone, and `clock` returns Unix
-    seconds.
+    """Provides the current time on any phone. `phones` returns the known phones, `zone` is the service's time zone, and
+    `clock` returns Unix seconds.
     """
 
     phones: Callable[[], Sequence[PhoneInfo]]
@@ -51,7 +54,9 @@ class LocalTimes:
     clock: Callable[[], float] = time.time
 
     def on(self, phone: str) -> LocalTime:
-        """Return the time on the phone with this id, or on the only phone for ""; otherwise the time of the service."""
+        """Return the time on the phone with this id or, for "", on the only phone. If there is no such phone, return
+        the time of the service.
+        """
         now, phones = self.clock(), self.phones()
         meant = [each for each in phones if phone in {"", each.id}]
         there = time_on(meant[0], now) if len(meant) == 1 else None

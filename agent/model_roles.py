@@ -14,22 +14,26 @@ from devices.parts import load_part
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The endpoint of each role; None means the one of `vision`. See `EndpointSettings.overridden`."""
+    """The endpoint of each role. None means the same as `vision` (see `EndpointSettings.overridden`)."""
 
     vision: EndpointSettings
     basic: EndpointSettings | None = None
     reasoning: EndpointSettings | None = None
     fallback: EndpointSettings | None = None
-    """The endpoint that answers while that of `vision` does not, for every role at the same address."""
+    """The endpoint that answers while that of `vision` does not, for all roles with the same address; None if there is
+    none.
+    """
 
     @property
     def offline(self) -> bool:
-        """Whether no endpoint is configured, so that the offline pilot works. A local endpoint needs no key."""
+        """Whether no endpoint is configured, so that the offline pilot is used. A local endpoint needs no key."""
         return not self.vision.key and not self.vision.base_url
 
 
 def build_models(settings: ModelSettings) -> Models:
-    """Build a model for each role. Roles with equal settings share one model and what it learned about its endpoint."""
+    """Build a model for each role. Roles with equal settings share one model, and thus what it learned about its
+    endpoint.
+    """
     if settings.offline:
         pilot = _pilot()
         return Models(pilot, pilot, pilot)
@@ -70,7 +74,7 @@ def _pilot() -> Model:
 
 
 class NoModel:
-    """A stand-in if there is neither an endpoint nor the offline pilot. Every call raises an error."""
+    """Used if there is neither an endpoint nor the offline pilot. Every call raises an error."""
 
     name = PILOT
 
@@ -80,7 +84,7 @@ class NoModel:
         *,
         on_delta: Callable[[Delta], None] | None = None,  # noqa: ARG002 - the same
     ) -> ModelReply:
-        """Always raises ModelKeyRejected."""
+        """Raise ModelKeyRejected, always."""
         raise ModelKeyRejected(words("model.none"))
 
 

@@ -28,7 +28,7 @@ _EASTERN_PARTS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToldDate:
-    """The parts of a date in a text; None for what it does not say."""
+    """The parts of a date in a text; None for each part that the text does not contain."""
 
     year: int | None = None
     month: int | None = None
@@ -41,7 +41,9 @@ def date_in(text: str) -> ToldDate:
 
 
 def bare_date(text: str) -> ToldDate:
-    """Return the date of a text that has no other words apart from weekdays; an empty date otherwise."""
+    """Return the date in a text that has no other words apart from weekdays; a date without parts for any
+    other text.
+    """
     told, rest = _read(_EASTERN_PARTS.sub(" ", unicodedata.normalize("NFKC", text)))
     days = _NUMBER.findall(rest)
     months = [word for word in _PART.findall(rest) if word not in _others()]

@@ -1,4 +1,4 @@
-"""Converts what a phone shows into what a model is shown: one picture, one numbered list, one coordinate space."""
+"""Converts an observation of a phone to what a model is shown: one picture, one numbered list, one coordinate space."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from devices.phone import Element, Observation
 
 @dataclass(frozen=True, slots=True)
 class ScreenView:
-    """An observation and how the model saw it. `targets[i]` is the phone's element with number i.
+    """An observation of the phone, and the screen as the model was shown it.
 
-    The observation keeps the words of the screen even where they are covered: rules read them, models get `told`.
+    `targets[i]` is the phone's element with the number i in the model's list. The observation has the words of the
+    screen even where they are hidden from models: rules read them, models get `told`.
     """
 
     observation: Observation
@@ -27,7 +28,7 @@ class ScreenView:
 
     @property
     def told(self) -> ScreenView:
-        """The same view without the words that must be hidden from the model."""
+        """The same view, without the words that must be hidden from models."""
         if not self.screen.covered:
             return self
         observation = without_words(self.observation)
@@ -35,21 +36,23 @@ class ScreenView:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the model was shown the known elements, which is not so if they arrived after the picture."""
+        """Whether the model was shown the list of the elements. It was not if the elements arrived after the
+        picture.
+        """
         return bool(self.targets) or not self.screen.elements
 
     def native(self, point: Point) -> Point:
-        """Convert a point of the sent image to native pixels of the observed frame."""
+        """Convert a point of the sent image to the phone's own pixels."""
         return point.mapped(self.screen.space, self.observation.size)
 
 
 def screen_of(
     observation: Observation, space: Size, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Screen, tuple[Element, ...]]:
-    """Build the screen in the model's coordinate space, and return it with the elements behind the numbers of its list.
+    """Return the screen in the model's coordinate space, and the phone's elements behind the numbers of its list.
 
-    With `covered`, the words are hidden and elements are named by their ids as far as possible. `tokens` limits the
-    length of the list.
+    `space` is the size of the model's picture. With `covered`, the words are hidden and elements are named by their ids
+    as far as possible. `tokens` limits the length of the list.
     """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()

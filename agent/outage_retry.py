@@ -1,6 +1,7 @@
-"""Waits out an outage of a model endpoint that has answered before. One that never answered is a configuration error.
+"""Waits while a model endpoint that has answered before is unavailable. One that never answered is treated as a
+configuration error.
 
-A call has its own time limit, including retries. This module then repeats the same call with growing pauses.
+A call has its own time limit, which includes retries. This module then repeats the same call with growing pauses.
 """
 
 from __future__ import annotations
@@ -37,22 +38,26 @@ from devices.measuring import measured
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 15 * 60.0
-"""Seconds after its first failure during which a call is repeated; most outages of hosted models end by then."""
+"""For how many seconds after its first failure a call is repeated; most outages of hosted models end by then."""
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 30.0
-"""The maximum pause in seconds between two tries; it doubles each time and is longer if the endpoint asks for it. Every
-try is a full call with its own retries.
+"""The maximum pause in seconds between two tries. The pause doubles each time, and is longer if the endpoint asks for
+it. Every try is a full call with its own retries.
 """
 
 _AT_ONCE: Final = frozenset({Purpose.CAPTION, Purpose.GUARD})
 """Purposes that are not worth waiting for: captions, and presses, which then count as unknown."""
 
 Listener = Callable[[ModelRequest, ModelAway], None]
-"""A function that is told, for each call in an outage, until when the model is waited for, and when that ends."""
+"""A function that is called for each request in an outage with an event: until when the model is waited for, and when
+that ends.
+"""
 
 
 class PatientModel:
-    """Implements Model around another model and waits out its outages. `reply.waited` says how long that took."""
+    """Implements Model around another model and waits out its outages. `ModelReply.waited` then says how long that
+    took.
+    """
 
     def __init__(
         self,
@@ -85,7 +90,9 @@ class PatientModel:
         return self._model.name
 
     def tested(self, cause: Cause | None) -> None:
-        """Record how another request to the same endpoint ended: the cause of its failure, or None for an answer."""
+        """Record the result of another request to the same endpoint: the cause of its failure, or None if it was
+        answered.
+        """
         self.state = self.state.after(cause, self._wall())
 
     def _take_in(self, reply: ModelReply, request: ModelRequest) -> None:
@@ -102,7 +109,7 @@ class PatientModel:
 
     @property
     def asked_now(self) -> str:
-        """The name of the model that answers now."""
+        """The name of the model that answers now, which may be a stand-in."""
         return asked_now(self._model)
 
     @property
@@ -112,23 +119,24 @@ class PatientModel:
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether the endpoint stores what it was sent."""
+        """Whether the endpoint stores conversations."""
         return keeps_conversation(self._model)
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have the endpoint delete what it stored of a conversation, and stop waiting for it."""
+        """Delete what the endpoint has stored of a conversation, and stop waiting for its answer."""
         if (waiting := self._interrupted.pop(conversation, None)) is not None:
             self._tell(waiting[-1], ModelAway())
         end_conversation(self._model, conversation)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Return the model's context window in tokens."""
+        """Return the model's context window in tokens. `sent` is the size of the last request."""
         return await window_of(self._model, sent)
 
     @measured("model")
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Implements `Model.complete`. Calls whose purpose is in `_AT_ONCE` do not wait in an outage. Cancelling ends
-        the wait at once.
+        """Return the model's answer, after waiting out an outage if necessary. Implements `Model.complete`.
+
+        Captions and the judgement of presses are not waited for. Cancelling ends the wait at once.
         """
         streamed = None if on_delta is None else _Streamed(on_delta)
         began, slept = self._clock(), False
@@ -180,7 +188,11 @@ class _Streamed:
 
 
 def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel, ...]]:
-    """Wrap the models so that their outages are waited out; roles that share a model share one wrapper."""
+    """Return the models wrapped so that outages are waited out, and the wrappers. Roles that share a model share a
+    wrapper.
+
+    `tell` is called about outages.
+    """
     made = {id(model): PatientModel(model, tell) for model in (models.vision, models.basic, models.reasoning)}
     roles = (made[id(model)] for model in (models.vision, models.basic, models.reasoning))
     make = models.at_basic

@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
 
 class NeedsModel(BaseModel):
-    """Why a task is blocked that requires a model while none is configured.
+    """Why a task is blocked: it requires a model, and none is configured.
 
     `choices` are similar instructions that work without a model, the closest first; each would be a new task.
     """

@@ -1,4 +1,4 @@
-"""An encoded picture that is sent to a model."""
+"""Pictures in the form in which they are sent to models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IMAGE_REMOVED: Final = "[image removed]"
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """An encoded picture, of exactly the size that the model is told."""
+    """An encoded picture. `size` is its exact size in pixels, which the model is told."""
 
     data: bytes = field(repr=False)
     media_type: Literal["image/jpeg", "image/webp", "image/png"]

@@ -1,4 +1,4 @@
-"""Recognises tasks of one plain sentence that code understands to the last word: the request and its app."""
+"""Recognises tasks of one plain sentence in which code understands every word: the request, and the app it names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Kind = Literal["opened", "on", "off", "sent", "noted", "chosen", "timed"]
-"""What must be true at the end: an app is in front, a switch is on or off, a message was sent, a note was saved, an
-item is in a cart, or an alarm or timer is set.
+"""What must be true at the end of the task: an app is in front, a switch is on or off, a message was sent, a note was
+saved, an item is in a cart, or an alarm or timer is set.
 """
 
 _JOINS: Final = (
@@ -93,7 +93,9 @@ _FORMS: Final[tuple[tuple[Kind, tuple[re.Pattern[str], ...]], ...]] = (
 
 @dataclass(frozen=True)
 class PlainTask:
-    """One reading of a plain task. `app` and `thing` are in the person's words, "" if not named."""
+    """One possible meaning of a plain task. `app` and `thing` (a switch or an item) are in the person's words, "" if
+    not named. `person` and `text` are those of a message.
+    """
 
     kind: Kind
     app: str = ""
@@ -105,7 +107,7 @@ class PlainTask:
 
 
 def plain_tasks(task: str) -> Iterator[PlainTask]:
-    """Yield every reading of the task; nothing if any word remains unexplained."""
+    """Yield every possible meaning of the task. Yields nothing if any word of it is not understood."""
     whole = " ".join(task.split())
     for kind, forms in _FORMS:
         for form in forms:

@@ -12,7 +12,7 @@ from agent.standing_yes import Recipient
 
 
 class QuestionKind(StrEnum):
-    """What kind of answer a person is asked for."""
+    """What kind of answer a question asks for."""
 
     ASK = "ask"
     APPROVE = "approve"
@@ -22,8 +22,8 @@ class QuestionKind(StrEnum):
 
 ALLOW = "allow"
 ALLOW_FOR_TASK = "allow for this task"
-"""Allow this message and further ones to the same recipient until the task ends. Only questions with a `to`
-offer it.
+"""The choice that allows this message and further ones to the same recipient until the task ends. Only questions with a
+`to` offer it.
 """
 DENY = "deny"
 DONE = "done"
@@ -47,31 +47,39 @@ class Question(BaseModel):
     id: str
     origin: QuestionOrigin = QuestionOrigin.RUN
     run: RunId | None = None
-    """The run that waits for the answer; None if no run does."""
+    """The run that waits for the answer; None if none does."""
     kind: QuestionKind
     text: str
     choices: tuple[str, ...] = ()
     strict: bool = False
     """Whether only the choices are accepted: in free text, people might reveal a secret."""
     detail: str = ""
-    """Approval: the exact text or amount and the reason for asking. Secret: what the model said about it."""
+    """For an approval: the exact text or amount, and the reason for asking. For a secret: what the model said
+    about it.
+    """
     consequence: str = ""
-    """Approval: the name of the rule that asks; "" if no rule does."""
+    """For an approval: the name of the rule that requires it; "" if no rule does."""
     again: bool = False
-    """Secret: one was already typed into the same field in this run, and the phone asks for it again."""
+    """For a secret: whether one was already typed into the same field in this run, and the phone asks for it again."""
     to: Recipient | None = None
-    """Approval of a message: its recipient if known. The person can then allow further messages for the task."""
+    """For the approval of a message: its recipient if known. The person can then allow further messages for
+    the task.
+    """
     sends: str = ""
-    """Approval of a message: its whole text; "" if the screen does not show it reliably."""
+    """For the approval of a message: its whole text; "" if the screen does not show it reliably."""
     frame: str | None = None
-    """A reference to the screenshot shown with the question."""
+    """The reference of the screenshot that is shown with the question; None if there is none."""
     before: str | None = None
-    """Repeated approval: a reference to the screenshot that was approved before, shown next to `frame`."""
+    """For a repeated approval: the reference of the screenshot that was approved before, which is shown next to
+    `frame`.
+    """
 
 
 class Answer(BaseModel):
-    """An answer to a question. For a secret, `text` is not the value but the id under which it is kept in memory (the
-    question's id). `expired` means that no answer came in time.
+    """An answer to the question with the id `question`.
+
+    For a secret, `text` is not the value but the id under which it is kept in memory (the question's id). `by` is the
+    person. `expired` means that no answer came in time.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -83,7 +91,7 @@ class Answer(BaseModel):
 
 
 class AnswerBox:
-    """A place where answers are kept until the code that asked collects them."""
+    """Keeps answers until the code that asked collects them."""
 
     def __init__(self) -> None:
         self._answers: dict[str, Answer] = {}

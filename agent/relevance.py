@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 MAX_TERMS: Final = 64
-"""The maximum number of terms of one question; a task may be as long as a page."""
+"""How many terms of a question are used at most, because a task may be as long as a page."""
 _SATURATION: Final = 1.2
 _LENGTH: Final = 0.5
 """How much a longer text counts less. Both are constants of BM25 (https://doi.org/10.1561/1500000019); this one is
@@ -37,8 +37,8 @@ _EMPTY_SIGNS: Final = re.compile(r"[的了是我你您他她它们吗呢吧啊�
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Return the meaningful words of a text, each once and without endings; pairs of characters in scripts without
-    spaces. Each of them occurs in the casefolded text as it is.
+    """Return the meaningful words of a text, each once and without its ending; pairs of characters in scripts without
+    spaces. Each of them occurs literally in the casefolded text.
     """
     found: dict[str, None] = {}
     for run in _RUN.findall(text.casefold()):
@@ -51,7 +51,9 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def ranked(question: str, texts: Sequence[str], among: int | None = None) -> list[int]:
-    """Return the indexes of the texts that share a word with the question, best first; of equals, the later one first.
+    """Return the indexes of the texts that share a word with the question, best first; among equal ones the later
+    first.
+
     `among` is the total number of texts if `texts` is only a preselection.
     """
     wanted = terms(question)[:MAX_TERMS]

@@ -1,4 +1,4 @@
-"""Results in the form of a JSON Schema: which schemas are accepted, and whether a text fits one."""
+"""Task results in the form of a JSON Schema: checks which schemas are accepted, and whether a text fits one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.result_value import Unreadable
 from agent.wording import shortened
 
 MOST_LETTERS: Final = 20_000
-"""The maximum length of a schema and of a fitting document, as JSON."""
+"""The maximum length in characters of a schema, and of a document that fits it, as JSON."""
 MOST_PROBLEMS: Final = 3
 _LONGEST_PROBLEM: Final = 200
 _REFUSED: Final = frozenset({"pattern", "patternProperties", "$dynamicRef"})
@@ -25,7 +25,7 @@ _DATA: Final = frozenset({"const", "enum", "default", "examples"})
 
 
 class JsonSchema(BaseModel):
-    """A JSON Schema (draft 2020-12) for the whole result. An unusable one raises ValueError."""
+    """A JSON Schema (draft 2020-12) for the whole result of a task. An unusable schema raises ValueError."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,7 +55,7 @@ class JsonSchema(BaseModel):
 
 
 class JsonValue(BaseModel):
-    """A document that fits the requested schema."""
+    """The result of a task as a document that fits the requested schema."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -69,7 +69,7 @@ class JsonValue(BaseModel):
 
 
 def read_document(text: str, schema: JsonSchema) -> JsonValue:
-    """Parse a text as a document of this schema. Raises Unreadable if it is not JSON or does not fit."""
+    """Parse a text as a JSON document that fits this schema. Raises Unreadable if it is not JSON or does not fit."""
     try:
         if len(text) > MOST_LETTERS:
             raise Unreadable(f"At most {MOST_LETTERS} characters are taken.")

@@ -1,4 +1,4 @@
-"""Task results that code compares: one value of a given type, read from a text by code alone."""
+"""Task results that code can compare: a value of a given type, read from a text without a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Frozen(BaseModel):
 
 
 class ResultSchema(_Frozen):
-    """The required type and name of a task's result. `unit` is in the spelling of `unit_of`; "" accepts any."""
+    """The required type and name of a task's result. `unit` is in the spelling of `unit_of`; "" accepts any unit."""
 
     name: str = Field(min_length=1, max_length=MOST_NAME)
     type: ValueType
@@ -98,7 +98,9 @@ def same(one: Value, other: Value) -> bool:
 
 
 def folded(text: str) -> str:
-    """Normalise a text so that two readings of the same text are equal."""
+    """Return a text in the form in which texts are compared: without differences of case, spaces and
+    character width.
+    """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -142,14 +144,14 @@ _NO: Final = frozenset({"no", "false", "n", "off", "否", "不", "没有", "不�
 
 
 def unit_of(text: str) -> str:
-    """Return the canonical spelling of a unit: "€" for "EUR" and "euros"; "" for none."""
+    """Return the canonical spelling of a unit, such as "€" for "EUR" and "euros"; "" for none."""
     word = text.strip()
     return _CANONICAL.get(word.casefold(), word)
 
 
 def numbers_in(text: str) -> tuple[NumberValue, ...]:
-    """Return every number of a text with its unit, in order. Dates, and digits that can be read as two numbers (2.500),
-    are left out.
+    """Return every number in a text with its unit, in order. Dates and versions with dots (20.01.2020), and digits that
+    can be read as two numbers (2.500), are left out. Other dates are read as several numbers.
 
     A single comma before three digits is a thousands separator (1,234); a single dot is one only for money (1.234 €).
     """

@@ -1,4 +1,4 @@
-"""The configuration that a task works with: models, dialects and limits."""
+"""The configuration with which a task works: models, dialects and limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from agent.models.base import Models, asked_now
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """How an acting model is prompted. Its picture size is chosen by its name."""
+    """How an acting model is prompted: its dialect and the number of pictures. The size of its pictures depends on its
+    name.
+    """
 
     model: str
     dialect: Dialect
@@ -24,7 +26,7 @@ class ModelProfile:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """The settings that may change while tasks run. A task keeps the configuration it started with."""
+    """The settings that may change while tasks run. A task keeps the configuration with which it started."""
 
     models: Models
     dialect: Dialect
@@ -35,15 +37,15 @@ class RunConfig:
     deep_thinking: bool = False
     """Whether the planner compares several approaches first."""
     fallback: ModelProfile | None = None
-    """How the stand-in for the acting model is prompted; None if in the same way."""
+    """How the stand-in for the acting model is prompted; None if in the same way as that model."""
 
     @property
     def acting(self) -> str:
-        """The name of the model that acts now."""
+        """The name of the model that decides on actions now, which may be a stand-in."""
         return asked_now(self.models.vision)
 
     def profile_of(self, model: str) -> ModelProfile:
-        """Return how the acting model of this name is prompted."""
+        """Return how the acting model or stand-in with this name is prompted."""
         if self.fallback is not None and model == self.fallback.model:
             return self.fallback
         return ModelProfile(model, self.dialect, self.image_window)
@@ -55,14 +57,14 @@ class RunConfig:
 
 
 class RunConfigSource(Protocol):
-    """Provides the current configuration. Replaced models are closed once no task uses them any more."""
+    """Provides the current configuration. Models that were replaced are closed once no task uses them any more."""
 
     def take(self) -> RunConfig:
-        """Return the current configuration, which must be given back."""
+        """Return the current configuration. Call `give_back` with it when it is not needed any more."""
         ...
 
     def give_back(self, config: RunConfig) -> None:
-        """Report that the caller will not use the configuration's models any more."""
+        """Report that the caller does not use the configuration's models any more."""
         ...
 
 
@@ -73,8 +75,8 @@ class FixedRunConfig:
     config: RunConfig
 
     def take(self) -> RunConfig:
-        """Implements `RunConfigSource.take`."""
+        """Return the configuration. Implements `RunConfigSource.take`."""
         return self.config
 
     def give_back(self, config: RunConfig) -> None:
-        """Implements `RunConfigSource.give_back`."""
+        """Do nothing, because the models are never closed. Implements `RunConfigSource.give_back`."""

@@ -1,4 +1,4 @@
-"""The id of a run, which is the work of one task on one phone."""
+"""The id of a run. A run is the work of one task on one phone."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ class ScreenElement:
     states: tuple[str, ...] = ()
     """States such as "checked", "focused", "disabled", "password", "editable", "scrollable"."""
     inside: str = ""
-    """The words of elements inside it, besides its own."""
+    """The words of elements inside it, in addition to its own."""
     name: str = ""
     """The element's id if it has no words of its own."""
     place: Place = "line"
-    """Whether the list has a line for this element."""
+    """How the list shows the element: with a line, not at all, or cut from a long list."""
 
     @property
     def caption(self) -> str:
@@ -39,7 +39,7 @@ class ScreenElement:
 
     @property
     def described(self) -> str:
-        """The element's line without number and place, such as `button 'Search'` or `button id:search`."""
+        """The element's line without number and position, such as `button 'Search'` or `button id:search`."""
         called = repr(self.caption) if self.caption or not self.name else f"id:{self.name}"
         return " ".join((self.role, called, *self.states))
 
@@ -75,11 +75,13 @@ class Screen:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the list leaves out some elements."""
+        """Whether the list leaves out some elements because it would be too long."""
         return any(element.place == "cut" for element in self.elements or ())
 
     def lines(self, line: Callable[[ScreenElement], str]) -> tuple[str, ...]:
-        """Return the element list as lines, with a note for each gap on how many rows were left out."""
+        """Return the element list as lines, with a note at each gap about how many rows were left out. `line` writes
+        one element.
+        """
         found: list[str] = []
         cut = 0
         for element in self.elements or ():
@@ -96,7 +98,7 @@ def _left_out(number: int) -> str:
 
 
 class StepStatus(StrEnum):
-    """What became of a step's last action. Except for `DONE`, each has a sentence `did.…` of the same name."""
+    """What became of a step's last action. For each except `DONE`, there is a sentence named `did.…` with its value."""
 
     DONE = "done"
     """The action was done as far as known; `StepFailure.uncertain` or a missing effect means that it may not be."""
@@ -137,22 +139,24 @@ class PastStep:
     effects: tuple[Effect, ...]
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
-    """The picture that the model was shown; only for steps within the image window."""
+    """The picture that the model was shown; None for steps outside the image window."""
     image_removed: bool = False
-    """Whether the step's picture has left the image window while its text is still shown."""
+    """Whether the picture is left out because the step is outside the image window."""
     shown: str = ""
-    """The exact text shown next to that picture: repeating it verbatim lets endpoints use their prompt cache."""
+    """The exact text that was shown next to the picture. Repeating it verbatim lets endpoints use their
+    prompt cache.
+    """
     status: StepStatus = StepStatus.DONE
     failure: StepFailure | None = None
     memo: Mapping[str, Any] = field(default_factory=dict)
-    """Plain data that the model kept with its answer."""
+    """Plain data that the model stored with its answer."""
     space: Size | None = None
     """The size of the picture that the model was shown; places in `performed` are in its pixels. None if it equals the
     current one.
     """
     retold: bool = False
-    """Whether the step is shown in words only because another model took it or a later step: that model's answer format
-    is no example for this one.
+    """Whether the step is only shown in words, because another model took this or a later step. That model's answer
+    format must not be an example for this one.
     """
 
     @property

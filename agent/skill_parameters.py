@@ -1,4 +1,4 @@
-"""Asks the reasoning model which values of a run may differ next time, and checks its answer against the run."""
+"""Asks the reasoning model which values of a run may differ the next time, and checks its answer against the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from agent.recorded_skills.step_record import RecordedAction
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 40.0
-"""Seconds to wait for the model while a person waits for the preview; afterwards, code's own findings are used."""
+"""Seconds to wait for the model while a person waits for the preview. After that, the parameters that code found are
+used.
+"""
 
 
 class Proposed(BaseModel):

@@ -1,4 +1,5 @@
-"""Approvals given in advance: messages to one recipient, for the rest of a task or with one exact text by a schedule.
+"""Approvals that a person gives in advance: for messages to one recipient, for the rest of a task or with one exact
+text by a schedule.
 
 Recipients and texts are compared exactly. Anything unknown never matches.
 """
@@ -27,23 +28,25 @@ class Recipient(BaseModel):
 
 
 class StandingYes(BaseModel):
-    """A person's approval in advance of sending messages. It covers nothing but sending."""
+    """A person's approval in advance for sending messages to one recipient. It covers nothing but sending."""
 
     model_config = ConfigDict(frozen=True)
 
     to: str
     """The recipient's name, as the app writes it."""
     app: str = ""
-    """The app's package; with a schedule also the phone's name for the app, or "" for any app."""
+    """The app's package. With a schedule, it may also be the phone's name for the app, or "" for any app."""
     text: str | None = None
-    """The whole text; None for any text, which only an approval within a task may have."""
+    """The whole text that may be sent; None for any text, which only an approval within a task may have."""
     by: str = ""
     """The person who gave the approval."""
     schedule: str = ""
-    """The schedule it belongs to, which allows one message per run; "" if given within a task."""
+    """The schedule to which the approval belongs and which allows one message per run; "" if it was given within a
+    task.
+    """
 
     def covers(self, to: Recipient, text: str | None) -> bool:
-        """Whether it approves a message to this recipient with this whole text (None: unknown)."""
+        """Whether this approves a message to this recipient with this whole text (None if unknown)."""
         if not self.to or same_words(self.to) != same_words(to.name):
             return False
         if self.text is None:
@@ -54,5 +57,7 @@ class StandingYes(BaseModel):
 
 
 def same_words(text: str) -> str:
-    """Normalise a text: composed letters, no surrounding whitespace. Look-alike letters stay different."""
+    """Return a text in the form in which texts are compared: composed letters, no surrounding whitespace. Look-alike
+    letters stay different.
+    """
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()

@@ -1,4 +1,4 @@
-"""Reads numbers in the words of a screen, however digits are grouped. An ambiguous number is not read."""
+"""Reads numbers in the words of a screen, however their digits are grouped. Ambiguous numbers are not read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OTHERWISE: Final = {"es-MX": ",", "es-US": ",", "de-CH": "", "de-LI": "", "it-C
 
 @dataclass(frozen=True, slots=True)
 class ToldNumber:
-    """A number in a text; `percent` means that it is a percentage."""
+    """A number in a text. `percent` means that it is a percentage."""
 
     value: float
     percent: bool = False
@@ -39,8 +39,10 @@ class ToldNumber:
 
 
 def numbers_in(text: str, locale: str = "en") -> tuple[ToldNumber, ...]:
-    """Return the numbers of a text in order. Returns none if any is ambiguous or part of a date, time, fraction or
-    shortened number ("2.5k"). `locale` is the phone's, such as "de-CH".
+    """Return the numbers in a text in order. Returns none at all if any is ambiguous or part of a date, time, fraction
+    or shortened number ("2.5k").
+
+    `locale` is the phone's, such as "de-CH"; it says how digits are grouped.
     """
     plain = _MARKS.sub("", "".join(_digit(sign) for sign in text))
     if _language(locale) in _BLANKS:
@@ -60,7 +62,7 @@ def numbers_in(text: str, locale: str = "en") -> tuple[ToldNumber, ...]:
 
 
 def number_in(text: str, locale: str = "en") -> ToldNumber | None:
-    """Return the only number of a text; None if there is not exactly one."""
+    """Return the number in a text; None if there is not exactly one that can be read."""
     found = numbers_in(text, locale)
     return found[0] if len(found) == 1 else None
 

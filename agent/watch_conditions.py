@@ -1,4 +1,5 @@
-"""Asks the reasoning model which change of a result a person wants to be notified of.
+"""Asks the reasoning model about which change of a result a person wants to be notified, for a watch (a schedule that
+reads one value).
 
 Code checks the answer against the person's words, and the person confirms it before anything is watched.
 """
@@ -21,7 +22,9 @@ from agent.result_value import MOST_NAME, MOST_TEXT, ResultSchema, Unreadable, V
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 40.0
-"""Seconds to wait for the model while a person waits for the preview; afterwards, code's own reading is used."""
+"""Seconds to wait for the model while a person waits for the preview. After that, the meaning that code found
+is used.
+"""
 COMPARED: Final = {
     "number": frozenset({"below", "at-most", "above", "at-least", "becomes", "changes"}),
     "text": frozenset({"becomes", "contains", "changes"}),
@@ -44,8 +47,10 @@ class WatchForm(BaseModel):
 
 
 async def watch_form_by(model: Model, task: str, words: str, understood: dict[str, Any]) -> WatchForm | None:
-    """Return the model's reading of a person's words, or None if it gives no usable answer in time; always None for the
-    offline pilot. `understood` is code's own reading. Never raises an error of the model.
+    """Return what the model understands a person's words to mean, as the form of a watch.
+
+    `understood` is what code understood. Returns None if the model gives no usable answer in time, and always for the
+    offline pilot. Never raises an error of the model.
     """
     if model.name == PILOT:
         return None

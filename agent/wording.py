@@ -1,7 +1,7 @@
-"""The sentences that the agent says to people (not to a model), each a kind with its values.
+"""The sentences that the agent says to people, not to models. A sentence has a kind and values.
 
-`sentences.toml` has the English of each kind. The application that runs the agent can translate them for the owner of
-the task (`devices.wording.worded`); the agent knows neither languages nor people. Exceptions and the log stay in
+`sentences.toml` has the English text of each kind. The application that runs the agent can translate them for the owner
+of the task (`devices.wording.worded`); the agent knows neither languages nor people. Exceptions and the log stay in
 English.
 """
 
@@ -21,15 +21,17 @@ SENTENCES: Final = sentences_of("agent")
 
 
 def words(kind: str, **values: object) -> Words:
-    """Build the sentence of this kind. Raises KeyError if the kind is unknown or a value is missing."""
+    """Return the sentence of this kind with these values. Raises KeyError if the kind is unknown or a value
+    is missing.
+    """
     return Words(SENTENCES[kind], kind, values)
 
 
 class Texts:
     """The sentences that one action or tool defines for itself, by kind, in English and other languages.
 
-    Each sentence carries all its forms, also in checkpoints. So it can be translated without a catalogue, even after
-    the action is no longer registered.
+    Each sentence carries all its translations, also in checkpoints. So it can be translated without a catalogue, even
+    after the action is no longer registered.
     """
 
     def __init__(self, english: Mapping[str, str], /, **translations: Mapping[str, str]) -> None:
@@ -43,18 +45,20 @@ class Texts:
         self._translations = translations
 
     def words(self, kind: str, **values: object) -> Words:
-        """Build the sentence of this kind. Raises KeyError if the kind is unknown or a value is missing."""
+        """Return the sentence of this kind with these values. Raises KeyError if the kind is unknown or a value is
+        missing.
+        """
         forms = {language: sentences[kind] for language, sentences in self._translations.items()}
         return Words(self._english[kind], kind, values, forms)
 
 
 def sentence(kind: str, **values: object) -> str:
-    """Return the sentence of this kind in the reader's language. Braces inside the values are kept."""
+    """Return the text of the sentence of this kind, in the reader's language. Braces inside the values are kept."""
     return said(words(kind, **values))
 
 
 def paragraph(*sentences: str) -> str:
-    """Join sentences in the way of the reader's language; empty ones are left out."""
+    """Return these sentences joined as the reader's language requires; empty ones are left out."""
     kept = [one for one in sentences if one]
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
@@ -65,24 +69,26 @@ _END: Final = 150
 
 
 def both_ends(text: str) -> str:
-    """Return the text of a field in quotes; a long text is shortened to its two ends and its length."""
+    """Return the text of a field in quotes. A long text is shortened to its beginning, its end and its length."""
     if len(text) <= LONG_TEXT:
         return repr(text)
     return f"{text[:_END]!r} … {text[-_END:]!r} ({len(text)} characters)"
 
 
 def has_words(text: str) -> bool:
-    """Whether the text has a letter or digit of any script, not only signs and emoji."""
+    """Whether the text has a letter or digit of any script, and not only signs and emoji."""
     return any(sign.isalnum() for sign in text)
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut the text to at most `most` characters; "…" marks the cut."""
+    """Return the text, cut to at most `most` characters; "…" marks the cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def kept(text: str) -> str | dict[str, Any]:
-    """Convert a sentence to plain JSON data; any other text is returned unchanged."""
+    """Return a sentence as JSON data from which it can be rebuilt (`restored`). Any other text is returned
+    unchanged.
+    """
     if not isinstance(text, Words):
         return text
     values = {name: kept(value) if isinstance(value, str) else value for name, value in text.values.items()}

@@ -1,1 +1,3 @@
-"""The dialects (action formats) of models, one module each, chosen by `VLM_DIALECT` or the model's name."""
+"""The dialects: the forms in which models write their actions. There is one module for each; `VLM_DIALECT` or the
+model's name selects it.
+"""

@@ -1,4 +1,6 @@
-"""The dialect of AutoGLM, one call per answer: `<think>…</think><answer>do(action="Tap", element=[x,y])</answer>`."""
+"""The dialect of AutoGLM, with one call per answer: `<think>…</think><answer>do(action="Tap",
+element=[x,y])</answer>`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from devices.geometry import Size
 from devices.inputs import Key
 
 MAX_READS = 16
-"""The maximum number of calls examined, including those in thoughts; no real answer has as many."""
+"""How many calls in an answer are examined, including those in thoughts; no real answer has as many."""
 
 _NAMES = "action|element|start|end|text|app|message|duration|instruction|choices|options"
 _CALL = rf"do\s*[(（]\s*(?:(?:{_NAMES})\s*[=＝]|[\"'“‘])|finish\s*[(（]\s*(?:[a-z]+\s*[=＝]|[\"'“‘)）])"
@@ -41,8 +43,10 @@ _TAG = re.compile(r"</?(?:think|answer)>|<\|[a-z_]+\|>|```\w*")
 
 @dataclass(frozen=True, slots=True)
 class ReplyParts:
-    """A parsed answer. `told` is what was ignored, in words for the model. `alone` is false if there are words next to
-    the call.
+    """A parsed answer.
+
+    `call` is the action. `told` are notices for the model about ignored parts. `alone` is false if there are words next
+    to the call.
     """
 
     call: Call
@@ -129,7 +133,7 @@ WORDS = frozenset(
         *("press", "note", "callapi", "interact", "takeover"),
     }
 )
-"""The dialect's own actions, in the form that `plain` returns."""
+"""The dialect's own action names, in the form that `plain` returns."""
 _FORMS = Forms(
     text='"…"',
     places={"target": ("[x,y]", "element"), "start": ("[x1,y1]", "start"), "end": ("[x2,y2]", "end")},
@@ -153,7 +157,9 @@ class AutoGlmDialect(OneScreenDialect):
         return Grid(space, thousandths=True, last=_LAST)
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
+        expected form.
+        """
         try:
             parts = read_reply(reply.text)
             thought = parts.thought or reply.reasoning.strip()

@@ -1,4 +1,6 @@
-"""The interface of a dialect, the action format of a model: it renders a scene into messages and parses the reply."""
+"""The interface of a dialect, the form in which a model writes its actions. A dialect renders a scene into messages and
+parses the reply.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from agent.wording import shortened
 from devices.geometry import Size
 
 LONGEST_ECHO = 60
-"""The maximum number of characters of a model's own words that an error quotes; people read them too."""
+"""The maximum number of characters that an error message quotes from a model's answer; people read them too."""
 
 
 def echo(written: object) -> str:
-    """Shorten what a model wrote to one line that an error can quote."""
+    """Return a model's words shortened to one line, so that an error message can quote them."""
     return shortened(" ".join(whole_signs(str(written)[: 2 * LONGEST_ECHO]).split()), LONGEST_ECHO)
 
 
@@ -27,12 +29,12 @@ class BadReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A parsed reply. `summary` is the model's caption for the step; empty if it gave none that is complete and short,
-    and its thought is never used instead.
+    """A parsed reply. Points in the actions are pixels of the sent image and always inside it.
 
-    `told` is what the model must be told about its answer, such as parts that were ignored. `named` has, for each
-    action, the words that the model read at its target, "" if it gave none; it is empty in dialects without such words.
-    Points of the actions are pixels of the sent image and always inside it.
+    `thought` is the model's reason. `summary` is its caption for the step, "" if it gave none that is complete and
+    short; the thought is never used instead. `told` are notices for the model about its answer, such as parts that were
+    ignored. `named` has, for each action, the words that the model read at its target, "" if it gave none; it is empty
+    in dialects without such words.
     """
 
     actions: tuple[Action, ...]
@@ -43,7 +45,7 @@ class Decision:
 
 
 class Dialect(Protocol):
-    """One action format, without state. `parse` raises BadReply, whose message is shown to the model at the next step.
+    """One form in which models write their actions. It has no state; the model reads its errors at the next step.
 
     An example of one step:
 
@@ -64,27 +66,30 @@ class Dialect(Protocol):
 
     @property
     def lightens_past(self) -> bool:
-        """Whether pictures of past steps are compressed more, at the same size, so that places stay the same."""
+        """Whether pictures of past steps are compressed more. Their size in pixels stays the same, so that positions in
+        them do too.
+        """
         ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
         """Return the dialect extended with the given actions.
 
-        Actions beyond DIALECT_ACTIONS are described in the model's own call format with the action's own words, and
-        such calls are parsed (agent.dialects.offered). A word that the dialect already uses keeps its meaning.
+        Actions beyond DIALECT_ACTIONS are described to the model in its own call format, with the action's own
+        docstring, and such calls are parsed (agent.dialects.offered). A name that the dialect already uses keeps its
+        meaning.
         """
         ...
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Return the messages and tools for this scene, the stable part first and the current screen last.
+        """Return the messages and tools for this scene: the parts that stay the same first, the current screen last.
 
-        The last text of the last message is all about the current screen. Later scenes repeat it as the step's `shown`
-        while its picture is in the window; everything before it is repeated unchanged.
+        The last text of the last message is all about the current screen. While the picture is in the image window,
+        later scenes repeat this text as the step's `shown`; everything before it is repeated unchanged.
         """
         ...
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """Return the actions of a reply, in order and never empty. `space` is the size of the sent image.
+        """Return the actions of a reply, in order; there is at least one. `space` is the size of the sent image.
 
         Raises BadReply, and nothing else, for anything that is not clearly an action.
         """

@@ -1,6 +1,4 @@
-"""Parses `name(argument='value', …)` as printed by models, without ever executing text, and takes its arguments one by
-one.
-"""
+"""Parses calls such as `name(argument='value', …)` in a model's text, without executing anything."""
 
 from __future__ import annotations
 
@@ -39,7 +37,9 @@ class BadCall(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A parsed call; `end` is the offset just after its closing parenthesis."""
+    """A parsed call. `positional` and `named` are its arguments; `end` is the offset just after its closing
+    parenthesis.
+    """
 
     name: str
     positional: tuple[Value, ...]
@@ -48,7 +48,7 @@ class Call:
 
 
 def read_call(text: str, start: int) -> Call:
-    """Parse the call that begins at `start`. Raises BadCall."""
+    """Parse the call that begins at the offset `start`. Raises BadCall."""
     return _Reader(text, start).call()
 
 
@@ -222,7 +222,7 @@ _NAMED = 3
 
 
 class Arguments:
-    """The arguments of one call. Each is taken once, by one of its names or by position."""
+    """The arguments of one call. A dialect takes them out one by one, by name or by position, and then calls `end`."""
 
     def __init__(self, call: Call) -> None:
         self._action = echo(call.name)
@@ -230,34 +230,38 @@ class Arguments:
         self._positional = list(call.positional)
 
     def named_action(self, name: str) -> None:
-        """Set the action's name, as the model knows it, for later errors."""
+        """Set the action's name, as the model knows it, for error messages."""
         self._action = echo(name)
 
     def take_named(self, *names: str) -> dict[str, Value]:
-        """Take all values given under these names, including None."""
+        """Take out all values given under these names, by name, including None."""
         return {name: self._named.pop(name) for name in names if name in self._named}
 
     def take(self, *names: str, by_place: bool = True) -> Value:
-        """Take the value under the first name present, otherwise the next one without a name, otherwise None."""
+        """Take out the value under the first of these names that is present, otherwise the next positional value. None
+        if there is neither. `by_place` allows positional values.
+        """
         for name in names:
             if name in self._named:
                 return self._named.pop(name)
         return self._positional.pop(0) if by_place and self._positional else None
 
     def rest_by_place(self) -> tuple[Value, ...]:
-        """Take all values without a name."""
+        """Take out all remaining positional values."""
         rest, self._positional = tuple(self._positional), []
         return rest
 
     def text(self, *names: str) -> str:
-        """Take a text that must exist and not be empty. Raises BadReply."""
+        """Take out a text that must be given and not be empty. The arguments are those of `take`. Raises BadReply."""
         text = self.optional_text(*names)
         if not text:
             raise BadReply(f"{self._action} needs a text in {names[0]}, and it must not be empty.")
         return text
 
     def optional_text(self, *names: str, by_place: bool = True) -> str:
-        """Take a text, "" if it is missing. Raises BadReply if the value is not a text."""
+        """Take out a text; "" if it is missing. The arguments are those of `take`. Raises BadReply if the value is not
+        a text.
+        """
         value = self.take(*names, by_place=by_place)
         if value is None:
             return ""
@@ -266,7 +270,9 @@ class Arguments:
         return value
 
     def end(self) -> None:
-        """Raise BadReply if anything is left over, which often means that a quote in a text was not escaped."""
+        """Check that all arguments were taken out. Raises BadReply if not, which often means that a quote in a text was
+        not escaped.
+        """
         if self._named:
             names = ", ".join(echo(name) for name in list(self._named)[:_NAMED])
             raise BadReply(f"{self._action} does not take {names}. Escape quotes inside a text with a backslash.")

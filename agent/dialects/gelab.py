@@ -1,5 +1,5 @@
-"""The dialect of GELab-Zero and Step-GUI, one action per answer: `<THINK>…</THINK>`, then fields separated by tabs,
-such as `explain:… action:CLICK point:x,y summary:…`, with places from 0 to 1000.
+"""The dialect of GELab-Zero and Step-GUI, with one action per answer: `<THINK>…</THINK>`, then fields separated by
+tabs, such as `explain:… action:CLICK point:x,y summary:…`, with coordinates from 0 to 1000.
 
 Sources: stepfun-ai/gelab-zero 19465cf, copilot_tools/parser_0920_summary.py (`str2action`) and action_tools.py (further
 actions), copilot_front_end/pu_frontend_executor.py.
@@ -30,7 +30,7 @@ WORDS: Final = frozenset(
         *("info", "calluser", "note", "secret", "complete", "abort"),
     }
 )
-"""The dialect's own actions, as `plain` returns them, and those of ours that its instructions add."""
+"""The dialect's own action names, in the form that `plain` returns, and those that this project's instructions add."""
 _ABOUT: Final = frozenset({"explain", "summary", "key_process", "verify", "note", "cot"})
 """Fields that describe a step; none of them is an argument of an action."""
 _POINTS: Final = ("point", "coordinate", "point1")
@@ -43,7 +43,7 @@ _EXPECTED: Final = (
     "`explain:…\taction:CLICK\tpoint:x,y\tsummary:…`."
 )
 
-# A thought may be opened by the chat template alone, and what such a template leaves over may stand before the thought
+# The tag that opens a thought may be in the chat template, and remains of such a template may precede the thought
 # (stepfun-ai/gelab-zero issue 13).
 _THOUGHT: Final = re.compile(
     r"\A(?:[^\t<]*<\s*/\s*th?ink\s*>)?\s*(?:<\s*th?ink\s*>(?P<thought>.*?)<\s*/\s*th?ink\s*>)?\s*",
@@ -79,7 +79,9 @@ class GelabDialect(OneScreenDialect):
         return Grid(space, thousandths=True)
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
+        expected form.
+        """
         try:
             thought, fields, told = _read(reply.text)
             action = self._action(fields, self._grid(space))

@@ -43,7 +43,7 @@ class Grid:
     def target(self, value: object, what: str) -> PointTarget:
         """Parse a point from a text, a list or a list of lists: two numbers, or four for a box, whose centre is used.
 
-        Raises BadReply if it is not a point or lies outside.
+        `what` names the action in errors. Raises BadReply if it is not a point or lies outside the picture.
         """
         numbers = tuple(_numbers(value))
         if len(numbers) not in {_POINT, _BOX}:
@@ -62,7 +62,7 @@ class Grid:
         return target
 
     def written(self, point: Point) -> str:
-        """Return a pixel position as the model would write it."""
+        """Return a position in pixels in the form in which the model would write it."""
         if not self.thousandths:
             return f"({point.x},{point.y})"
         x = (2 * point.x + 1) * self.whole // (2 * self.space.width)
@@ -86,7 +86,7 @@ class Grid:
 
 
 def number(value: object) -> int | float | None:
-    """Return a finite number, also if written as text; None for anything else, including True and False."""
+    """Return a number that is given as a number or as text; None for anything else, including True and False."""
     if isinstance(value, str):
         found = _NUMBERS.fullmatch(value.strip())
         read = tuple(_numbers(value)) if found else ()

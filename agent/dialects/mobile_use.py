@@ -1,4 +1,4 @@
-"""The function `mobile_use` of the Qwen, GUI-Owl and MAI-UI models, with places in thousandths of the screen."""
+"""The function `mobile_use` of the Qwen, GUI-Owl and MAI-UI models, with coordinates in thousandths of the screen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ACTIONS = _KEYS | frozenset(
         *("answer", "interact", "call_user", "calluser", "terminate", "note", "take_over"),
     }
 )
-"""The function's own actions in lower case, those that its makers treat as `interact`, and two of ours that its
+"""The function's own action names in lower case, those that its makers treat as `interact`, and two that this project's
 instructions add.
 """
 
@@ -49,9 +49,11 @@ def _as_json(action: OfferedAction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How a family of models calls the function: the dialect's name, its instructions, how many pictures it should be
-    shown, and the number of the screen's far edge. With `thought_ends_in_caption`, the last line of a thought describes
-    the step.
+    """How a family of models calls the function.
+
+    `dialect` is the dialect's name, `prompt` its instructions, `image_window` how many pictures the model should be
+    shown, and `edge` the coordinate of the screen's far edge. With `thought_ends_in_caption`, the last line of a
+    thought describes the step.
     """
 
     dialect: str
@@ -63,7 +65,7 @@ class Family:
     """Returns the line of an additional action in the instructions."""
 
     def grid(self, space: Size) -> Grid:
-        """Return its coordinate system for a picture of this size."""
+        """Return the family's coordinate system for a picture of this size."""
         return Grid(space, thousandths=True, last=self.edge, whole=self.edge)
 
 
@@ -82,7 +84,10 @@ FORMS = Forms(
 
 
 def action_of(given: dict[str, Any], grid: Grid, said: str, further: Mapping[str, OfferedAction]) -> act.Action:
-    """Parse the arguments of one call; `said` is what the model wrote before it. Raises BadReply."""
+    """Parse the arguments of one call to `mobile_use`.
+
+    `said` is what the model wrote before the call, and `further` are the additional actions by name. Raises BadReply.
+    """
     name = given.get("action")
     if isinstance(name, str):
         name = name.strip().lower()

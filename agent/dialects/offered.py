@@ -1,7 +1,9 @@
-"""Offers actions that a dialect has no words for: describes them to the model, and parses its calls.
+"""Adds actions to a dialect that its models were not trained on: describes them in the instructions, and parses calls
+of them.
 
 Everything comes from the action itself: its kind is the name of the call, its docstring says what it does, and its
-fields are the arguments. A dialect only defines how it writes places and texts (`Forms`) and how it composes a call.
+fields are the arguments. A dialect only defines how positions and texts are written (`Forms`) and how a call is
+composed.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ _ABOUT_PLACES = {"target": "The place.", "start": "Where it begins.", "end": "Wh
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """How a dialect writes arguments: texts, and places by field. Each place has its form, the name shown to the model,
-    and other names that are accepted.
+    """How a dialect writes arguments.
+
+    `text` is the form of a text. `places` has, for each field that is a position, its form, the name shown to the
+    model, and other names that are accepted.
     """
 
     text: str
@@ -34,11 +38,12 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: the field that it fills, the accepted names, its form and its description. An optional argument is
-    marked with a question mark.
+    """One argument of an added action.
 
-    `limits` says what values are allowed, "" if there is nothing to say. With `json`, it is not a text but may be
-    written as JSON in one: models quote numbers, and not every dialect has a form for objects.
+    It fills `field` and may be given under any of `names`. `form` is how it is written, `about` what it means, and
+    `limits` which values are allowed ("" for any). An argument that is not `needed` is marked with a question mark.
+    With `json`, it may also be written as JSON in a text: models quote numbers, and not every dialect has a form for
+    objects.
     """
 
     field: str
@@ -51,17 +56,17 @@ class Argument:
 
     @property
     def name(self) -> str:
-        """The name that is shown to the model."""
+        """The name that the model is shown."""
         return self.names[0]
 
     @property
     def sentence(self) -> str:
-        """The description, beginning with the name."""
+        """The description as a sentence that begins with the name."""
         return f"{self._marked} ({self.limits}): {self.about}" if self.limits else f"{self._marked}: {self.about}"
 
     @property
     def in_brackets(self) -> str:
-        """The description as part of a list."""
+        """The description in the short form for lists, with the details in parentheses."""
         told = self.about.removesuffix(".")
         return f"{self._marked} ({self.limits}: {told})" if self.limits else f"{self._marked} ({told})"
 
@@ -72,7 +77,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class OfferedAction:
-    """An action that a model can call by its kind."""
+    """An action that was added to a dialect and that a model can call by its kind."""
 
     model: type[Action]
     kind: str
@@ -81,16 +86,18 @@ class OfferedAction:
 
     @property
     def forms(self) -> list[str]:
-        """The arguments as they appear in a call."""
+        """The arguments in the form in which they appear in a call."""
         return [f"{argument.name}={argument.form}" for argument in self.arguments]
 
     @property
     def words(self) -> str:
-        """The description of the action and its arguments, in one line."""
+        """The description of the action and its arguments, in one line for the model."""
         return " ".join([self.about, *(argument.sentence for argument in self.arguments)])
 
     def read(self, name: str, given: Arguments, grid: Grid) -> Action:
-        """Build the action from these arguments; null counts as missing. Raises BadReply if they do not fit."""
+        """Build the action from the arguments of a call. `name` is the name used in the call; null counts as missing.
+        Raises BadReply if they do not fit.
+        """
         fields: dict[str, object] = {}
         for argument in self.arguments:
             value: object = given.take(*argument.names)
@@ -112,11 +119,11 @@ def offered(
     *,
     lacking: Collection[type[Action]] = (),
 ) -> dict[str, OfferedAction]:
-    """Return the actions that the dialect lacks: those not in DIALECT_ACTIONS, and those that its makers have no word
-    for (`lacking`), by their names in the dialect's compared form (`plain`).
+    """Return the actions to add to a dialect, by their names in the dialect's compared form (`plain`).
 
-    An action named like a `native` word of the dialect is left out, so that word keeps its meaning. Raises KeyError for
-    a field that is not a place and has no description.
+    These are the `models` that are not in DIALECT_ACTIONS, and those in `lacking`, for which the dialect has no word.
+    An action with the name of a `native` word of the dialect is left out, so that the word keeps its meaning. Raises
+    KeyError for a field that is not a position and has no description.
     """
     further = {
         plain(model.model_fields["kind"].default): model
@@ -127,7 +134,7 @@ def offered(
 
 
 def further_lines(actions: Mapping[str, OfferedAction], line: Callable[[OfferedAction], str]) -> str:
-    """Return the lines for these actions at the end of a prompt's list; "" if there are none."""
+    """Return the lines that describe these actions at the end of a prompt's list; "" if there are none."""
     return "".join(f"\n{line(action)}" for action in actions.values())
 
 

@@ -1,4 +1,4 @@
-"""The common base of dialects that show one screen at a time and point at places instead of elements."""
+"""The common base class of dialects that show one screen at a time and refer to positions, not to elements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from devices.geometry import Size
 
 
 class OneScreenDialect(ABC):
-    """The writing half of a dialect: its instructions, and one message with the past steps and the screen.
+    """Renders scenes for such a dialect: its instructions, and one message with the past steps and the screen.
 
-    `name` is that of VLM_DIALECT and of the instructions file. `words` are the model's own actions as `plain` returns
-    them. `forms` says how arguments of our actions are written. A subclass defines the line of an action, the
-    coordinates, and `parse` (see Dialect).
+    `name` is the value of VLM_DIALECT and the name of the instructions file. `words` are the model's own action names,
+    in the form that `plain` returns. `forms` says how arguments of added actions are written. A subclass defines the
+    line of an action, the coordinates, and `parse` (see Dialect).
     """
 
     name: str
@@ -34,11 +34,11 @@ class OneScreenDialect(ABC):
         self._offered = offered(models, self.forms, self.words, plain, lacking=(act.Drag,))
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """Implements `Dialect.offering`."""
+        """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
         return type(self)(models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Implements `Dialect.render`."""
+        """Return the messages for this scene, and no tools. Implements `Dialect.render`."""
         space = scene.screen.space
         instructions = prompt(
             f"dialects/{self.name}",
@@ -59,5 +59,5 @@ class OneScreenDialect(ABC):
 
 
 def plain(name: str) -> str:
-    """Return a name in its compared form: lower case, without word separators."""
+    """Return a name in the form in which names are compared: lower case, without word separators."""
     return re.sub(r"[\s_-]", "", name.lower())

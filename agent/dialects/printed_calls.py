@@ -1,4 +1,5 @@
-"""Parses calls that a model prints into its text: `<tool_call>{…}</tool_call>`, a fenced block, bare JSON, or markup.
+"""Parses tool calls that a model prints into its text: `<tool_call>{…}</tool_call>`, a fenced block, bare JSON, or
+markup.
 
 Markup is `<function=NAME><parameter=KEY>value</parameter></function>` (Qwen since 3.5, Seed) or `<invoke
 name="NAME"><parameter name="KEY">value</parameter></invoke>` (Claude, DeepSeek, MiniMax, clients such as mobilerun).
@@ -19,7 +20,7 @@ from agent.models.json_text import whole
 
 MAX_CALLS = 32
 MAX_STARTS = 64
-"""The maximum number of braces at which a call is searched; more than any real answer has."""
+"""How many braces are tried as the start of a call; no real answer has more."""
 
 _MARKUP = r"<(?:｜DSML｜)?(?:function=|function name=|invoke name=)['\"]?(?P<name>[\w.-]{1,80})['\"]?\s*>"
 _START = re.compile(rf"(?P<markup>{_MARKUP})|(?P<tag><(?:seed:)?tool_calls?>\s*(?:```\w*\s*)?)(?!\s*<)|\{{")
@@ -42,8 +43,8 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class NamedCall:
-    """A call by name; "" if only an action was printed, without its function. `texts` means that the arguments came
-    from markup, where every value is text.
+    """A call with its arguments. `name` is "" if only an action was printed, without the name of its function. `texts`
+    means that the arguments came from markup, where every value is a text.
     """
 
     name: str
@@ -53,9 +54,10 @@ class NamedCall:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What was printed: the calls in order, the words before them, and what the model must be told about the rest.
+    """The calls printed in a text.
 
-    `alone` means that nothing else is on the line of the first call or after it.
+    `calls` are in order, `said` are the words before them, and `told` are notices for the model about ignored parts.
+    `alone` means that there is nothing else on the line of the first call or after it.
     """
 
     calls: tuple[NamedCall, ...]
@@ -82,7 +84,9 @@ def loaded(text: str) -> object:
 
 
 def arguments_of(raw: object, name: str) -> dict[str, Any]:
-    """Return arguments as an object, also if they were printed as a text. Raises BadReply."""
+    """Return the arguments of a call as a dictionary, even if the model gave them as JSON text. `name` is the call's
+    name, for the error. Raises BadReply.
+    """
     for _ in range(2):
         if isinstance(raw, str):
             raw = loaded(raw) if raw.strip() else {}
@@ -92,11 +96,11 @@ def arguments_of(raw: object, name: str) -> dict[str, Any]:
 
 
 def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
-    """Return the calls in a text. If some are in tags, only those count; nothing after an imagined turn is read, and no
-    call after words that follow another call.
+    """Return the calls in a text.
 
-    JSON is parsed as it comes, so tags and braces inside typed text stay text. `without` are calls that may be printed
-    by name alone. Raises BadReply for a call with broken JSON.
+    If some are in tags, only those count. Nothing is read after a turn of the phone or person that the model imagined,
+    and no call after words that follow another call. JSON is parsed as it comes, so tags and braces inside typed text
+    stay text. `without` are calls that may be printed by name alone. Raises BadReply for a call with broken JSON.
     """
     tagged: list[_Found] = []
     bare: list[_Found] = []

@@ -1,5 +1,5 @@
-"""What all dialects share for parsing replies: validating actions and endings, reading times and keys, splitting off
-thoughts.
+"""What all dialects share for parsing replies: validating actions and endings, reading durations and keys, splitting
+off thoughts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ AnyAction = TypeVar("AnyAction", bound=BaseModel)
 
 
 def made(model: type[AnyAction], name: str, /, **fields: object) -> AnyAction:
-    """Build the action from these fields. Raises BadReply with the reasons, in words for the model."""
+    """Build an action of this model from these fields. `name` is the model's word for it, for the error. Raises
+    BadReply with the reasons.
+    """
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -58,9 +60,9 @@ def made(model: type[AnyAction], name: str, /, **fields: object) -> AnyAction:
 def decided(
     actions: Sequence[Action], thought: str, summary: str, told: tuple[str, ...] = (), *, alone: bool = True
 ) -> Decision:
-    """Return the decision to do these actions; `alone` is false if there are words next to the calls.
+    """Return the decision to do these actions. `alone` is false if there are words next to the calls.
 
-    Raises BadReply if an end is only mentioned.
+    Raises BadReply if an end of the task is only mentioned among other words.
     """
     if isinstance(actions[-1], Finish) and not alone:
         raise BadReply(
@@ -71,9 +73,10 @@ def decided(
 
 
 def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "failure"] | None:
-    """Return how a task ended, by `status` or `success` among these arguments; None if both are missing.
+    """Return whether a task ended in success or failure, according to `status` or `success` among these arguments; None
+    if both are missing.
 
-    Raises BadReply if it cannot be read: it never counts as success.
+    Raises BadReply if the status cannot be read; it never counts as success.
     """
     said: list[Literal["success", "failure"]] = []
     if "status" in given:
@@ -98,9 +101,10 @@ def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "fai
 
 
 def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
-    """Return the end from a written call, in a dialect in which an end without a status is a success. Raises BadReply.
+    """Return the end of the task from a call in a dialect in which an end without a status is a success.
 
-    If a summary is or contains a status, a quote was not closed or the status is in the wrong place.
+    Raises BadReply if the summary is or contains a status, because then a quote was not closed or the status is in the
+    wrong place.
     """
     status = status_of(name, given)
     if _STATUS_INSIDE.search(summary) or (status is None and _ONLY_STATUS.fullmatch(summary.strip())):
@@ -109,7 +113,10 @@ def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
 
 
 def waiting(name: str, value: object) -> Wait:
-    """Return a wait for 2, "2 seconds", "2秒" or "500 ms", limited to the maximum. Raises BadReply for another time."""
+    """Return a wait of the given duration, such as 2, "2 seconds", "2秒" or "500 ms", limited to the maximum.
+
+    Raises BadReply if the duration cannot be read.
+    """
     if value is None or value == "":
         return Wait()
     seconds = number(value)
@@ -123,7 +130,9 @@ def waiting(name: str, value: object) -> Wait:
 
 
 def key_named(written: str) -> PressKey | None:
-    """Return the phone key of this name, in any case and with Android's prefix, or None."""
+    """Return the action for the phone key of this name, in any case and with or without Android's prefix; None if there
+    is no such key.
+    """
     name = written.strip().lower().removeprefix("keycode_")
     name = {"recent": "recents"}.get(name, name)
     return PressKey(key=Key(name)) if name in {known.value for known in Key} else None
@@ -134,11 +143,10 @@ _UNOPENED = re.compile(r"([^<{]*)</think(?:ing)?>")
 
 
 def split_thinking(text: str, *, unopened: bool = False) -> tuple[str, str]:
-    """Split an answer into the block of thoughts that it begins with, and the rest. If the thoughts never end, there is
-    no rest.
+    """Split an answer into the thoughts that it begins with, and the rest. If the thoughts never end, the rest is "".
 
-    With `unopened`, a block that is only closed counts too, because a chat template may have opened it. Not for
-    dialects in which a call may precede a text without a bracket or tag.
+    With `unopened`, a block that is only closed counts too, because a chat template may have opened it. Do not use that
+    for dialects in which a call may precede a text without a bracket or tag.
     """
     if found := _THINKING.match(text):
         return found[2].strip(), text[found.end() :]

@@ -1,4 +1,4 @@
-"""Writes the scene as text, in an order that suits prompt caches: constant parts first, the current screen last.
+"""Writes a scene as text, in an order that suits prompt caches: constant parts first, the current screen last.
 
 From one step to the next, everything before the current screen stays the same and only grows at its end. Text read from
 the phone or the web is in marked blocks that it cannot close, so it is data and never an instruction.
@@ -23,12 +23,14 @@ _BLOCK_MARK = re.compile(
 
 
 def numbered(element: ScreenElement) -> str:
-    """Return the line of an element for dialects that touch elements by number."""
+    """Return the line of an element with its number, for dialects that refer to elements by number."""
     return element.line
 
 
 def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
-    """Return a function for lines without numbers, with the centre in the dialect's coordinates."""
+    """Return a function that writes the line of an element without a number, with its centre in the dialect's
+    coordinates. `place` writes a point in these coordinates.
+    """
 
     def line(element: ScreenElement) -> str:
         return f"- {element.described} {place(element.bounds.centre)}"
@@ -37,7 +39,7 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
 
 
 def goal_text(scene: Scene) -> str:
-    """Return task, goal, plan and files, which stay the same for a whole sub-task."""
+    """Return the task, the goal, the plan and the files as text; these stay the same for a whole sub-task."""
     parts = [f"Task, in the person's words:\n{scene.task}"]
     if scene.goal and scene.goal != scene.task:
         parts.append(f"Your goal now, a part of the task:\n{scene.goal}")
@@ -58,13 +60,17 @@ def goal_text(scene: Scene) -> str:
 
 
 def now_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
-    """Return everything that changes with each step: notes, texts read, notices, and the current screen."""
+    """Return everything that changes with each step as text: notes, texts read, notices, and the current screen. `line`
+    writes an element.
+    """
     parts = (_notes_text(scene), _read_text(scene), _told_text(scene), _screen_text(scene, line))
     return "\n\n".join(part for part in parts if part)
 
 
 def done_text(past: PastStep, space: Size, place: Callable[[Point], str]) -> str:
-    """Return what a step did in one line, with places converted to the current picture and the dialect's
+    """Return what a step did, in one line.
+
+    Positions in it are converted to the current picture's size `space`, and `place` writes them in the dialect's
     coordinates.
     """
 
@@ -80,7 +86,9 @@ def done_text(past: PastStep, space: Size, place: Callable[[Point], str]) -> str
 
 
 def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], str]) -> str:
-    """Return one line for each step with its action and effect; "" if there are none."""
+    """Return one line for each past step with its action and effect; "" if there are none. `space` and `place` are
+    those of `done_text`.
+    """
 
     def line(past: PastStep) -> str:
         app = f" [{past.app}]" if past.app else ""
@@ -91,17 +99,17 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
 
 
 def retold(scene: Scene) -> int:
-    """Return how many of the first past steps are shown in words only."""
+    """Return how many of the first past steps are shown in words only, because another model took them."""
     return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 
 def earlier_text(scene: Scene) -> str:
-    """Return the summary of the steps before those shown; "" if all are shown."""
+    """Return the summary of the steps before those that are shown; "" if all are shown."""
     return f"Earlier steps, summed up, as data:\n{_block('earlier', scene.past_summary)}" if scene.past_summary else ""
 
 
 def effect_text(past: PastStep) -> str:
-    """Return what one step changed, for dialects that show the steps as a conversation."""
+    """Return what one past step changed, for dialects that show the steps as a conversation."""
     return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effects)) or 'unknown')}"
 
 
@@ -150,10 +158,10 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 def conversation(
     instructions: str, scene: Scene, place: Callable[[Point], str], line: Callable[[ScreenElement], str] | None = None
 ) -> tuple[Message, ...]:
-    """Return instructions, goal, one line for each past step, and the current screen. `place` writes a position in the
-    dialect's coordinates; `line` writes an element, None for lines without numbers.
+    """Return the messages for a scene: instructions, goal, one line for each past step, and the current screen.
 
-    Past steps inside the image window are shown as a conversation instead: screen, answer, screen, answer.
+    `place` writes a point in the dialect's coordinates; `line` writes an element, None for lines without numbers. Past
+    steps inside the image window are shown as a conversation instead: screen, answer, screen, answer.
     """
     space = scene.screen.space
     first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
@@ -167,7 +175,7 @@ def conversation(
 
 
 def then(past: PastStep) -> tuple[str | ImagePart, ...]:
-    """Return the screen of a past step, as it was shown."""
+    """Return the screen of a past step as message parts, in the same words as it was shown then."""
     text = past.shown or f"The screen at step {past.number}, before it was done:"
     if past.image is None:
         return (text, IMAGE_REMOVED) if past.image_removed else (text,)
@@ -175,13 +183,15 @@ def then(past: PastStep) -> tuple[str | ImagePart, ...]:
 
 
 def now(scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[str | ImagePart, ...]:
-    """Return the current screen: its words, and its picture if there is one."""
+    """Return the current screen as message parts: its text, and its picture if there is one. `line` writes an
+    element.
+    """
     text = now_text(scene, line)
     return (text,) if scene.screen.image is None else (text, scene.screen.image)
 
 
 def user(parts: Iterable[str | ImagePart]) -> Message:
-    """Return a user message without empty parts."""
+    """Return a user message of these parts, without empty ones."""
     return Message("user", tuple(part for part in parts if part))
 
 

@@ -1,4 +1,4 @@
-"""Chooses by a model's name its dialect and the size of its pictures, with one table for each."""
+"""Chooses the dialect for a model and the size of its pictures, by the model's name. There is one table for each."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _BY_MODEL: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ImageBudget:
-    """The largest picture that a model keeps without scaling it down.
+    """The largest picture that a model does not scale down.
 
-    `longest` is a side in pixels, `pixels` an area. Sides are made multiples of `step` for models that write pixel
-    positions and round pictures to their patch size.
+    `longest` is the longer side in pixels, `pixels` the area. Both sides are multiples of `step`, for models that write
+    pixel positions and round pictures to their patch size.
     """
 
     longest: int
@@ -67,8 +67,8 @@ _BUDGETS: tuple[tuple[str, ImageBudget], ...] = (
 
 
 def dialect_for(setting: str, model: str) -> Dialect:
-    """Return the dialect for VLM_DIALECT and a model's name. If only a family is set, the model's name decides the
-    variant.
+    """Return the dialect for the setting VLM_DIALECT and a model's name. If only a family is set, the model's name
+    decides the variant.
 
     Raises ValueError if the setting is not in NAMES.
     """
@@ -83,7 +83,9 @@ def dialect_for(setting: str, model: str) -> Dialect:
 
 
 def image_size_for(model: str, screen: Size) -> Size:
-    """Return the size at which a model keeps a picture of this screen, in either rotation; never larger."""
+    """Return the size in which pictures of this screen are sent to a model, so that it does not scale them down. It is
+    never larger than the screen.
+    """
     plain = _plain(model)
     budget = next((budget for pattern, budget in _BUDGETS if re.search(pattern, plain)), _DEFAULT_BUDGET)
     scale = min(1.0, budget.longest / max(screen.width, screen.height))

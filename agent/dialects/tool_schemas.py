@@ -17,9 +17,9 @@ from agent.prompts import prompt
 from devices.geometry import Size
 
 SAY = "say"
-"""The argument of every tool with which the model tells the person what the step does."""
+"""The argument of every tool in which the model tells the person what the step does."""
 ON = "on"
-"""The argument next to a point with the words that the model reads there."""
+"""The argument next to a point that contains the words which the model reads there."""
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
 _NO_SCREEN = Size(1, 1)
@@ -29,14 +29,16 @@ _ROTATIONS = 8
 
 @lru_cache(maxsize=_ROTATIONS)
 def tool_specs(space: Size, models: tuple[type[Action], ...]) -> tuple[ToolSpec, ...]:
-    """Return one tool for each of these actions, for points on a picture of this size. Raises KeyError if neither the
-    prompts nor the action describe something.
+    """Return one tool for each of these actions. `space` is the size of the picture in which points are given. Raises
+    KeyError if neither the prompts nor the action describe something.
     """
     return tuple(_tool(model, space, _descriptions()) for model in models)
 
 
 def plain_tool_spec(model: type[Action]) -> ToolSpec:
-    """Return the tool for an action without screen targets, for a model that does not report its steps to a person."""
+    """Return the tool for an action without targets on a screen, for a model that does not report its steps to a
+    person.
+    """
     spec = _tool(model, _NO_SCREEN, {SAY: ""})
     del spec.parameters["properties"][SAY]
     return spec
@@ -87,7 +89,9 @@ def _axes(prefix: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
 
 
 def plain_field(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return a field's schema without references, titles and null."""
+    """Return a field's JSON schema without references, titles and null. `definitions` are the `$defs` of the whole
+    schema.
+    """
     if "$ref" in field:
         field = definitions[field["$ref"].rsplit("/", 1)[-1]]
     if "anyOf" in field:

@@ -1,7 +1,8 @@
-"""The default dialect: native tool calls in pixels of the sent image; printed calls are parsed too.
+"""The default dialect: native tool calls with coordinates in pixels of the sent image. Calls printed as text are parsed
+too.
 
 For model families trained on it, variants ask for printed calls of the function `mobile_use`. Both forms are always
-accepted: a call to `mobile_use` is in thousandths, a call to one of our tools in pixels.
+accepted: coordinates of `mobile_use` are in thousandths, those of other tools in pixels.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ _OWN_PLACES = frozenset({"element", "x", "y", "target", "start_x", "start", "sec
 _WORDS = frozenset({"direction", "what"})
 """Arguments that are one of a few words, in any case."""
 Models = Mapping[str, type[act.Action]]
-"""The callable actions, by name."""
+"""The actions that can be called, by name."""
 _LINE_LABELS = ("Action:", "Summary:")
 
 
 class ToolsDialect:
-    """Native tool calls or, with a family, printed calls to `mobile_use`."""
+    """The dialect of native tool calls or, with a `family`, of printed calls to the function `mobile_use`."""
 
     def __init__(
         self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, family: mobile_use.Family | None = None
@@ -62,20 +63,22 @@ class ToolsDialect:
 
     @property
     def image_window(self) -> int:
-        """One, the current screen, unless the family is trained on more."""
+        """How many screenshots the model is shown: one, the current screen, unless the family is trained on more."""
         return self._family.image_window if self._family else 1
 
     @property
     def lightens_past(self) -> bool:
-        """False: past pictures stay the same, because a prompt that only grows can stay in a cache."""
+        """Whether pictures of past steps are compressed more: never, because a prompt that only grows can stay in a
+        cache.
+        """
         return False
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """Implements `Dialect.offering`."""
+        """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
         return type(self)(models, family=self._family)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Return the instructions and tools (none if calls are printed), and one message up to the current screen."""
+        """Return the messages for this scene, and the tools (none if calls are printed)."""
         space, rules = scene.screen.space, prompt("dialects/rules")
         if self._family:
             further = further_lines(self._offered, self._family.told)
@@ -93,7 +96,9 @@ class ToolsDialect:
         return messages, tool_specs(space, tuple(self._models.values()))
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
+        expected form.
+        """
         try:
             thinking, text = split_thinking(reply.text, unopened=True)
             printed = self._first_of_mobile_use(_calls(reply, text, self._models))

@@ -1,7 +1,7 @@
-"""Separates a model's own turn in an answer from imagined turns, and real calls from quoted ones.
+"""Separates a model's own turn in an answer from turns that it imagined, and real calls from quoted ones.
 
 Models that are not stopped in time continue on their own: they imagine what the phone or the person says and answer
-that. Nothing after the first imagined turn concerns a screen that was seen.
+that. Nothing after the first imagined turn refers to a screen that was really seen.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ WENT_ON = (
 
 
 def turn_end(text: str, at: int, *, acted: bool) -> int:
-    """Return where the model's own turn ends, searching from `at`; the end of the text if nothing was imagined.
+    """Return the offset at which the model's own turn ends, searching from `at`; the end of the text if nothing was
+    imagined.
 
-    `acted` means that a call came before. Only then do an observation, a second thought, or a bare role mark another
+    `acted` means that a call came before. Only then does an observation, a second thought, or a bare role mark another
     turn.
     """
     found = (_AFTER if acted else _BEFORE).search(text, at)
@@ -54,30 +55,32 @@ def turn_end(text: str, at: int, *, acted: bool) -> int:
 
 
 def went_on(text: str, end: int) -> tuple[str, ...]:
-    """Return what the model is told if text follows the end of its turn."""
+    """Return the notice for the model if words follow the end of its turn (the offset `end`); otherwise an
+    empty tuple.
+    """
     return (WENT_ON,) if has_words(text[end:]) else ()
 
 
 def imagined_first() -> BadReply:
-    """Return the error for an answer that imagines another turn before it acts."""
+    """Return the error for an answer that imagines another turn before its first action."""
     return BadReply("Before any action your answer goes on with an imagined turn. Nothing after that was read or done.")
 
 
 def has_words(text: str) -> bool:
-    """Whether there is more than punctuation, tags, fences and list numbers."""
+    """Whether the text contains more than punctuation, tags, fences and list numbers."""
     return any(sign.isalnum() for sign in _NO_WORDS.sub(" ", text))
 
 
 def joins(between: str) -> bool:
-    """Whether the text between two calls only joins them: spaces, tags, fences and list marks."""
+    """Whether the text between two calls has no words: only spaces, tags, fences and list marks."""
     return not _NO_WORDS.sub("", between).strip(" \t\r\n,;[]*->")
 
 
 def line_before(text: str, start: int, since: int = 0) -> str:
-    """Return the text before `start` on its line, from `since` on."""
+    """Return the text before the offset `start` on its line, but nothing before the offset `since`."""
     return text[max(since, text.rfind("\n", 0, start) + 1) : start]
 
 
 def is_quoted(before: str) -> bool:
-    """Whether a call is only quoted, because words and then a quotation mark precede it on its line."""
+    """Whether a call is only quoted, because words and then a quotation mark precede it on its line (`before`)."""
     return before.endswith(tuple(_QUOTES)) and not before.endswith("```") and has_words(before)

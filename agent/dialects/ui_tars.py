@@ -1,7 +1,7 @@
 """The dialect of the UI-TARS family: `Thought: … Action: click(point='<point>x y</point>')`.
 
-It also parses its actions as function calls (native, in markup or as JSON) and `<answer>…</answer>` as the end, which
-later models of the family print (bytedance/UI-TARS-desktop 239b654, multimodal/gui-agent/action-parser).
+Actions are also accepted as function calls (native, in markup or as JSON), and `<answer>…</answer>` as the end, because
+later models of the family print these (bytedance/UI-TARS-desktop 239b654, multimodal/gui-agent/action-parser).
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ KNOWN = _BARE | frozenset(
         *("note", "call_user", "take_over", "enter_secret", "finished"),
     }
 )
-"""The known actions in lower case; any case is accepted."""
+"""The dialect's action names in lower case; any case is accepted."""
 
 MAX_CALLS = 32
-"""The maximum number of calls; no real answer has as many."""
+"""The maximum number of calls in an answer; no real one has as many."""
 
 _NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*[(（]"
 _LEAD = r"(?:```\w*\s|[ \t\r\n`*>-]|</?[a-z_]+>|[0-9]{1,2}[.)])*+"
@@ -77,8 +77,9 @@ _ANSWER = re.compile(r"\s*<answer>(.*?)</answer>\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ReplyParts:
-    """A parsed answer; `calls` is never empty. `told` is what was ignored, in words for the model. `alone` is false if
-    words follow the calls.
+    """A parsed answer; there is at least one call.
+
+    `told` are notices for the model about ignored parts. `alone` is false if words follow the calls.
     """
 
     calls: tuple[Call, ...]
@@ -97,9 +98,9 @@ class _Block:
 
 
 def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
-    """Parse an answer; `known` are names that are always calls, wherever they appear.
+    """Parse an answer. `known` are names that are always calls, wherever they appear.
 
-    Raises BadReply if there is no call, or none that can be read or is meant.
+    Raises BadReply if no call can be found or read, or if it is only mentioned.
     """
     thinking, rest = split_thinking(text)
     limit = turn_end(rest, 0, acted=False)
@@ -237,7 +238,9 @@ _FORMS = Forms(
 
 
 class UiTarsDialect:
-    """One of the two UI-TARS dialects: with `pixels` for version 1.5, otherwise with thousandths."""
+    """One of the two UI-TARS dialects. With `pixels`, for version 1.5, coordinates are in pixels, otherwise in
+    thousandths.
+    """
 
     def __init__(self, *, pixels: bool, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
         self._pixels = pixels
@@ -251,12 +254,13 @@ class UiTarsDialect:
 
     @property
     def image_window(self) -> int:
-        """Five screenshots, because the models are trained on such conversations."""
+        """How many screenshots the model is shown: five, because the models are trained on such conversations."""
         return _IMAGE_WINDOW
 
     @property
     def lightens_past(self) -> bool:
-        """True, because five pictures per step are much to send, and for earlier ones only what happened matters.
+        """Whether pictures of past steps are compressed more: yes, because five pictures per step are much to send, and
+        in earlier ones only what happened matters.
 
         Measured over 16 steps with a window of 5: 196 kB per step instead of 327. An endpoint with a prompt cache must
         read one more picture per step: of 178 thousand tokens, 78 instead of 105 come from its cache.
@@ -264,12 +268,12 @@ class UiTarsDialect:
         return True
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """Implements `Dialect.offering`."""
+        """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
         return type(self)(pixels=self._pixels, models=models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Return a conversation in which each past step of the same model is a screenshot (or a note that it was
-        removed) and its reply.
+        """Return the messages for this scene, and no tools. Each past step of the same model is shown as a screenshot
+        (or a note that it was removed) and its reply.
         """
         space, own = scene.screen.space, retold(scene)
         place = self._grid(space).written
@@ -283,7 +287,9 @@ class UiTarsDialect:
         return (*messages, user([*parts, *now(scene, unnumbered(place))])), ()
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
-        """Return the actions of a reply. Raises BadReply with the reason and the expected form."""
+        """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
+        expected form.
+        """
         try:
             parts = _native(reply) if reply.tool_calls else read_reply(reply.text, self._known)
             actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]

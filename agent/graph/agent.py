@@ -1,4 +1,4 @@
-"""GraphAgent implements the Agent interface with LangGraph, one thread of the main graph for each task."""
+"""The agent: implements the Agent interface with LangGraph, with one thread of the main graph per task."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from agent.skills.library import Skills
 logger = logging.getLogger(__name__)
 
 MAX_ROUNDS = 200
-"""Additional graph steps per task beyond its limits, for notes that arrive while the end is being decided."""
+"""Graph steps that a task may take beyond those that its limits imply, for notes that arrive while the task is ending.
+"""
 
 
 class GraphAgent:
-    """Implements `agent.ports.agent.Agent` with the main graph and a runner.
+    """Implements `agent.ports.agent.Agent` with the main graph and a runner, which executes the work on a phone.
 
-    A task keeps the configuration from when it begins or is continued after a restart. `knowledge` is searched before
-    planning (None: no search). `allowance` is a quota beyond each task's limits. `members` do work without a phone
-    (None: no team). `memory` has remembered facts, `skills` are instructions that can be followed, and `local_times`
-    provides the date and time for requests.
+    A task keeps the configuration with which it began or was continued after a restart. The optional services:
+    `knowledge` is searched before planning, `allowance` is a quota beyond each task's limits, `members` are team
+    members that work without a phone, `memory` stores facts about people, `skills` are instructions to follow, and
+    `local_times` provides the date and time for requests.
     """
 
     def __init__(
@@ -76,34 +77,36 @@ class GraphAgent:
         self._sessions: dict[str, Session] = {}
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:
-        """Implements `Agent.work`."""
+        """Begin or continue a task, and yield its events. Implements `Agent.work`."""
         return stream_events(partial(self._work, order))
 
     async def answer(self, task: str, answer: Answer) -> None:
-        """Implements `Agent.answer`."""
+        """Deliver the answer to the open question of this task. Implements `Agent.answer`."""
         session = self._session(task)
-        # Both get the answer, members and the run; the one that did not ask ignores it.
+        # The members and the run both get the answer; the one that did not ask ignores it.
         session.answers.give(answer)
         await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:
-        """Implements `Agent.steer`. Both the planner and the run on the phone read the note."""
+        """Leave a note for this task, which both the planner and the run on the phone read. Implements
+        `Agent.steer`.
+        """
         await self._session(task).signal(Steer(note=note))
 
     async def pause(self, task: str) -> None:
-        """Implements `Agent.pause`. Raises TimeoutError if the work does not stop in time."""
+        """Pause this task. Raises TimeoutError if the work does not stop in time. Implements `Agent.pause`."""
         await self._session(task).signal(Pause())
 
     async def resume(self, task: str, note: str = "") -> None:
-        """Implements `Agent.resume`."""
+        """Continue this task after a pause; `note` is for the agent to read first. Implements `Agent.resume`."""
         await self._session(task).signal(Resume(note=note))
 
     async def cancel(self, task: str) -> None:
-        """Implements `Agent.cancel`."""
+        """End this task. Implements `Agent.cancel`."""
         await self._session(task).signal(Cancel())
 
     async def shutdown(self) -> None:
-        """Implements `Agent.shutdown`."""
+        """Stop all tasks at their next safe point, to be continued later. Implements `Agent.shutdown`."""
         for session in self._sessions.values():
             session.control.drain()
         await self._runner.shutdown()
@@ -160,7 +163,7 @@ class GraphAgent:
             local_times=self._local_times,
         )
         if todos := _todos_of(state):
-            # What was told before a crash may be lost, and whoever goes on tells it only when something changes.
+            # Events from before a crash may be lost, and later ones only come when something changes.
             session.todos = todos
             emit(Planned(plan=known["plan"]["text"], todos=todos))
         payload = None if has_begun else known

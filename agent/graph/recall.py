@@ -1,5 +1,6 @@
-"""Recalls remembered facts about a person for prompts. They are read when a prompt is made and never stored in a state,
-so that a forgotten fact is in no checkpoint.
+"""Fetches remembered facts about a person for prompts.
+
+They are read whenever a prompt is made and never stored in a state, so that a forgotten fact is in no checkpoint.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from agent.prompts import unmarked
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 5.0
-"""Seconds that a recall may take; the work then begins without it."""
+"""Seconds that fetching facts may take; after that, the work begins without them."""
 
 
 async def recalled(memory: Memory | None, person: str, about: str, *, phone: str = "") -> tuple[str, ...]:
-    """Return the few facts about this person that best match these words. A failing memory only costs its facts."""
+    """Return the few facts about this person that best match the words `about`. Returns none if there is no memory or
+    person, or if the search fails.
+    """
     if memory is None or not person:
         return ()
     try:
@@ -33,7 +36,7 @@ async def recalled(memory: Memory | None, person: str, about: str, *, phone: str
 async def recalled_for(
     memory: Memory | None, person: str, task: str, goals: Iterable[str] = (), *, phone: str = ""
 ) -> tuple[str, ...]:
-    """Return the person's facts that fit a task or any of its goals, which workers on them are told."""
+    """Return the person's facts that match the task or any of its goals, which are what workers on these are told."""
     about = dict.fromkeys((task, *goals))
     told = await asyncio.gather(*(recalled(memory, person, each, phone=phone) for each in about))
     return tuple(dict.fromkeys(fact for facts in told for fact in facts))

@@ -13,14 +13,15 @@ from agent.models.base import Delta
 
 PIECE_LETTERS = 240
 PIECE_SECONDS = 0.5
-"""A piece is emitted when it is this long or this old, whichever comes first."""
+"""A piece is emitted when it has `PIECE_LETTERS` characters or is this many seconds old, whichever comes first."""
 MOST_LETTERS = 4_000
-"""The maximum letters of one piece, also if everything arrives at once."""
+"""The maximum characters of one piece, even if everything arrives at once."""
 
 
 class Thoughts:
-    """Receives a model's deltas and emits Thinking events; `flush` emits what is left. `is_answer` means that their
-    text is the answer to the whole task.
+    """Collects a model's deltas and emits them as Thinking events in larger pieces. Call `flush` at the end.
+
+    `is_answer` means that the text is the answer to the whole task.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Thoughts:
         self._told = clock()
 
     def __call__(self, delta: Delta) -> None:
-        """Accept a piece."""
+        """Accept the next delta, and emit what was collected if it is long or old enough."""
         self._text += delta.text
         self._reasoning += delta.reasoning
         long = len(self._text) + len(self._reasoning) >= PIECE_LETTERS
@@ -56,21 +57,25 @@ class Thoughts:
 
 
 class ProseOnly:
-    """Streams the reasoning and, of the text, only prose, because nobody wants to read JSON as it is written."""
+    """Passes a model's reasoning on to a stream, and its text only if it is prose, because nobody wants to read JSON as
+    it is written.
+    """
 
     def __init__(self, stream: Thoughts) -> None:
         self._stream = stream
         self._data: bool | None = None
 
     def __call__(self, delta: Delta) -> None:
-        """Accept a piece."""
+        """Accept the next delta."""
         if self._data is None and delta.text.strip():
             self._data = delta.text.lstrip()[0] in "{[`<"
         self._stream(Delta(reasoning=delta.reasoning) if self._data else delta)
 
 
 class FieldOnly:
-    """Streams the reasoning and, of a JSON answer, the text of one field, once the fields before it `fit`."""
+    """Passes a model's reasoning on to a stream and, of a JSON answer, the text of the field `name`, once `fit` returns
+    true for the fields read so far.
+    """
 
     def __init__(self, stream: Thoughts, name: str, fit: Callable[[Mapping[str, Any]], bool]) -> None:
         self._stream = stream
@@ -80,7 +85,7 @@ class FieldOnly:
         self._told = ""
 
     def __call__(self, delta: Delta) -> None:
-        """Accept a piece."""
+        """Accept the next delta."""
         self._read += delta.text
         try:
             found = from_json(self._read, allow_partial="trailing-strings")

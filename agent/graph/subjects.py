@@ -9,14 +9,14 @@ from agent.models.base import Usage
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The reducer of a subject: the old keys overwritten by the new ones; None empties it. Updates from nodes that run
-    at the same time combine in any order.
+    """The reducer of one branch of a state: `new` overwrites the same keys of `old`, and None empties the branch.
+    Updates from nodes that run at the same time can be applied in any order.
     """
     return {} if new is None else {**old, **new}
 
 
 def joined_subjects(updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Combine several state updates subject by subject; for a key in two of them, the later one wins."""
+    """Combine several state updates branch by branch. For a key in two of them, the later one wins."""
     whole: dict[str, Any] = {}
     for update in updates:
         for subject, new in update.items():
@@ -26,5 +26,5 @@ def joined_subjects(updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def spent(progress: Mapping[str, Any]) -> Usage:
-    """Return the tokens spent so far, from the branch of a state that holds `usage`."""
+    """Return the tokens used so far, from the branch of a state that has the key `usage`."""
     return Usage.of(progress.get("usage", {}))

@@ -1,1 +1,3 @@
-"""Safety rules in code, outside the model: what needs approval, what is refused, and what must stay hidden."""
+"""Safety rules in code, independent of any model: which actions need a person's approval, which are refused, and what
+must stay hidden from models.
+"""

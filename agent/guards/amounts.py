@@ -1,4 +1,4 @@
-"""Recognises amounts of money: a number next to the sign, code or word of a currency."""
+"""Recognises amounts of money in labels: a number next to the sign, code or word of a currency."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORD: Final = r"[^\W\d_]{1,12}(?:\.[^\W\d_]{1,3})*"
 _BEHIND: Final = re.compile(rf"[\s.,\-]{{0,8}}(?:(?P<free>{_FREE})|(?P<word>{_WORD}))")
 _AHEAD: Final = re.compile(rf"(?:(?P<free>{_FREE})|(?<![^\W\d_])(?P<word>{_WORD}))[\s.,\-]{{0,8}}\Z")
 KEPT = 2048
-"""How many labels' results are cached."""
+"""How many results per function are cached, by label."""
 _REACH: Final = 24
 """Characters before a number that are examined: the longest currency word and spaces."""
 
@@ -40,15 +40,15 @@ def has_amount(label: str) -> bool:
 
 
 def amounts_in(label: str) -> tuple[str, ...]:
-    """Return the amounts in a label, in order."""
+    """Return the amounts of money in a label, in order, as written."""
     seen = _seen(label)
     return tuple(seen[start:end].strip() for start, end in _spans(label))
 
 
 @lru_cache(KEPT)
 def is_amount(label: str, *, bare: bool = False) -> bool:
-    """Whether the label is only an amount. With `bare`, a number with two decimals counts too, which is an amount where
-    something is paid.
+    """Whether the label is nothing but an amount of money. With `bare`, a number with two decimals and no currency
+    counts too; use this where something is paid.
     """
     if _NUMBER.search(label) is None:
         return False
@@ -58,7 +58,7 @@ def is_amount(label: str, *, bare: bool = False) -> bool:
 
 
 def without_amounts(label: str) -> str:
-    """Return the label without its amounts."""
+    """Return the label without the amounts of money in it."""
     seen = _seen(label)
     for start, end in reversed(_spans(label)):
         seen = f"{seen[:start]} {seen[end:]}"

@@ -1,9 +1,9 @@
 """Binds an approval to what the person saw: the words of the touched dialog or row, of the window around it, or its
 picture.
 
-Parts that were already changing before the question do not count afterwards, unless the person was shown them or they
-contain numbers. Everything else must match exactly: at worst a question is repeated, but nothing else is done than was
-approved.
+Parts that were already changing on their own before the question are not compared afterwards, unless the person was
+shown them or they contain numbers. Everything else must match exactly. At worst a question is repeated, but nothing is
+done that was not approved.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from devices.phone import Element, Observation
 from devices.resizing import CELL
 
 MAX_TOLD = 8
-"""How many labels of a dialog or row a person is shown: the first, and those next to the control."""
+"""How many labels of a dialog or row a person is shown: the first one, and those next to the control."""
 MAX_TOLD_OF_PAGE = 4
 MAX_LETTERS = 160
 """The maximum length of one label, in letters."""
 MAX_RESTLESS = 20
-"""How many places may change on their own; a window with more of them counts as a different one."""
+"""How many places of a window may change on their own; a window with more of them counts as a different one."""
 DIALOG_TOP = 0.3
-"""A window without words in this top share of the screen is an overlay: pages have their title there."""
+"""A window without words in this top share of the screen counts as a dialog, because pages have their title there."""
 _DIALOG_IDS = {"alertTitle", "parentPanel", "permission_message", "grant_dialog", "permission_allow_button"}
 _STATUS_BAR = 0.04
 _TIME = re.compile(
@@ -53,19 +53,22 @@ _PRESENCE = re.compile(
 """Whole labels in messengers on what the other person is doing; they do not identify a recipient or topic."""
 
 GRID = 64
-"""Cells per side of a picture that is compared with a later one; even one digit of small print changes its cell."""
+"""How many cells per side a picture is reduced to before it is compared; even one digit of small print changes its
+cell.
+"""
 SAME_LEVELS = 3
-"""How much a cell may differ, out of 255: JPEG compression on the fast lane changes it that much."""
+"""How much the grey value (0–255) of a cell may differ; JPEG compression of quick screenshots changes it that much."""
 REACH = 0.2
-"""The share of the screen's height that counts above and below an unlabelled spot."""
+"""The share of the screen's height above and below a spot without an element whose picture is compared."""
 
 
 @dataclass(frozen=True)
 class ApprovalContext:
-    """A control and the window it is in, as a person approves it.
+    """A control and the window it is in, as a person approves them.
 
-    `near` identifies the control: itself and the other words of its dialog or row. `told` are the elements whose words
-    the person is shown with the question.
+    `kind` says what the control belongs to. `window` are the elements of the window. `near` are those that identify the
+    control: itself and the others with words in its dialog or row. `told` are the elements whose words the person is
+    shown with the question.
     """
 
     kind: Literal["dialog", "row", "page"]
@@ -77,26 +80,34 @@ class ApprovalContext:
 
     @property
     def words(self) -> list[str]:
-        """The labels that the person is shown."""
+        """The labels that the person is shown, each once and shortened."""
         lines = dict.fromkeys(shortened(words_of(e), MAX_LETTERS) for e in self.told)
         return [line for line in lines if line]
 
     @property
     def title(self) -> list[str]:
-        """The lasting words at the top of the screen, sorted."""
+        """The words at the top of the screen, sorted, without those that only say what the other person of a
+        conversation is doing.
+        """
         return sorted(words for words in self.top if not _PRESENCE.fullmatch(words))
 
     @property
     def title_word(self) -> str:
-        """The only label at the top, such as the recipient of a message; "" if there are several or none."""
+        """The label at the top of the screen if there is exactly one, such as the recipient of a message;
+        otherwise "".
+        """
         return self.title[0] if len(self.title) == 1 else ""
 
     def own_word(self, restless: list[list[int]]) -> str:
-        """Return a digest of the control with its dialog or row."""
+        """Return a digest of the control and its dialog or row. `restless` are the places that change on their own
+        (`restless_places`); times there are ignored.
+        """
         return digest([_item(e, in_place=_is_restless(e, restless)) for e in self.near])
 
     def window_word(self, restless: list[list[int]]) -> str:
-        """Return a digest of everything that the window says, in order."""
+        """Return a digest of all words and states of the window, in order. Places in `restless`, which change on their
+        own, are left out unless the person was shown them or they contain numbers.
+        """
         return digest([item for e in self.window if (item := self._counted(e, restless)) is not None])
 
     @cached_property
@@ -122,7 +133,9 @@ class ApprovalContext:
 
 
 def approval_context(seen: Observation, target: Element | None, point: Point | None = None) -> ApprovalContext:
-    """Return the context of a control, or of a spot without an element."""
+    """Return the context in which a person approves a touch: of the element `target` or, without one, of the spot
+    `point`.
+    """
     window = _window(seen, target)
     top = frozenset(about_of(seen))
     if target is not None:
@@ -141,7 +154,9 @@ def approval_context(seen: Observation, target: Element | None, point: Point | N
 
 
 def restless_places(before: Observation, now: Observation, target: Element | None) -> list[list[int]]:
-    """Return the places where the window changed between two looks although nothing was done."""
+    """Return the places where the window changed between two observations although nothing was done, each as left, top,
+    right and bottom in pixels. Empty if there are too many.
+    """
     old, new = _window(before, target), _window(now, target)
     then, there = Counter(map(_key, old)), Counter(map(_key, new))
     changed = [e for e in old if _key(e) not in there] + [e for e in new if _key(e) not in then]
@@ -150,8 +165,9 @@ def restless_places(before: Observation, now: Observation, target: Element | Non
 
 
 def words_of(element: Element) -> str:
-    """Return an element's words in a form independent of how the tree was read: only uiautomator2 reports hints
-    separately, and an empty field shows its hint. A password has none.
+    """Return an element's words, in a form that does not depend on how the phone reports elements.
+
+    A password has none, and an empty field has its hint, because only uiautomator2 reports hints separately.
     """
     if element.password:
         return ""
@@ -161,18 +177,20 @@ def words_of(element: Element) -> str:
 
 
 def is_presence(words: str) -> bool:
-    """Whether the label only says what the other person of a conversation is doing: "online", "typing…"."""
+    """Whether the label only says what the other person of a conversation is doing, such as "online" or "typing…"."""
     return _PRESENCE.fullmatch(words) is not None
 
 
 def digest(value: object) -> str:
-    """Return a short hash of plain data that is the same in every process."""
+    """Return a short hash of JSON data that is the same in every process."""
     told = json.dumps(value, ensure_ascii=False)
     return blake2s(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) -> str | None:
-    """Return this part of the screenshot as a short text; None if there is no picture."""
+    """Return the part `where` of the screenshot as a short text, for comparison with `same_picture`; None if there is
+    no picture.
+    """
     if seen.thumbnail is None or where is None:
         return None
     box = where.clipped(seen.size)
@@ -182,13 +200,13 @@ def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) ->
 
 
 def same_picture(one: str, other: str) -> bool:
-    """Whether two results of `picture_of` show the same."""
+    """Whether two results of `picture_of` show the same, apart from compression."""
     pairs = zip(zlib.decompress(b64decode(one)), zlib.decompress(b64decode(other)), strict=True)
     return max(abs(here - there) for here, there in pairs) <= SAME_LEVELS
 
 
 def pictured(seen: Observation, near: ApprovalContext, target: Element | None, point: Point | None) -> Bounds | None:
-    """Return the part of the picture that counts because no words identify the spot; None if words do."""
+    """Return the bounds of the picture that identifies the touched spot if no words do; None if words do."""
     if target is not None and (target.editable or any(words_of(e) for e in near.near if _inside(e, target.bounds))):
         return None
     if target is not None and target.bounds.area <= LARGE_SHARE * seen.size.width * seen.size.height:

@@ -1,8 +1,8 @@
-"""Judges presses about which nothing is known: no name, or no elements at all. They are held where they may pay or
-agree.
+"""Judges presses on controls without any words, or on screens without elements. They need an approval where they may
+pay or agree to something.
 
-Only the app, the place and the elements count here. What was typed, and what the acting model says about the screen,
-release nothing.
+Only the app, the place and the elements count here. Neither typed text nor the acting model's words about the screen
+make a press allowed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _MONEY: Final = re.compile(
 
 
 def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
-    """Whether nothing tells what a touch reaches. For a page without words, its id does not help."""
+    """Whether nothing says what a touch does: there are no words (`said`) and no resource id. For an element as large
+    as a page, the id is ignored.
+    """
     if said:
         return False
     touched = pressed(spot)
@@ -37,15 +39,15 @@ def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
 
 def tells_nothing(spot: TouchTarget) -> bool:
     """Whether the window has no elements with words, like games and custom-drawn apps. Words of Android's own bars and
-    of the keyboard do not belong to the window.
+    of the keyboard do not count.
     """
     said = (e for e in spot.around if e.label or e.hint)
     return all((e.package == SYSTEM_UI != spot.package) or is_of_keyboard(e, spot) for e in said)
 
 
 def is_sensitive(spot: TouchTarget, screens: Screens, lexicon: Lexicon) -> bool:
-    """Whether a press may pay or agree to something here, according to the app, the screen or, if that has no words,
-    the names of the app and its activity.
+    """Whether a press here may pay or agree to something, judging by the app, the words on the screen or, if there are
+    none, the names of the app and its activity.
     """
     if fits(spot.package, screens.packages) or any(_shows_money(e, lexicon) for e in spot.around):
         return True
@@ -53,7 +55,7 @@ def is_sensitive(spot: TouchTarget, screens: Screens, lexicon: Lexicon) -> bool:
 
 
 def slides(spot: TouchTarget) -> bool:
-    """Whether a finger moves more sideways than up or down, as it does on a slider."""
+    """Whether the finger moves more sideways than up or down, as on a slider."""
     start, end = spot.point, spot.end
     return start is not None and end is not None and abs(end.x - start.x) > abs(end.y - start.y)
 

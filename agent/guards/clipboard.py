@@ -1,4 +1,4 @@
-"""Recognises buttons that paste the phone's clipboard, whose content no rule has checked."""
+"""Recognises buttons that paste the phone's clipboard, because no rule has checked its content."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ PASTE: Final = frozenset(
         *("tempel", "tampal", "bandika"),
     }
 )
-"""What Android's languages call it (the framework string `paste`), as whole captions."""
+"""The complete captions of such buttons in Android's languages (the framework string `paste`)."""
 _CAPTIONS: Final = frozenset(each.casefold() for each in PASTE)
 
 
 def pastes_unknown(spot: TouchTarget, said: Iterable[Words]) -> bool:
-    """Whether a touch that may trigger these labels pastes the phone's clipboard."""
+    """Whether a touch pastes the phone's clipboard. `said` are the labels that the touch may trigger."""
     if spot.target is not None and spot.target.editable:
         return False
     # Accents are kept: without them, the Vietnamese word is the name Dan.

@@ -1,6 +1,7 @@
-"""Reads a label as people see it: look-alike characters become one, and invisible characters are dropped.
+"""Reads labels as people see them: look-alike characters are replaced by one of them, and invisible characters are
+removed.
 
-Rules and labels are folded in the same way, so a rule in any script still matches its own words.
+Rules and labels are changed in the same way, so a rule in any script still matches its own words.
 """
 
 from __future__ import annotations
@@ -54,12 +55,14 @@ _LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """A letter, except in scripts that do not separate words: "1分钟" counts minutes."""
 _DIGIT: Final = re.compile(
     rf"[01|](?:(?<={_LETTER}[01|])(?!\d)|(?<!\d[01|])(?={_LETTER}))|I(?<=[a-z]I)(?=[a-z])"
-)  # the sign first: so it is looked for in one go
+)  # the sign comes first, so that one scan finds it
 """A digit that is read as a letter, and a capital I within small letters: C0nfirm, De1ete, DeIete."""
 
 
 def folded(label: str) -> str:
-    """Return the label in one case and one form of each character, with single spaces."""
+    """Return the label in the form in which labels are compared: one case, one form of each look-alike character,
+    single spaces.
+    """
     label = _DIGIT.sub(lambda sign: _AS_LETTER[sign[0]], label)
     if label.isascii():  # most labels, and most of the work
         words = " ".join(label.casefold().split())
@@ -79,8 +82,8 @@ def folded(label: str) -> str:
 
 
 def disguises(label: str) -> tuple[str, ...]:
-    """Return other ways a person may read a label, apart from `folded`: with digits as letters, with letters turned
-    upside down, or split at zero-width spaces.
+    """Return other ways in which a person may read a label, apart from `folded`: with digits as letters, with letters
+    turned upside down, or split at zero-width spaces.
     """
     if label.isascii() and not (any(sign in label for sign in _WRITTEN) and _MIXED.search(label.casefold())):
         return ()
@@ -97,5 +100,5 @@ def disguises(label: str) -> tuple[str, ...]:
 
 
 def turned(label: str) -> str:
-    """Return the label as shown if it contains a right-to-left override."""
+    """Return the label in the order in which it is shown if it contains a right-to-left override."""
     return _TURNED.sub(lambda part: part[1][::-1], label) if "\u202e" in label else label

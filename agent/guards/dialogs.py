@@ -1,4 +1,4 @@
-"""Finds out what a button agrees to, from the dialog that it answers or the page that it ends."""
+"""Finds out what a button agrees to, by reading the dialog that it answers or the page that it ends."""
 
 from __future__ import annotations
 
@@ -28,25 +28,29 @@ _IDS: Final = {
 }
 """Resource ids that Android and its libraries use for the parts of a dialog (AOSP alert_dialog.xml)."""
 PAGE_SHARE = 0.9
-"""A container of more than this share of the screen is its background."""
+"""A container of more than this share of the screen counts as its background."""
 DUST_SHARE = 0.0005
-"""Anything smaller than this share of the screen is invisible and says nothing about a window's edges."""
+"""Anything smaller than this share of the screen is invisible and is ignored when the edges of a window are
+determined.
+"""
 LOW_SHARE, INSET_SHARE, BAR_SHARE = 0.3, 0.03, 0.05
-"""A window lies over a page if it begins below the first share of the screen (a sheet; the list below a large title
-begins at a quarter of a small or rotated screen), or is clear of both sides (second share) and the top (third share).
+"""A window lies over a page if it begins below the first share of the screen's height (a sheet; the list below a large
+title begins at a quarter of a small or rotated screen), or is clear of both sides (second share of the width) and the
+top (third share of the height).
 """
 NEAR_SHARE = 0.35
-"""The share of the screen's height within which text above a button belongs to it."""
+"""The share of the screen's height within which text above a button is taken to be about it."""
 MANY = 200
-"""The number of buttons on a screen above which words count wherever they are."""
+"""On a screen with more buttons than this, words count wherever they are."""
 MAX_CAPTION_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What a button agrees to: the rule, the words that say so, and what kind of words they are.
+    """What a button agrees to.
 
-    `how` is "foreign", with an empty rule, if the dialog's language has no table.
+    `rule` is the policy rule for it, `object` are the words that say so, and `how` is what kind of words they are, such
+    as "question". If the dialog's language has no word table, `how` is "foreign" and `rule` is "".
     """
 
     rule: str
@@ -55,7 +59,9 @@ class Agreement:
 
 
 def is_dialog(spot: TouchTarget) -> bool:
-    """Whether the touched element belongs to a dialog or sheet, by the ids of its parts or its smaller window."""
+    """Whether the touched element belongs to a dialog or sheet. This is recognised by the ids of its parts, or by a
+    window smaller than the screen.
+    """
     if any(e.resource_id and e.resource_id.rsplit("/", 1)[-1] in _IDS for e in spot.around):
         return True
     if spot.size is None:
@@ -75,7 +81,8 @@ def is_dialog(spot: TouchTarget) -> bool:
 
 
 def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Lexicon) -> Agreement | None:
-    """Return what a touch of this button would agree to, None if it answers nothing.
+    """Return what a touch of this button would agree to; None if it answers nothing. `captions` are the button's
+    labels.
 
     In a dialog, every button counts except harmless ones; on a page, only buttons that just say yes.
     """

@@ -1,4 +1,4 @@
-"""Judges what opening an address would start, besides showing a web page."""
+"""Judges by its form what opening an address would start, besides showing a web page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agent.wording import words
 from devices.wording import Words
 
 EFFECTS: Final = ("pay", "sign_in", "send", "call", "download")
-"""The policy's lists of addresses, each with a reason of its own."""
+"""The policy's lists of addresses, by effect; each has its own reason to ask."""
 
 
 def address_reason(url: str, rules: Urls) -> Words | None:
-    """Return why a person is asked before this address is opened; None if its form gives no reason."""
+    """Return why a person must be asked before this address is opened; None if its form gives no reason."""
     try:
         address = read_address(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The facts that a person is shown before approving an action: exactly what would be sent."""
+"""Collects the facts that a person is shown before they approve an action: what exactly would be sent or paid."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ TOP_SHARE = 0.13
 """The top share of a screen, below the status bar, where apps name the person or subject."""
 STATUS_BAR_SHARE = 0.04
 MAX_AMOUNTS = 12
-"""How many amounts a person is shown, from both ends because totals are at the bottom."""
+"""How many amounts a person is shown: the first and the last ones, because totals are at the bottom."""
 MAX_NAMED = 100
-"""How many amounts are shown with the words next to them; a page with more is a price list, or hostile."""
+"""How many amounts are shown together with the words next to them. A page with more is a price list, or made to
+mislead.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What an action would send or pay, according to the screen.
 
-    `fields` are pairs of a field's name ("" if it has none) and its text. `amounts` are all lines that contain money.
-    `about` are the words at the top of the screen, such as the recipient of a message.
+    `about` are the words at the top of the screen, such as the recipient of a message. `fields` are pairs of a field's
+    name ("" if it has none) and its text. `amounts` are all lines that contain money.
     """
 
     about: tuple[str, ...]
@@ -46,7 +48,9 @@ class Facts:
 
 
 def facts_of(seen: Observation) -> Facts:
-    """Return the facts of a screen, without password fields; other secrets must already be covered."""
+    """Return the facts that a screen shows, without password fields. Other secrets must already be covered in
+    `seen`.
+    """
     elements = seen.elements or ()
     return Facts(
         about=about_of(seen),
@@ -56,7 +60,7 @@ def facts_of(seen: Observation) -> Facts:
 
 
 def about_of(seen: Observation) -> tuple[str, ...]:
-    """Return the words at the top of a screen, at most three."""
+    """Return the labels at the top of a screen, at most three, such as the recipient of a message."""
     height = seen.size.height
     top = [
         e
@@ -94,7 +98,9 @@ def _amounts(elements: tuple[Element, ...]) -> list[str]:
 
 
 def pays(label: str) -> bool:
-    """Whether a button with this caption pays or may confirm a payment, so that a bare number near it is money."""
+    """Whether a button with this caption pays or may confirm a payment, so that a number without a currency near it
+    counts as money.
+    """
     rules = shipped()
     pay = rules.approve[RuleName.PAY]
     return (

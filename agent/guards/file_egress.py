@@ -1,4 +1,4 @@
-"""Decides whether a task's own words ask for a file; only then may it leave the phone without approval."""
+"""Decides whether a task's own words ask for a file to be sent. Only then may it leave the phone without approval."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def asked_for(path: str, task: str, rules: Files) -> bool:
     """Whether one sentence of the task asks for this file to be sent, by its name or by its kind.
 
     Words next to the kind ("the invoice file", "the photo in Download") must occur in the file's name or folders.
-    `task` is only what the person wrote; words of a model or screen do not count.
+    `task` must only contain what the person wrote, no words of a model or screen. `rules` are the policy's words.
     """
     return any(_asks(sentence, PurePosixPath(path), rules) for sentence in _SENTENCE_END.split(task))
 

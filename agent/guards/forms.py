@@ -1,4 +1,4 @@
-"""Judges the grammatical form of a label, whatever its words: an action, a thing, a count, or something already done.
+"""Judges the grammatical form of a label: whether it names an action, a thing, a count, or something already done.
 
 "Delete account" does something; "Deleted", "12 updates" and "Post office opening hours" are titles of what they open.
 """
@@ -26,8 +26,11 @@ _DONE: Final = frozenset({RuleName.SEND, RuleName.DELETE, RuleName.INSTALL, Rule
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One word of a rule in a label: the normalised label (`text`), where the word begins and ends in it, and its table
-    entry. `stem` means that the word continues to the end of a longer one. `language` is "" for the policy's words.
+    """An occurrence of a rule's word in a label.
+
+    `rule` is the rule and `word` the word. `text` is the label in its compared form, in which the word is at `start` to
+    `end`. `stem` means that the found word continues beyond `word`. `language` is that of the word table, "" for the
+    policy's own words.
     """
 
     rule: str
@@ -93,7 +96,7 @@ def _mentioned(name: str, part: str = "") -> _Mentioned:
 
 
 def tells_of(hit: Hit) -> bool:
-    """Whether a label only reports what the word names: it is done, happened some time ago, or is counted."""
+    """Whether the label only reports what the word names: that it is done, happened some time ago, or is counted."""
     if hit.rule not in _DONE:
         return False
     text = hit.text
@@ -110,8 +113,8 @@ def tells_of(hit: Hit) -> bool:
 
 
 def begins(hit: Hit) -> bool:
-    """Whether the word is the verb of its label: it is the whole label, or is where its language puts verbs; words that
-    are often nouns need an object.
+    """Whether the word is the verb of its label: it is the whole label, or is where its language puts verbs. Words that
+    are often nouns only count with an object.
     """
     if hit.text.startswith(tuple(_words("opening"))):
         return False
@@ -125,7 +128,7 @@ def begins(hit: Hit) -> bool:
 
 
 def does(hit: Hit) -> bool:
-    """Whether the title of a row is an action by this word: a verb rather than a noun."""
+    """Whether a row's title with this word names an action: the word is a verb there, not a noun."""
     doubtful = hit.word in _words("things") or hit.word in _words("resets")
     return begins(hit) and (not doubtful or _has_object(hit.text[hit.end :].strip()))
 
@@ -136,30 +139,30 @@ def _has_object(rest: str) -> bool:
 
 
 def moves_money(label: str) -> bool:
-    """Whether a label says that an amount is being transferred ("Sending €20.00 to Bob")."""
+    """Whether a label says that an amount is being transferred, such as "Sending €20.00 to Bob"."""
     return has_amount(label) and _mentioned("moves").stand_in(label)
 
 
 def switched(label: str) -> str:
-    """Return the rule for a switch with this label; "" if it only changes a preference."""
+    """Return the rule for what a switch with this label turns on or off; "" if it only changes a preference."""
     return next((rule for rule in _table()["switches"] if _mentioned("switches", rule).stand_in(label)), "")
 
 
 def answers(label: str) -> bool:
-    """Whether it is the caption of a button that answers a call."""
+    """Whether this is the caption of a button that answers a call."""
     return plain(label) in _words("answers")
 
 
 def goes_on(label: str) -> bool:
-    """Whether a caption only continues with what a page offers, so that its effect is unknown."""
+    """Whether a caption only says to continue, so that the effect depends on the page ("Continue")."""
     return plain(label) in _words("goes_on")
 
 
 def is_noticed(label: str) -> bool:
-    """Whether a caption only says that something was read ("Got it")."""
+    """Whether a caption only confirms that something was read ("Got it")."""
     return plain(label) in _words("noticed")
 
 
 def waits(label: str) -> bool:
-    """Whether it is Android's caption for waiting for an app that does not respond ("Wait")."""
+    """Whether this is Android's caption for waiting for an app that does not respond ("Wait")."""
     return plain(label) in _words("waits")

@@ -1,4 +1,4 @@
-"""The gate's verdict on an action, and what the rules know about that action."""
+"""The result of judging an action by the rules."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Final, Literal
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The verdict on an action: it is allowed, needs a person's approval, is refused, or a person must type it instead.
+    """The result of judging an action by the rules.
 
-    `standing` is what the rules know about the action. `held` names the `consequence` (a rule of the policy), the
-    `object` in the window's own words, and `how` it was recognised. `harmless` has no consequence. `unknown` is
-    recognised by no rule; `sensitive` then says whether it may pay or agree to something there. Without a model, the
-    rules hold whatever is unknown and sensitive.
+    `verdict`: the action is allowed, needs a person's approval, is refused, or a person must type the text instead
+    ("secret"). `reason` says why, for people.
+
+    `standing` is what the rules know about the action. A "held" one has a consequence: `consequence` names the policy
+    rule, `object` is what it is about in the window's own words, and `how` says how it was recognised. A "harmless" one
+    has no consequence. An "unknown" one is covered by no rule; `sensitive` then says whether it may pay or agree to
+    something there. Without a model to judge it, such a one needs an approval.
     """
 
     verdict: Literal["allow", "approve", "refuse", "secret"]
@@ -26,10 +29,10 @@ class Gate:
 
 
 ALLOWED: Final = Gate("allow", standing="unknown")
-"""The verdict on an action that no rule knows, in a place where nothing is paid or agreed to."""
+"""The result for an action that no rule covers, in a place where nothing is paid or agreed to."""
 SLID: Final = Gate("allow", standing="unknown", how="slide")
-"""Like ALLOWED, for a control labelled "slide to …": it counts as a press, however it is moved."""
+"""Like ALLOWED, for a control labelled "slide to …". It counts as a press, whatever movement is made."""
 HARMLESS: Final = Gate("allow", standing="harmless")
-"""The verdict on an action known to have no consequence: a field, a button that only closes or shows something, or
-scrolling a page.
+"""The result for an action that is known to have no consequence: touching a field or a button that only closes or shows
+something, or scrolling a page.
 """

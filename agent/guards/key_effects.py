@@ -1,4 +1,6 @@
-"""Determines what an action presses, whatever it is called: by a finger that stays on a button, or by keys."""
+"""Determines which button an action presses, whatever the action is called: by a finger that stays on the button, or by
+keys.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,17 @@ from devices.inputs import Key, keys_in
 from devices.phone import Element
 
 SLOP = 32
-"""How many pixels a finger may leave a button and still press it: Android's touch slop of 8 dp
+"""How many pixels a finger may leave a button and still press it. It is Android's touch slop of 8 dp
 (`ViewConfiguration.TOUCH_SLOP`) at 640 dpi, the maximum of phones.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of an action that press the focused element.
+    """The keys in an action that press the focused element.
 
-    `space` presses a button but is a character in a field. `moved` means that a tab comes before them, so that the
-    focused element is unknown.
+    `enter` and `space` say whether the action has these keys; a space is a mere character in a field. `moved` means
+    that a tab comes before them, so that it is unknown which element has the focus.
     """
 
     enter: bool = False
@@ -30,7 +32,7 @@ class Keys:
 
 
 def keys_of(action: act.Action) -> Keys:
-    """Return the keys that an action includes."""
+    """Return the keys that an action presses, such as those in the text that it types."""
     match action:
         case act.PressKey(key=Key.ENTER) | act.EnterSecret(submit=True):
             return Keys(enter=True)
@@ -45,15 +47,16 @@ def keys_of(action: act.Action) -> Keys:
 
 
 def stays(spot: TouchTarget) -> bool:
-    """Whether the finger hardly moves, which Android treats as a touch."""
+    """Whether the finger moves so little that Android treats it as a touch."""
     start, end = spot.point, spot.end
     return start is not None and end is not None and max(abs(start.x - end.x), abs(start.y - end.y)) <= SLOP
 
 
 def stays_on_button(spot: TouchTarget) -> bool:
-    """Whether the finger lands on and leaves from the same button, which presses it however it moved.
+    """Whether the finger lands on and leaves from the same button, which presses it however the finger moved in
+    between.
 
-    Only a list around the button may take over such a touch, and that cannot be known here.
+    A list around the button might take over such a movement; that cannot be known here.
     """
     start, end = spot.point, spot.end
     if start is None or end is None:
@@ -63,7 +66,7 @@ def stays_on_button(spot: TouchTarget) -> bool:
 
 
 def focused_button(spot: TouchTarget) -> Element | None:
-    """Return the focused button, which keys press; None if a field or a whole page has the focus."""
+    """Return the focused button, which keys press; None if nothing, a field or a whole page has the focus."""
     focused = [e for e in spot.around if e.focused and _is_small(e, spot)]
     if any(e.editable for e in focused):
         return None

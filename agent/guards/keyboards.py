@@ -1,4 +1,4 @@
-"""Recognises touches on the on-screen keyboard, and which of them press Enter, whatever the key is called."""
+"""Recognises touches on the on-screen keyboard, and which of them press Enter, whatever that key is called."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _ENTER_IDS: Final = {"enter", "return", "search", "send", "go", "done", "extract
 wide windows.
 """
 LARGEST_SHARE: Final = 0.65
-"""The share of the screen above which a keyboard's window extends behind the app, so only its keys count."""
+"""If a keyboard's window is larger than this share of the screen, it extends behind the app, and only its
+keys count.
+"""
 RIGHT_SHARE, LOW_SHARE = 0.78, 0.7
-"""The shares of a keyboard's width and height to the right of and below which the Enter key is."""
+"""The Enter key is to the right of the first share of a keyboard's width and below the second share of its height."""
 USUAL_TOP: Final = 0.6
 """Where keyboards begin if their window is not reported, as a share of the screen's height."""
 BAR_SHARE: Final = 0.06
@@ -39,9 +41,10 @@ def is_of_keyboard(element: Element, spot: TouchTarget) -> bool:
 
 
 def presses_enter(spot: TouchTarget) -> bool:
-    """Whether a touch reaches the Enter key, by its id or by its place, which is the same in all languages.
+    """Whether the finger touches the Enter key. It is recognised by its id or its place, which is the same in all
+    languages.
 
-    If a keyboard is shown but its window is not reported, the usual place counts.
+    If a keyboard is shown but its window is not reported, the usual place is assumed.
     """
     finger, box = _finger(spot), _window(spot)
     if finger is None:
@@ -59,13 +62,15 @@ def presses_enter(spot: TouchTarget) -> bool:
 
 
 def bottom_of_page(spot: TouchTarget, height: int) -> int:
-    """Return where the app ends above a keyboard; the screen's `height` if no keyboard is reported."""
+    """Return the y coordinate at which the app ends above a keyboard; the screen's `height` if no keyboard is
+    reported.
+    """
     box = _window(spot)
     return height if box is None else box.top
 
 
 def key_of(spot: TouchTarget) -> Element | None:
-    """Return the key under the finger, or None."""
+    """Return the keyboard's key under the finger, or None."""
     finger = _finger(spot)
     if finger is None:
         return None

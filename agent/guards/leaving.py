@@ -1,4 +1,6 @@
-"""Checks whether a text that leaves the phone carries private words: of other apps, the notes or the conversation."""
+"""Checks whether a text that leaves the phone contains private words: of apps, notes, remembered facts, documents or
+the person.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,18 @@ from devices.phone import Element
 from devices.wording import Words
 
 MANY_WORDS: Final = 3
-"""How many words of one app are too many for chance if no two are adjacent in both texts."""
+"""How many words of one app in a text are too many to be chance, even if no two are adjacent in both."""
 SENTENCE: Final = 6
-"""How many consecutive words of the person count as a copied sentence; also for browsers, whose words are public."""
+"""How many consecutive words of the person count as a copied sentence. This also applies to browsers, whose own words
+are public.
+"""
 CODED: Final = 24
-"""Characters of an unreadable value that appeared nowhere before."""
+"""The minimum number of characters of an unreadable value that counts as suspicious, if it appeared nowhere before."""
 MAX_NAMED: Final = 6
-"""How many of the words a person is shown."""
+"""How many of the private words a person is shown."""
 MAX_TEXT, OVERLAP, DEPTH, PIECES = 4000, 200, 3, 512
-"""How many letters of a text are read at a time, how many overlap with the next piece, and how deeply and into how many
-pieces it is decoded.
+"""How many letters of a text are read at a time, how many overlap with the next piece, how often it is decoded, and
+into how many pieces at most.
 """
 BROWSERS: Final = (
     "*browser*", "*chrome*", "org.mozilla.*", "com.microsoft.emmx", "com.opera.*", "*duckduckgo*", "com.brave.*",
@@ -60,10 +64,11 @@ _PLACE_TYPED: Final = re.compile(r"[^\s/\\?#:]+(?::\d+(?:[/\\?#]\S*)?|[/\\])")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the words of a task come from: what each app showed, what the person said, notes, remembered facts, and
-    passages of the operator's documents.
+    """The texts from which the words of a run may come.
 
-    `handed_out` are texts that a person approved to leave in this run, each with the app that received it.
+    `seen` is what each app showed and `said` what the person wrote. `notes`, `memory` (remembered facts) and
+    `documents` (passages of the operator's documents) are texts. `handed_out` are pairs of an app's package and a text
+    that a person allowed to go there in this run.
     """
 
     seen: Seen = field(default_factory=dict)
@@ -74,14 +79,17 @@ class Sources:
     handed_out: tuple[tuple[str, str], ...] = ()
 
     def allowed_in(self, package: str) -> tuple[str, ...]:
-        """Return what the person said or approved to go into this app."""
+        """Return the texts whose words may go into this app: what the person wrote, and what they allowed to
+        go there.
+        """
         return (*self.said, *(text for app, text in self.handed_out if app == package))
 
 
 def address_carries(url: str, sources: Sources) -> Words | None:
-    """Return why a person is asked before this address is opened; None if it carries nothing private.
+    """Return why a person must be asked before this address is opened; None if it contains nothing private.
 
-    An address that the person gave is theirs, and one that an app showed as a whole carries nothing of that app.
+    An address that the person gave may always be opened. One that an app showed as a whole contains nothing private of
+    that app.
     """
     url = url.strip()
     if _addresses(url) & numbers_of((*sources.said, *(text for _, text in sources.handed_out))):
@@ -98,12 +106,15 @@ def address_carries(url: str, sources: Sources) -> Words | None:
 
 
 def query_carries(query: str, sources: Sources) -> Words | None:
-    """Return why a person is asked before the service searches the web for this; None if it carries nothing private."""
+    """Return why a person must be asked before the service searches the web for this query; None if it contains nothing
+    private.
+    """
     return _carried(_decoded(query), sources, whole=frozenset(), onto="")
 
 
 def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexicon, *, sends: bool) -> Words | None:
-    """Return why a person is asked before this text is typed; None if it stays on the phone or carries nothing private.
+    """Return why a person must be asked before this text is typed into the field at `spot`; None if it stays on the
+    phone or contains nothing private.
 
     Web pages, browsers and searches transmit text while it is typed; other apps only if the action `sends` it.
     """
@@ -118,7 +129,7 @@ def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexic
 
 
 def is_address(text: str) -> bool:
-    """Whether a browser treats this text as an address."""
+    """Whether a browser treats this text as an address, not as a search."""
     text = text.strip()
     if _WITH_SCHEME.match(text):
         return True
@@ -134,7 +145,7 @@ def is_address(text: str) -> bool:
 
 
 def is_browser(package: str) -> bool:
-    """Whether this app shows web pages."""
+    """Whether the app with this package shows web pages."""
     return fits(package.casefold(), BROWSERS)
 
 

@@ -1,4 +1,4 @@
-"""Looks up what the words of a label mean to the rules, once per label, in all languages that have a table."""
+"""Looks up what a label means to the rules, in all languages that have a word table. Results are cached by label."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from agent.guards.rules import RuleName, Rules
 from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says, spelled_out
 
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
-"""The maximum words, and letters in scripts that join words, of a caption and of a title."""
+"""The maximum length of a caption and of a title: in words, and in letters for scripts that join words."""
 MAX_LABEL = 4000
 MAX_QUESTION, MAX_SENTENCE = 160, 300
-"""The maximum letters of a question in a dialog, and of a sentence; a longer one is text to be read."""
-KEPT = 4096
-"""How many labels' meanings are cached: those of the last dozens of screens."""
-MARKED_UP_TO = 5
-"""Letters of a word up to which its diacritics distinguish it from others."""
-FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
-"""How many words are needed to recognise a language without a table, and the share of known words below which it is
-one.
+"""The maximum letters of a question in a dialog, and of a sentence. A longer one is text to be read, not a question or
+command.
 """
+KEPT = 4096
+"""How many labels' meanings are cached, about those of the last dozens of screens."""
+MARKED_UP_TO = 5
+"""Words of up to this many letters are only recognised with their diacritics, which distinguish them from
+other words.
+"""
+FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
+"""A language counts as one without a table from this many words on, if less than this share of them is known."""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _ASCII_SENTENCES: Final = re.compile(r"\s(?<=[.!?]\s)\s*|\n")
@@ -47,39 +49,46 @@ _FOREIGN_SCRIPT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LabelMeaning:
-    """The meaning of a label, as names of rules, "" for none.
+    """What a label means to the rules. Where the type is a string or set, it names rules; "" or an empty set means
+    none.
 
-    `exact`: the label is exactly a rule's word. `button`: as a button's caption. `asks`, `states`, `orders`: as a
-    question, a statement or a dialog's title. `mentions`: a word anywhere in it.
+    `exact`: the label is exactly a rule's word. `button`: its rule as a button's caption. `asks`, `states`, `orders`:
+    its rule as a question, a statement or a dialog's title. `mentions`: the rules with a word anywhere in it.
+    `confirm`: it just says yes. `slide`, `search`, `message`: it belongs to a sliding control, a search field or a
+    message field.
     """
 
     exact: str = ""
     own: str = ""
-    """As a button's caption by the policy's words alone; words of the tables count anywhere in it."""
+    """The rule as a button's caption by the policy's words alone. Words of the tables count anywhere in a caption."""
     button: str = ""
     row: frozenset[str] = frozenset()
-    """As the title of a list row, which opens what it names unless its form is that of an action."""
+    """The rules as the title of a list row. A row opens what it names, unless its form is that of an action."""
     verb: frozenset[str] = frozenset()
-    """As a caption with a known verb, not just a word that is part of a noun."""
+    """The rules as a caption with a known verb, not just a word that is part of a noun."""
     asks: str = ""
     states: str = ""
     orders: str = ""
     mentions: frozenset[str] = frozenset()
     confirm: bool = False
     harmless: bool = False
-    """The label only closes its dialog or page; `opens`: it shows or arranges something."""
+    """Whether the label only closes its dialog or page. `opens` says whether it only shows or arranges something."""
     opens: bool = False
     joined: bool = False
-    """Its script joins words and has a table; otherwise it has `words`, of which `known` are in tables."""
+    """Whether its script joins words and has a table. For other scripts, `words` counts its words, and `known` those
+    that are in tables.
+    """
     words: int = 0
     known: int = 0
     slide: bool = False
     search: bool = False
     message: bool = False
     secret: bool = False
-    """It names a password, PIN, identity code or a wallet's recovery words."""
+    """Whether it names a password, PIN, identity code or a wallet's recovery words."""
     money: bool = False
-    """It is a word of screens where an unlabelled spot needs approval; `money_button`: as a button's caption."""
+    """Whether it belongs to screens on which a touch of a spot without words needs approval. `money_button` says so for
+    a button's caption.
+    """
     money_button: bool = False
 
 
@@ -108,7 +117,7 @@ _NOTHING: Final = LabelMeaning()
 
 @cache
 def tables() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Load the language tables that ship with the program."""
+    """Load the word tables that ship with the program, by language and kind of word."""
     text = resources.files("agent.guards").joinpath("languages.toml").read_text(encoding="utf-8")
     return {
         language: {
@@ -123,15 +132,15 @@ _OTHER_CODES: Final = {"no": "nb", "nn": "nb", "in": "id", "iw": "he", "tl": "fi
 
 
 def has_table(locale: str) -> bool:
-    """Whether the language of a locale such as "sr-Latn-RS" has a table; the policy also has words in English and
-    Chinese.
+    """Whether there is a word table for the language of a locale such as "sr-Latn-RS". For English and Chinese, the
+    policy has words of its own.
     """
     language = re.split(r"[-_]", locale.strip(), maxsplit=1)[0].casefold()
     return _OTHER_CODES.get(language, language) in tables()
 
 
 class Lexicon:
-    """The words of one policy and of all tables, found in one pass over a label."""
+    """The words of one policy and of all language tables. `read` finds them all in one pass over a label."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -354,7 +363,7 @@ class Lexicon:
             yield from (hit.rule for hit in self._captions(found, text, tokens, MAX_TITLE))
 
     def is_foreign(self, labels: Iterable[str]) -> bool:
-        """Whether these labels together are in a language without a table."""
+        """Whether these labels together are in a language without a word table."""
         total = known = 0
         for label in labels:
             if not label.isascii() and _FOREIGN_SCRIPT.search(label):

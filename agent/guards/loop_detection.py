@@ -1,4 +1,6 @@
-"""Detects that a run makes no progress: the same action on the same screen, or a few screens in a circle."""
+"""Detects that a run makes no progress: it repeats the same action on the same screen, or goes through a few screens in
+a circle.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """How stuck a run is, which decides what is done about it."""
+    """How stuck a run is. Each level stands for what is done about it."""
 
     MOVING = 0
     TOLD = 1
@@ -22,7 +24,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step as the loop guard sees it: the screen before, the action, and the screen after."""
+    """One step, as the loop guard compares it: digests of the screen before, the action, and the screen after."""
 
     before: str
     action: str
@@ -30,16 +32,16 @@ class Move:
 
 
 WAITING = "wait"
-"""The action of a step that only waited."""
+"""The `Move.action` of a step that only waited."""
 PATIENT_WAITS = 3
-"""How many waits in a row are not a loop; the next one counts as the second of another action."""
+"""How many waits in a row are not a loop. The next one counts like the second try of another action."""
 WINDOW = 16
 CYCLE_LENGTHS = (2, 3)
 CYCLE_REPEATS = 2
 
 
 def level(moves: list[Move]) -> Level:
-    """Return how stuck the last moves are.
+    """Return how stuck a run is, judging by its last moves.
 
     Typing into different fields or scrolling a moving list never counts, because the action or the screen differs.
     """

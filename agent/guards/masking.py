@@ -1,10 +1,11 @@
-"""Covers typed secrets and forbidden apps in pictures, element lists, read-back text and effects.
+"""Covers typed secrets and the content of forbidden apps, in pictures, element lists, texts read from the screen and
+effects.
 
-The values are kept in memory only. The run that typed them covers them everywhere; for the phone (see
-agent.guards.typed), they are covered in every later task too. After a restart, a run only knows where it has seen them
-(ids and labels of fields): these places stay covered for the rest of the run, whatever they contain. If a phone draws a
-secret without reporting it among its elements, its place is unknown. The picture of such a screen is left out once no
-elements are reported at all, in that run and in apps that received a secret.
+The values of secrets are kept in memory only. The run that typed them covers them everywhere; on their phone (see
+agent.guards.typed), they are covered in every later task too. After a restart, a run only knows the places where it has
+seen them (ids and labels of fields). These stay covered for the rest of the run, whatever they contain. If a phone
+draws a secret without reporting it among its elements, its place is unknown. The picture of such a screen is left out
+once no elements are reported at all, in that run and in apps that received a secret.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ def _none(_package: str) -> bool:
 
 
 class Mask:
-    """Covers the secrets that a run typed, and those typed into its phone before, wherever they would appear.
+    """Covers secrets wherever they would appear: those that a run typed, and those typed into its phone before.
 
-    Nothing at all is shown of an app whose package is `closed`.
+    If `closed` returns true for the package of an app, nothing at all is shown of it.
     """
 
     def __init__(self, closed: Callable[[str], bool] = _none) -> None:
@@ -73,33 +74,35 @@ class Mask:
         self._readable += [package for package in packages if package not in self._readable]
 
     def covers_words(self, seen: Observation) -> bool:
-        """Whether only rules may read the words of this screen: its app forbids screenshots, and no person has allowed
-        models to read its words.
+        """Whether the words of this screen must be hidden from models. This is so if its app forbids screenshots and no
+        person has allowed models to read its words.
         """
         return seen.secure and seen.package not in self._readable
 
     def to_tell(self, seen: Observation) -> Observation:
-        """Return the observation without words that models may not read."""
+        """Return the observation with all words covered if models may not read them; otherwise unchanged."""
         return without_words(seen) if self.covers_words(seen) else seen
 
     def on(self, typed: Typed) -> None:
-        """Use what was typed into the run's phone before, once the run has its phone."""
+        """Set the secrets that were typed into the run's phone before. Call this once the run has its phone."""
         self._typed = typed
 
     def add(self, value: str, package: str = "", *, once: bool = False) -> None:
-        """Cover this value from now on. It is typed in the app `package`; `once` marks a one-time code."""
+        """Cover this value from now on. `package` is the app that it is typed into, and `once` marks a
+        one-time code.
+        """
         self._typed.add(value, package, once=once)
         if (pattern := pattern_of(value)) is not None:
             self._values[value] = pattern
 
     def restore(self, places: Iterable[Place]) -> None:
-        """Cover these places, whatever they contain, because only an earlier process knew their values."""
+        """Cover whatever is in these places, because only an earlier process knew the values there."""
         for place in [list(place) for place in places if list(place) not in self.places]:
             self._restored.append(place)
             self._typed.add_field(place)
 
     def cover_field(self, package: str, field: Element) -> None:
-        """Cover the field that a secret goes into from now on."""
+        """Cover this field from now on, because a secret is typed into it."""
         self._remember([place_of(package, field)])
         self._typed.add_field(place_of(package, field))
 
@@ -107,19 +110,19 @@ class Mask:
         self._places.extend(place for place in places if place not in self._places)
 
     def may_show(self, package: str) -> bool:
-        """Whether any screen of this app may show a secret that its elements do not report."""
+        """Whether a screen of this app may show a secret without reporting it among its elements."""
         return bool(self._values or self._places or self._restored) or self._typed.was_in(package)
 
     def needs_rest(self, package: str) -> bool:
-        """Whether screens of this app may only be sent once they stop moving: otherwise the picture and the elements
-        may differ, so that a cover would not fit.
+        """Whether a picture of this app may only be sent once the screen stops moving. Until then, picture and elements
+        may differ, so that the wrong place would be covered.
         """
         return package in self._forbids or self.may_show(package)
 
     @property
     def covers_nothing(self) -> bool:
-        """Whether nothing needs covering, because no secret was given in the run or is still known from before on its
-        phone; a picture then needs no elements.
+        """Whether there is no secret to cover, neither of this run nor from before on its phone. Pictures can then be
+        sent without knowing the elements.
         """
         return not (self._values or self._places or self._restored) and self._typed.empty
 
@@ -134,7 +137,7 @@ class Mask:
         return [*self._values.values(), *self._typed.patterns(self._package)]
 
     def told(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return plain data with every secret in its texts replaced."""
+        """Return a copy of plain data with every secret in its texts replaced by bullets."""
         covered: dict[str, Any] = {}
         for name, value in data.items():
             if isinstance(value, str):
@@ -148,14 +151,16 @@ class Mask:
         return covered
 
     def sentence(self, text: str) -> str:
-        """Return a text or sentence with secrets replaced; a sentence stays one if only its values contained them."""
+        """Return the text with secrets replaced by bullets. A translatable sentence stays one if only its values
+        contained secrets.
+        """
         if not isinstance(text, Words):
             return self.text(text)
         covered = text.with_texts(self.sentence)
         return covered if self.text(covered) == covered else self.text(covered)
 
     def effects(self, effects: Iterable[Effect]) -> tuple[Effect, ...]:
-        """Return the facts about a step with every secret replaced."""
+        """Return the effects of a step with every secret replaced by bullets."""
         return tuple(with_texts(effect, self._row) for effect in effects)
 
     def _row(self, words: Sequence[str]) -> list[str]:

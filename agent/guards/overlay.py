@@ -1,4 +1,4 @@
-"""Combines an operator's rules with the shipped ones, and lists what they switch off."""
+"""Combines an operator's policy file with the shipped rules, and lists which of these it switches off."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from agent.guards.rules import Rules, shipped
 
 
 def laid_over(own: dict[str, Any]) -> dict[str, Any]:
-    """Return the shipped rules overlaid with an operator's file.
+    """Return the shipped rules with an operator's file laid over them, as plain data.
 
-    Each list named in the file replaces the shipped one; everything else stays as shipped. Apps are identified by name,
-    and kinds of files are one list.
+    Each list in the file replaces the shipped one; everything else stays as shipped. Apps are replaced by name, and the
+    kinds of files as one list.
     """
     base = shipped().model_dump()
     laid: dict[str, Any] = {**base, **{name: part for name, part in own.items() if name not in base}}
@@ -38,7 +38,9 @@ def _over(base: dict[str, object], own: object) -> object:
 
 
 def switched_off(rules: Rules) -> tuple[str, ...]:
-    """Return what the shipped rules stop and these rules do not, each as "approve.pay.labels: tip"."""
+    """Return what the shipped rules stop and these rules do not, each entry in a form such as "approve.pay.labels:
+    tip".
+    """
     base, off = shipped(), []
     for name, rule in base.approve.items():
         own = rules.approve.get(name)

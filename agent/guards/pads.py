@@ -15,11 +15,11 @@ from agent.guards.words import id_words
 from devices.phone import Element
 
 MIN_DIGITS: Final = 9
-"""How many different digits make a pad; one of the ten may be hidden or unreadable."""
+"""A number pad has at least this many different digits; one of the ten may be hidden or unreadable."""
 MIN_OPERATORS: Final = 3
-"""How many operators a calculator has at least, including "="."""
+"""A calculator has at least this many operators, including "="."""
 KEY_SHARE: Final = 0.08
-"""The share of the screen above which an element is not a key."""
+"""An element larger than this share of the screen is not a key."""
 MAX_KEY_LABEL: Final = 16
 """The maximum letters on a key: "5, JKL", "Ziffer 5"."""
 _WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -33,8 +33,10 @@ _OPERATORS: Final = {
 
 
 def entered(spot: TouchTarget, fields: Iterable[Element], lexicon: Lexicon) -> RuleName | None:
-    """Return what the digit under the finger belongs to: a payment or a secret. None if it is not a key of a pad, or
-    the pad is a calculator or dialer. `fields` are the secret fields on the screen.
+    """Return the rule for what the digit under the finger enters: an amount to pay or a secret. None if it is not a key
+    of a number pad, or if the pad is a calculator or dialer.
+
+    `fields` are the secret fields on the screen.
     """
     touched = pressed(spot)
     if touched is None or touched.editable or _digit(touched, spot.around) is None:

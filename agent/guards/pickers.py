@@ -76,7 +76,7 @@ _DIAL: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """A slider: its track, and its thumbs if the app reports them."""
+    """A slider: its track, and the thumbs on it if the app reports them."""
 
     track: Element
     thumbs: tuple[Element, ...] = ()
@@ -89,7 +89,9 @@ class Slider:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """One wheel of values: the selected one, and its neighbours if reported. `name` is its id."""
+    """One wheel of values. `text` is the selected value, `before` and `after` are its neighbours if they are reported,
+    and `name` is the wheel's id.
+    """
 
     bounds: Bounds
     name: str
@@ -107,7 +109,7 @@ class Wheel:
 
     @property
     def number(self) -> int | None:
-        """The value if it is a single whole number or a month; otherwise None."""
+        """The selected value as a number if it is a single whole number or a month (1–12); otherwise None."""
         told = bare_date(self.text)
         if told.month is not None:
             return told.month if told.day is None and told.year is None else None
@@ -116,13 +118,17 @@ class Wheel:
 
     @property
     def period(self) -> Literal["am", "pm", ""]:
-        """The half of the day that it shows; "" if it shows something else."""
+        """Which half of the day the wheel shows; "" if it shows something else."""
         return period_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """A month whose days can be touched."""
+    """The page of a calendar that is shown.
+
+    `cells` are pairs of a day of the month and the element to touch. `year` and `month` are None if they cannot be
+    read. `next` and `before` are the elements that turn the page.
+    """
 
     cells: tuple[tuple[int, Element], ...]
     year: int | None
@@ -144,7 +150,11 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock face: numbers in a circle, and the elements that switch between hours and minutes."""
+    """A clock face.
+
+    `numbers` are pairs of a number on the face and its element. `hour` and `minute` are the elements that switch the
+    face to hours or minutes, and `periods` those that select "am" and "pm".
+    """
 
     numbers: tuple[tuple[int, Element], ...]
     hour: Element | None
@@ -158,16 +168,16 @@ class Clock:
 
     @property
     def by_minutes(self) -> bool:
-        """Whether it shows minutes now."""
+        """Whether the face shows minutes at the moment, not hours."""
         return any(number > 24 for number, _ in self.numbers)
 
     @property
     def whole_day(self) -> bool:
-        """Whether its hours go up to 23."""
+        """Whether the face has the hours 0 to 23, without am and pm."""
         return not self.periods
 
     def place(self, minute: int) -> Point:
-        """Return where this minute is on the face, even between two numbers."""
+        """Return the point of this minute on the face, even if it is between two numbers."""
         for number, element in self.numbers:
             if number == minute:
                 return element.bounds.centre
@@ -178,14 +188,14 @@ class Clock:
 
 
 def sliders_in(elements: Sequence[Element]) -> list[Slider]:
-    """Return the sliders of a screen, each with the thumbs inside it."""
+    """Return the sliders on a screen, each with the thumbs inside it."""
     found = [each for each in elements if is_slider(each) and each.enabled]
     inner = {id(b): a for a in found for b in found if a is not b and _inside(b.bounds, a.bounds)}
     return [Slider(a, tuple(b for b in found if inner.get(id(b)) is a)) for a in found if id(a) not in inner]
 
 
 def wheels_in(elements: Sequence[Element]) -> list[Wheel]:
-    """Return the wheels of a screen, from left to right."""
+    """Return the wheels on a screen, from left to right."""
     boxes = [each for each in elements if is_wheel(each)]
     found = [_wheel(box, [e for e in elements if e is not box and _inside(e.bounds, box.bounds)]) for box in boxes]
     bare = [e for e in elements if _id(e) == _WHEEL_VALUE and not any(b.bounds.holds(e.bounds.centre) for b in boxes)]
@@ -245,7 +255,7 @@ def _in_column(element: Element, value: Element) -> bool:
 
 
 def calendar_in(elements: Sequence[Element]) -> Calendar | None:
-    """Return the month that is shown, or None."""
+    """Return the calendar page that these elements show, or None."""
     cells = _grid([(day, each) for each in elements if not each.editable and (day := _day(each)) is not None])
     if len({day for day, _ in cells}) < _MOST_OF_MONTH:
         return None
@@ -344,7 +354,7 @@ def _way(label: str) -> int:
 
 
 def years_in(elements: Sequence[Element]) -> list[tuple[int, Element]]:
-    """Return the years of a list of years."""
+    """Return pairs of a year and its element if the screen shows a list of years; otherwise an empty list."""
     found = [(int(e.text), e) for e in elements if _YEAR.fullmatch(e.text)]
     return found if len(found) > 2 else []
 
@@ -355,7 +365,7 @@ def typing_button_in(elements: Sequence[Element]) -> Element | None:
 
 
 def clock_in(elements: Sequence[Element]) -> Clock | None:
-    """Return the clock face of a screen, or None."""
+    """Return the clock face that these elements show, or None."""
     named = {name: _named(elements, pattern) for name, pattern in (("hour", _HOUR), ("minute", _MINUTE))}
     heads = [each for each in named.values() if each is not None]
     numbers = [
@@ -399,7 +409,7 @@ def _centres(numbers: Iterable[tuple[int, Element]]) -> list[tuple[int, int]]:
 
 
 def time_fields(elements: Sequence[Element]) -> tuple[Element, Element] | None:
-    """Return the fields in which an hour and a minute are typed, or None."""
+    """Return the two fields in which an hour and a minute are typed, or None."""
     hour, minute = (
         next((e for e in elements if e.editable and pattern.search(_id(e).casefold())), None)
         for pattern in (_HOUR, _MINUTE)
@@ -414,7 +424,7 @@ def period_of(text: str) -> Literal["am", "pm", ""]:
 
 
 def periods_in(elements: Sequence[Element]) -> dict[str, Element]:
-    """Return the elements that select "am" and "pm"."""
+    """Return the elements that select "am" and "pm", by these names."""
     return {half: each for each in elements if (half := _half(each))}
 
 
@@ -463,7 +473,7 @@ def _opens_years(element: Element) -> bool:
 
 def is_part_of_picker(touched: Element, around: Sequence[Element]) -> bool:
     """Whether a touch only changes what a picker shows: a day, a clock number, a wheel's row, or a calendar's page. The
-    button that accepts the value is not part of it.
+    button that accepts the value does not count.
     """
     if any(touched is each for wheel in wheels_in(around) for each in (wheel.before, wheel.after)):
         return True

@@ -1,4 +1,4 @@
-"""Recognises what kind of place a touch goes to: a row of a list or an app's icon, which name what they open."""
+"""Recognises touches on rows of a list and on app icons, whose words name what they open and not what they do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from agent.guards.touch_target import TouchTarget, Words, alike, covering, is_ro
 from devices.phone import Element
 
 ROW_SHARE: Final = 0.6
-"""The share of the screen's width below which an element is a menu entry or a button in a row."""
+"""An element narrower than this share of the screen's width is a menu entry or a button, not a row of a page."""
 FULL_SHARE: Final = 0.95
-"""The share of the screen's width of a page's rows; buttons leave a margin."""
+"""Rows of a page are at least this share of the screen wide; buttons leave a margin."""
 LOW_SHARE: Final = 0.6
-"""The share of the screen's height below which a wide element may be the button that ends a page."""
+"""A wide element below this share of the screen's height may be the button that ends a page."""
 ICON_SHARE: Final = 0.34
-"""The share of the screen's width above which an element of a home screen is a menu entry."""
+"""An element of a home screen wider than this share of the screen is a menu entry, not an icon."""
 _LAUNCHERS: Final = (
     *("*launcher*", "com.miui.home", "app.lawnchair*", "*.trebuchet", "com.hihonor.desktop*", "*.quickstep"),
     *("com.android.homescreen", "com.tcl.android.home*", "com.asus.zenhome"),
@@ -28,22 +28,25 @@ _LAUNCHERS: Final = (
 
 
 def is_listed(spot: TouchTarget) -> bool:
-    """Whether a touch reaches a row of a page's list. Rows of menus and dialogs are buttons."""
+    """Whether a touch goes to a row of a page's list. Rows of menus and dialogs do not count, because they
+    are buttons.
+    """
     touched = pressed(spot)
     return touched is not None and is_row(touched, spot.around) and _is_wide(touched, spot)
 
 
 def is_of_list(spot: TouchTarget) -> bool:
-    """Whether a touch reaches a row of a page with at least one similar row."""
+    """Whether a touch goes to a row of a page that has at least one similar row."""
     touched = pressed(spot)
     return touched is not None and len(alike(touched, spot.around)) > 1 and _is_wide(touched, spot)
 
 
 def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair"]:
-    """Classify a wide row of a page with one similar row ("pair") or none ("lone"); "" if it may be a button.
+    """Classify a wide row that has only one similar row on its page ("pair") or none ("lone"); "" if it may be a
+    button.
 
-    It may be a button if the page has an amount, if the other row closes the page, or if it is low on the page, between
-    margins, of a class that rows do not have, or has more than a title.
+    It may be a button if the page has an amount of money, if the other row closes the page, or if it is low on the
+    page, between margins, of a class that rows do not have, or has more than a title.
     """
     touched = pressed(spot)
     if touched is None or not touched.clickable or not _is_wide(touched, spot):
@@ -60,7 +63,7 @@ def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pa
 
 
 def shows_amount(spot: TouchTarget) -> bool:
-    """Whether the page shows an amount."""
+    """Whether the page shows an amount of money."""
     return any(has_amount(e.label) for e in spot.around if e.label)
 
 
@@ -77,7 +80,7 @@ def _width(spot: TouchTarget) -> int:
 
 
 def is_app_icon(spot: TouchTarget) -> bool:
-    """Whether a touch reaches an icon of a home screen, which carries the name of what it opens."""
+    """Whether a touch goes to an icon of a home screen, whose words are the name of what it opens."""
     touched = pressed(spot)
     if touched is None or spot.size is None or not fits(spot.package, _LAUNCHERS) or covering(spot):
         return False
@@ -86,10 +89,8 @@ def is_app_icon(spot: TouchTarget) -> bool:
 
 
 def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
-    """Mark the words under a finger on a row: its own words, or the first inside it, are its title, others are further
-    text.
-
-    Words that do not belong to the row stay as they are.
+    """Return the labels `said` under a finger on a row, each marked with its role: the row's own words or the first
+    inside it are its title, others are further text. Words that do not belong to the row stay as they are.
     """
     row = pressed(spot)
     assert row is not None

@@ -1,7 +1,7 @@
-"""The policy gate in front of every action: rules in code over app, element and action. A model can make it stricter,
+"""The policy, which judges every action by rules in code over app, element and action. A model can make it stricter,
 never looser.
 
-Nothing that is typed or shown on the screen opens a gate: words only ever give a reason to stop.
+Nothing that is typed or shown on the screen makes an action allowed: words only ever give a reason to ask or refuse.
 """
 
 from __future__ import annotations
@@ -72,24 +72,26 @@ from devices.phone import Element
 from devices.wording import sentence_of
 
 MAX_SECRET = 64
-"""Letters; a longer text is not a code or password."""
+"""The maximum letters of a code or password; a longer text is none."""
 APPS_KEPT = 64
-"""How many packages' policy entries are cached."""
+"""How many packages' entries in the policy are cached."""
 MAX_BUTTONS = 100
-"""How many buttons of one screen are checked for a key press."""
+"""How many buttons of one screen are checked for a key press. With more of them, a person is asked."""
 CUT_OFF = 5000
-"""Elements of one screen at which the phone's list is cut off, so that what lies under the finger may be missing."""
+"""How many elements of one screen a phone reports at most. On such a screen, the element under the finger may be
+missing.
+"""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = (RuleName.SEND, RuleName.PAY)
-"""Rules that Enter can trigger: apart from these, Enter does not press buttons beside a text field."""
+"""The rules for which Enter in a field counts as pressing a button next to it."""
 OPENED = {RuleName.PAY, RuleName.SEND, RuleName.INSTALL}
-"""Rules whose words in a list without an amount name the page for it ("Donate", "Send messages")."""
+"""Rules whose words, in a list without an amount of money, only name the page to open ("Donate", "Send messages")."""
 ANDROID = "android"
 """The package of the dialogs that Android itself shows over an app."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
 _KEYS = (act.Type, act.EnterSecret, act.PressKey)
 HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.ListApps, act.OpenApp)
-"""Actions known to be harmless unless a rule holds them."""
+"""Actions that are harmless unless a rule covers them."""
 
 
 class PolicyError(Exception):
@@ -97,7 +99,9 @@ class PolicyError(Exception):
 
 
 class Policy:
-    """The gate rules of one policy file."""
+    """The rules of one policy file, and how they judge actions. The constructor takes the file's content and raises
+    PolicyError.
+    """
 
     def __init__(self, rules: dict[str, Any]) -> None:
         try:
@@ -112,7 +116,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: Path) -> Policy:
-        """Load a policy file on top of the shipped policy. Raises PolicyError."""
+        """Load a policy file and lay it over the shipped policy. Raises PolicyError."""
         try:
             return cls(laid_over(tomllib.loads(path.read_text(encoding="utf-8"))))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, PolicyError) as error:
@@ -125,24 +129,28 @@ class Policy:
         return cls(shipped().model_dump())
 
     def rules(self) -> dict[str, Any]:
-        """Return the rules as JSON data, from which the same policy can be built elsewhere."""
+        """Return the rules as JSON data, from which the same policy can be built in another process."""
         return self._rules.model_dump(mode="json")
 
     def switched_off(self) -> tuple[str, ...]:
-        """Return what the shipped rules stop and this policy does not, each as "approve.pay.labels: tip"."""
+        """Return what the shipped rules stop and this policy does not, each entry in a form such as
+        "approve.pay.labels: tip".
+        """
         return switched_off(self._rules)
 
     def app_name(self, package: str) -> str:
-        """Return the name of an app if the policy file knows it, followed by its package; otherwise the package."""
+        """Return the name that the policy file has for an app, followed by its package; just the package if it has
+        none.
+        """
         app = self._app(package)
         return f"{app.name} ({package})" if app is not None else package
 
     def closes(self, package: str) -> bool:
-        """Whether this app is never touched and never shown to a model."""
+        """Whether the rules forbid touching this app and showing it to a model."""
         return fits(package, self._rules.refuse.packages)
 
     def gate(self, action: act.Action, spot: TouchTarget) -> Gate:
-        """Judge an action at the place where it meets the screen."""
+        """Judge an action. `spot` is what it touches on the screen."""
         if self._is_closed(action, spot.package):
             return Gate("refuse", closed_app(self.app_name(spot.package)))
         if isinstance(action, act.Tap) and action.sensitive:
@@ -156,10 +164,10 @@ class Policy:
         return self.press_gate(action, spot)
 
     def press_gate(self, action: act.Action, spot: TouchTarget) -> Gate:
-        """Judge the touch and keys of an action, regardless of the text that it types.
+        """Judge the touch and the keys of an action, regardless of the text that it types.
 
         A touch is judged by what it reaches, not by the action's name: typing into a button presses it, and so does a
-        finger that moves on it. Anything that meets the screen at a place counts as a touch unless it is known to be
+        finger that moves on it. Any action at a place on the screen counts as a touch unless it is known to be
         something else.
         """
         gate = ALLOWED
@@ -179,18 +187,20 @@ class Policy:
         return gate
 
     def file_gate(self, path: str, *, asked: str) -> Gate:
-        """Judge a file that is to leave the phone for the chat; `asked` is the task as it was written."""
+        """Judge whether the file at `path` may leave the phone for the chat. `asked` is the task as the person wrote
+        it.
+        """
         if asked_for(path, asked, self._rules.files):
             return ALLOWED
         return Gate("approve", LEAVES)
 
     def is_secret_field(self, field: Element) -> bool:
-        """Whether a field is for a password or code, according to Android or its hint, description or id."""
+        """Whether a field is for a password or code, according to Android or to its hint, description or id."""
         named = any(map(self._secret_words.stand_in, _names(field)))
         return field.password or (named and not _has_word(field, self._rules.secret.unless))
 
     def is_one_time(self, field: Element) -> bool:
-        """Whether the content of this field is valid only once, such as a confirmation code."""
+        """Whether the content of this field is only valid once, such as a confirmation code."""
         return not field.password and _has_word(field, self._rules.secret.one_time)
 
     def asks_for_secret(self, question: str) -> bool:
@@ -205,7 +215,11 @@ class Policy:
         return self.closes(package)
 
     def hold(self, rule: str, how: str, about: str = "", *, answers: bool = False) -> Gate:
-        """Return the verdict of a rule; ALLOWED if the policy has no such rule."""
+        """Return the result of this rule: needs approval, or ALLOWED if the policy has no such rule.
+
+        `how` says how the rule's words were recognised, and `about` quotes them. `answers` means that the button
+        answers the question above it, which the reason then says.
+        """
         known = self._rules.approve.get(rule)
         if known is None:
             return ALLOWED
@@ -469,7 +483,7 @@ class Policy:
         return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)
 
     def address_gate(self, url: str) -> Gate:
-        """Judge an address by its form alone, regardless of what it carries."""
+        """Judge an address by its form alone, regardless of the information in it."""
         reason = address_reason(url, self._rules.urls)
         return Gate("approve", reason) if reason is not None else ALLOWED
 

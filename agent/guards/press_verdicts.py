@@ -1,4 +1,6 @@
-"""Stores the independent reader's harmless verdicts, so that a control is judged once and not in every task."""
+"""The stored judgements by which the independent reader, a second model, called a control harmless, so that it is not
+asked in every task.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class KeptVerdict:
-    """A press that `model` judged harmless in this version of an app. `key` is a digest of the control, its window and
-    all words around it, which are not stored themselves. `at` is in Unix seconds.
+    """A stored judgement that a press is harmless.
+
+    It was made by `model` for this version of an app at the time `at` (Unix seconds). `key` is a digest of the control,
+    its window and all words around it, which are not stored themselves. `control` is a readable name of the control.
     """
 
     key: str
@@ -21,16 +25,16 @@ class KeptVerdict:
 
 
 class PressVerdicts(Protocol):
-    """The stored verdicts, which survive a restart."""
+    """The store of harmless judgements, which survives a restart."""
 
     async def all(self, since: float) -> tuple[KeptVerdict, ...]:
-        """Return the verdicts given since then, newest first."""
+        """Return the judgements made since this time (Unix seconds), newest first."""
         ...
 
     async def keep(self, verdict: KeptVerdict) -> None:
-        """Store a verdict, replacing an older one with the same key."""
+        """Store a judgement, replacing an older one with the same key."""
         ...
 
     async def clear(self) -> None:
-        """Delete all verdicts."""
+        """Delete all judgements."""
         ...

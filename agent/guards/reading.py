@@ -1,4 +1,6 @@
-"""Presses that no rule knows: which those are, what an independent reader answers, and how long that is kept."""
+"""Presses that no rule covers: which ones these are, what the independent reader (a second model) may answer, and how
+long its answers are kept.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from devices.phone import Element, Observation
 from devices.recent import Recent
 
 GuardMode = Literal["auto", "rules", "strict"]
-"""Who judges a press that no rule knows: a reader if a model is configured (`auto`), nobody (`rules`), or a reader and,
-if it has no answer, a person (`strict`).
+"""Who judges a press that no rule covers: the independent reader if a model is configured (`auto`), nobody (`rules`),
+or the reader and, if it gives no answer, a person (`strict`).
 """
 RULES: Final[Mapping[str, RuleName]] = {
     "sends": RuleName.SEND,
@@ -35,15 +37,15 @@ RULES: Final[Mapping[str, RuleName]] = {
     "signs": RuleName.PERMISSION,
     "changes security": RuleName.ACCOUNT,
 }
-"""The rule of the policy for each consequence."""
+"""The policy rule for each consequence that the reader may answer."""
 NOTHING: Final = "none"
 MAX_OBJECT = 160
 READINGS_KEPT = 2000
-"""How many readings a service keeps; more than people's apps have controls."""
+"""How many answers a service keeps, more than people's apps have controls."""
 KEPT_S: Final = 30 * 86_400.0
-"""Seconds for which a verdict is valid."""
+"""How many seconds a stored answer is valid."""
 SPOT_GRID = 40
-"""Pixels within which two unlabelled spots count as the same place."""
+"""Pixels within which two spots without words count as the same place."""
 
 
 class Verdict(BaseModel):
@@ -57,10 +59,11 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PressReading:
-    """The result of asking the reader about a press, for the record; "unknown" without a usable answer.
+    """The independent reader's judgement of a press, for the record of the step.
 
-    `kept` means that it was answered earlier for the same control in the same window. `key` is the key under which it
-    may be stored, "" if it may not.
+    `consequence` is what the press does ("unknown" without a usable answer), `object` what it is about. `seconds` and
+    `tokens` are what the judgement cost. `kept` means that it was made earlier for the same control in the same window.
+    `key` is the key under which it may be stored, "" if it may not.
     """
 
     consequence: str
@@ -72,7 +75,7 @@ class PressReading:
 
     @property
     def rule(self) -> str:
-        """The rule for its consequence; "" if there is none."""
+        """The policy rule for the consequence; "" if there is none."""
         return RULES.get(self.consequence, "")
 
     @property
@@ -85,9 +88,10 @@ UNKNOWN: Final = PressReading("unknown")
 
 
 def strictest(verdicts: Iterable[Verdict]) -> PressReading:
-    """Combine all verdicts of an answer: a harmless one, perhaps quoted from the screen, never outweighs another.
+    """Combine all judgements in one answer of the reader.
 
-    Contradictory consequences are held anyway; an answer without verdicts is unknown.
+    A harmless one, perhaps quoted from the screen, never outweighs another. Of several consequences, the first counts,
+    because a person is asked in any case. Without any judgement, the result is UNKNOWN.
     """
     found = list(verdicts)
     named = [each for each in found if each.consequence != NOTHING] or found
@@ -99,7 +103,7 @@ def strictest(verdicts: Iterable[Verdict]) -> PressReading:
 def is_press(action: Action, spot: TouchTarget) -> bool:
     """Whether this action presses something; scrolling and typing into a field do not.
 
-    Anything that meets the screen at a place counts as a press unless it is known to be something else.
+    Any action at a place on the screen counts as a press unless it is known to be something else.
     """
     if isinstance(action, Swipe | Scroll):
         return stays(spot) or stays_on_button(spot)
@@ -111,7 +115,7 @@ def is_press(action: Action, spot: TouchTarget) -> bool:
 
 @dataclass(frozen=True)
 class Pressed:
-    """A press in its window: what the reader is shown and what its answer is bound to."""
+    """A press in its window: what the independent reader, a second model, is shown, and what its answer applies to."""
 
     kind: str
     seen: Observation
@@ -124,8 +128,10 @@ class Pressed:
         return approval_context(self.seen, self.target, self.point)
 
     def lasting(self, key: str, reader: str, now: float) -> KeptVerdict | None:
-        """Return the verdict in the form in which it may survive a restart. None if it may not: in a dialog, in a web
-        page, without words around it, or if the app's version is unknown.
+        """Return this press as a harmless judgement that may be stored across restarts.
+
+        `now` is the time in Unix seconds. Returns None if it must not be stored: in a dialog, in a web page, without
+        words around it, or if the app's version is unknown.
         """
         near, seen = self.near, self.seen
         is_web = any("WebView" in each.class_name for each in seen.elements or ())
@@ -135,8 +141,8 @@ class Pressed:
         return KeptVerdict(key, seen.package, seen.app_version, control, reader, now)
 
     def key(self, reader: str) -> str | None:
-        """Return a digest of the app, the control and all words bound to it, and of the picture if there are no
-        reliable words; None if nothing distinguishes this window from others.
+        """Return a digest that identifies this press for a reader: the app, the control, all words around it and,
+        without reliable words, the picture. None if nothing distinguishes the window from others.
         """
         near, seen = self.near, self.seen
         shown = self.target.bounds if self.target is not None and is_drawn(self.target) else None
@@ -173,9 +179,10 @@ class _Known:
 
 
 class Readings:
-    """The kept readings of this service. Unknown ones are never kept, nor harmless ones about the buttons of a dialog.
+    """The independent reader's answers that this service keeps in memory.
 
-    Only harmless ones survive a restart (see `Pressed.lasting`).
+    Unknown ones are never kept, nor harmless ones about the buttons of a dialog. Only harmless ones are also stored in
+    `table`, to survive a restart (see `Pressed.lasting`).
     """
 
     def __init__(self, table: PressVerdicts | None = None, clock: Callable[[], float] = time.time) -> None:
@@ -185,18 +192,20 @@ class Readings:
         self._clock = clock
 
     async def load(self) -> None:
-        """Load what earlier processes stored."""
+        """Load the answers that earlier processes stored."""
         if self._table is not None:
             for each in reversed((await self._table.all(self._clock() - KEPT_S))[:READINGS_KEPT]):
                 self._kept[each.key] = _Known(PressReading(NOTHING, kept=True, key=each.key), each, before=True)
 
     def of(self, key: str | None, version: str) -> PressReading | None:
-        """Return the known reading for this key in this version of the app, or None."""
+        """Return the answer for the press with this key, in this version of the app ("" if not known yet); None if
+        there is none.
+        """
         known = None if key is None else self._kept.get(key)
         return known.reading if known is not None and known.holds(version, self._clock()) else None
 
     async def keep(self, key: str | None, reading: PressReading, pressed: Pressed, reader: str) -> None:
-        """Keep a reading if it may be kept."""
+        """Keep the answer about a press if that is allowed. `reader` is the name of the model that gave it."""
         harmless = reading.consequence == NOTHING
         if key is None or reading.consequence == UNKNOWN.consequence or (harmless and pressed.near.kind == "dialog"):
             return
@@ -206,15 +215,15 @@ class Readings:
             await self._table.keep(lasts)
 
     def know(self, key: str, consequence: str, about: str) -> None:
-        """Add a reading that was stored with a recorded skill."""
+        """Add an answer that was stored with a recorded skill."""
         self._kept[key] = _Known(PressReading(consequence, about, kept=True, key=key))
 
     def lasting(self) -> tuple[KeptVerdict, ...]:
-        """Return the verdicts that survive a restart."""
+        """Return the harmless judgements that survive a restart."""
         return tuple(known.lasts for known in self._kept.values() if known.lasts is not None)
 
     async def clear(self) -> None:
-        """Delete all readings, including stored ones."""
+        """Delete all answers, including stored ones."""
         self._kept.clear()
         if self._table is not None:
             await self._table.clear()

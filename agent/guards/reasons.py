@@ -1,4 +1,6 @@
-"""The reasons for the gate's questions: shipped ones can be translated, an operator's own stay as written."""
+"""The reasons that people are shown with the gate's questions. Those of shipped rules can be translated; an operator's
+own stay as written.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,19 @@ FORBIDS: Final = words("reason.forbids")
 
 
 def of_rule(rule: str, own: str) -> str:
-    """Return the reason of a rule: a translatable sentence if it is the shipped one, otherwise the operator's `own`."""
+    """Return the reason of a rule for people. `own` is the text in the policy file; if it is the shipped one, a
+    translatable sentence is returned instead.
+    """
     return words(f"reason.{rule}") if rule in RULE_NAMES and own == SENTENCES[f"reason.{rule}"] else own
 
 
 def answering(reason: str) -> Words:
-    """Return the reason for a button that answers the question above it."""
+    """Return the reason with the addition that the button answers the question above it."""
     return words("reason.answers", reason=reason)
 
 
 def warned(why: str) -> Words:
-    """Return the acting model's own warning as a reason."""
+    """Return the acting model's own warning (`why`) as a reason."""
     return words("reason.sensitive", why=why)
 
 

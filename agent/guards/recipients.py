@@ -1,8 +1,8 @@
-"""Determines a message's recipient and whole text, only for a conversation on the screen.
+"""Determines the recipient and the whole text of a message, if the screen shows a conversation.
 
-Words identify nobody unless the app put them at the top of a conversation: headings such as *Comments* or *New
-message*, words in a scrolling list and other apps' notifications do not count. In any doubt the recipient is unknown,
-and a person is asked as usual.
+A recipient is only taken from the name that the app put at the top of a conversation. Headings such as *Comments* or
+*New message*, words in a scrolling list and other apps' notifications do not count. In any doubt the recipient is
+unknown, and a person is asked as usual.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _WEB: Final = "WebView"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a press sends: the recipient and the whole text, which is None if it is not certain."""
+    """What a press sends: the recipient, and the whole text or None if it is not certain."""
 
     to: Recipient
     text: str | None
@@ -71,7 +71,11 @@ class Message:
 def message_of(
     action: Action, seen: Observation, target: Element | None, point: Point | None, gate: Gate
 ) -> Message | None:
-    """Return the message that this press sends; None unless a rule holds it and its recipient is known."""
+    """Return the message that this press sends. None if the gate does not ask for approval of sending, or if the
+    recipient is unknown.
+
+    `seen` is the screen, and `target` and `point` are what is pressed on it.
+    """
     if gate.consequence != RuleName.SEND or gate.verdict != "approve" or not seen.package:
         return None
     field = _only_field(action, seen, target, point)
@@ -82,7 +86,7 @@ def message_of(
 
 
 def conversation_with(seen: Observation) -> str:
-    """Return whose conversation with a message field the screen shows; "" if unknown."""
+    """Return the name of the other person if the screen shows a conversation with a message field; otherwise ""."""
     elements = seen.elements or ()
     fields = [e for e in elements if e.editable]
     spot = TouchTarget(seen.package, None, elements, None, activity=seen.activity, size=seen.size)

@@ -1,6 +1,7 @@
-"""Recognises controls whose effect can be undone at once, by their structure alone, so that no words must be judged.
+"""Recognises controls whose effect can be undone at once, by their structure alone, so that no model need judge their
+words.
 
-Looking alike is not enough: similar rows may do different things.
+That controls look alike is not enough: similar rows may do different things.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ _TABS: Final = ("ActionBar$Tab", "TabLayout$TabView")
 
 
 def is_reversible(touched: Element, spot: TouchTarget) -> bool:
-    """Whether it is a switch on a plain settings page, a tab, or a calculator key."""
+    """Whether the touched element is a switch on a plain settings page, a tab, or a calculator key."""
     return _is_tab(touched, spot) or is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
 
 
 def is_settings_page(package: str, activity: str) -> bool:
-    """Whether it is a settings page of the phone whose switches do what their titles say."""
+    """Whether this activity is a settings page of the phone whose switches do what their titles say."""
     return fits(package, _SETTINGS) and fits(activity, _PAGES)
 
 

@@ -1,4 +1,4 @@
-"""The data model of a policy file."""
+"""The data model of a policy file, which contains the safety rules."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class RuleName(StrEnum):
-    """The rules of the shipped policy, named by the consequence that each one guards. An operator may add rules of any
-    name.
+    """The rules of the shipped policy. Each is named by the consequence that needs an approval. An operator may add
+    rules with other names.
 
     Each shipped rule has a reason and a verb in the wording, and words in every language's table.
     """
@@ -35,9 +35,11 @@ class _Part(BaseModel):
 
 
 class Rule(_Part):
-    """What requires an approval: buttons whose caption is or begins with one of `labels` or ends with one of `endings`,
-    and buttons that agree to one of `statements`. Captions that end with one of `unless` or begin with one of `things`
-    are exempt.
+    """A rule: which buttons need an approval.
+
+    It covers buttons whose caption is or begins with one of `labels` or ends with one of `endings`, and buttons that
+    agree to one of `statements`. Captions that end with one of `unless` or begin with one of `things` are exempt.
+    `reason` is what people are shown.
     """
 
     reason: str
@@ -55,24 +57,26 @@ class Refuse(_Part):
 
 
 class Confirm(_Part):
-    """Captions of buttons that mean what the words above them say (`labels`), and of those that never do
-    (`harmless`).
-    """
+    """Captions of buttons that say yes to the words above them (`labels`), and of those that never do (`harmless`)."""
 
     labels: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
 
 
 class Screens(_Part):
-    """Screens on which a touch on an unlabelled spot also needs approval."""
+    """Screens on which even a touch on a spot without words needs approval: those of these packages or with these
+    labels.
+    """
 
     packages: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
 
 class SecretFields(_Part):
-    """Fields that only a person may fill, recognised by words in their hint, description or id. What goes into a field
-    with a word of `one_time` is valid only once.
+    """Fields that only a person may fill.
+
+    They are recognised by words in their hint, description or id (`labels`). A word of `unless` before one of these
+    gives it another meaning. The content of a field with a word of `one_time` is only valid once.
     """
 
     labels: tuple[str, ...] = ()
@@ -81,8 +85,9 @@ class SecretFields(_Part):
 
 
 class Urls(_Part):
-    """Addresses by what opening them starts; `agent.guards.egress` documents the form of an entry. Schemes in `shows`
-    only display something, as http does; any other scheme needs approval.
+    """Addresses, by what opening them starts. `agent.guards.egress` documents the form of an entry.
+
+    Schemes in `shows` only display something, as http does; any other scheme needs approval.
     """
 
     shows: tuple[str, ...] = ()
@@ -94,15 +99,17 @@ class Urls(_Part):
 
 
 class FileKind(_Part):
-    """The words for a kind of file and its filename endings; without endings, any file matches."""
+    """The words in a task for one kind of file, and the filename endings of such files; without endings, any file
+    matches.
+    """
 
     words: tuple[str, ...]
     suffixes: tuple[str, ...] = ()
 
 
 class Files(_Part):
-    """The words in a task that let a file leave the phone without approval. If there are none, every file needs
-    approval.
+    """The words with which a task asks for a file, so that it may leave the phone without approval. If there are none,
+    every file needs approval.
 
     A word next to a kind of file says which file is meant, unless it is one of `plain`. Words in `bounds` end such a
     description; those in `places` (where the file is) and `relations` begin a new one.
@@ -119,8 +126,8 @@ class Files(_Part):
 
 
 class App(_Part):
-    """What is known about one app: its buttons by resource id and label, each under the rule that they trigger.
-    `harmless` lists resource ids that no rule stops in this app.
+    """What is known about one app: its buttons by resource id (`ids`) and by label (`labels`), each grouped under the
+    rule that they trigger. `harmless` lists resource ids that no rule stops in this app.
     """
 
     name: str
@@ -130,7 +137,7 @@ class App(_Part):
     harmless: tuple[str, ...] = ()
 
     def is_for(self, package: str) -> bool:
-        """Whether this entry is about the given package."""
+        """Whether this entry is about the app with this package."""
         return fits(package, self.packages)
 
 
@@ -157,11 +164,11 @@ class Rules(_Part):
 
 @cache
 def shipped() -> Rules:
-    """Load the rules that ship with the program."""
+    """Load the rules that ship with the program. The result is cached."""
     text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
     return Rules.model_validate(tomllib.loads(text))
 
 
 def fits(package: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a package matches one of these patterns; `*` matches anything."""
+    """Whether a package matches one of these patterns, in which `*` matches anything."""
     return any(fnmatchcase(package, pattern) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Makes words of a screen or model safe to show in an approval, so that nothing is hidden or reordered."""
+"""Makes words of a screen or model safe to show to people, so that nothing in them is hidden or reordered."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ HIDING = re.compile(
     r"\U000e0000-\U000e007f]"
 )
 """Invisible characters that reorder words (Unicode's bidirectional controls), end a line, carry hidden text, or push
-words out of sight like letters (fillers, a braille character without dots). Joiners stay, because scripts and emoji
-need them.
+words out of sight (fillers, a braille character without dots). Joiners are not included, because scripts and emoji need
+them.
 """
 
 
 def in_one_line(text: str) -> str:
-    """Return the text in one line, with invisible characters written out as ‹U+202E›."""
+    """Return the text on one line, with a symbol for each line break and invisible characters written out as
+    ‹U+202E›.
+    """
     seen = HIDING.sub(lambda found: f"‹U+{ord(found[0]):04X}›", text.replace("\r\n", "\n").replace("\n", " ⏎ "))
     return "".join(f"‹U+{ord(sign):04X}›" if unicodedata.category(sign) == "Cc" else sign for sign in seen)

@@ -1,4 +1,6 @@
-"""Decides for the loop guard whether two looks show the same screen, ignoring clocks and small movements."""
+"""Decides for the loop guard whether two observations of the phone show the same screen, ignoring clocks and small
+movements.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from devices.phone import Element, Observation
 
 SMALL = (54, 120)
 MOVED_MEAN = 4.0
-"""The mean difference of small grey pictures (0–255) that counts as an effect although no word changed: a zoomed map, a
-drawing. A banner or a second hand stays below.
+"""The mean difference of two small grey pictures (0–255) from which an action counts as having an effect although no
+word changed, for example in a map or drawing. A banner or a second hand stays below.
 """
 SCROLLED_MEAN = 0.8
-"""The same threshold after a scroll, which may only move a picture."""
+"""The same threshold after a scroll, which may do no more than move a picture."""
 _SECONDS = re.compile(r"\b\d{1,2}:\d{2}:\d{2}\b")
 _CLOCKS = ("clock", "chronometer")
 
@@ -33,7 +35,9 @@ def screen_word(seen: Observation) -> str:
 
 
 def moved(before: Observation, after: Observation, *, least: float) -> bool:
-    """Whether the pictures differ by more than `least`, ignoring the status bar."""
+    """Whether the pictures of two observations differ by more than `least` (mean grey value, 0–255), ignoring the
+    status bar. False if there are no pictures.
+    """
     if before.thumbnail is None or after.thumbnail is None or before.size != after.size:
         return False
     difference = ImageChops.difference(_thumb(before.thumbnail), _thumb(after.thumbnail))

@@ -17,7 +17,7 @@ _NOTHING: Final = re.compile(r"(?!)")
 
 
 class SecretWords:
-    """The secret words of one policy and of all tables, as two patterns.
+    """The words for secrets of one policy and of all language tables.
 
     `labels` and `unless` come from the policy: a word of `unless` before one of `labels` gives it another meaning.
     """
@@ -27,7 +27,7 @@ class SecretWords:
         self._unless = unless
 
     def stand_in(self, text: str) -> bool:
-        """Whether this text contains a word for a secret in that sense, unlike "zip code"."""
+        """Whether this text contains a word for a secret, such as "PIN code" but not "zip code"."""
         secret, harmless = self._patterns
         return secret.search(harmless.sub(" ", _apart(plain(text)))) is not None
 

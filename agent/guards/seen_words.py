@@ -1,4 +1,6 @@
-"""Remembers what each app showed in a run as short numbers instead of words, to recognise words that leave."""
+"""Remembers what each app showed in a run, so that its words are recognised when they leave the phone. Short hashes are
+stored instead of the words.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +18,27 @@ from agent.guards.words import plain
 from devices.phone import Element, Observation
 
 MAX_UNITS: Final = 6000
-"""The newest units kept per app: as many as the longest text for a model has, in a script without spaces."""
+"""How many units per app are kept, the newest: as many as the longest text for a model has, in a script
+without spaces.
+"""
 MAX_APPS: Final = 12
-"""How many apps of one run are kept, the newest."""
+"""How many apps of one run are kept, those seen last."""
 MAX_PIECE: Final = 4000
-"""Letters searched at once, because the time of some patterns grows quadratically."""
+"""How many letters are searched at once, because the time of some patterns grows quadratically."""
 OVERLAP: Final = 200
-"""Letters by which the pieces of a text overlap, so that a word at an edge is whole in the next piece."""
+"""How many letters the pieces of a text overlap, so that a word at an edge is whole in one of them."""
 MAX_TEXT: Final = 12_000
 """The maximum letters of one text; at most 10,000 are typed at once, and fewer are read or copied."""
 LABELS_KEPT: Final = 1024
-"""How many labels' units are cached: those of the last dozen screens."""
+"""How many labels' units are cached, about those of the last dozen screens."""
 DIGITS: Final = 8
-"""Hexadecimal digits of a unit's number: one in 60,000 comparisons with all that is kept is wrong."""
+"""Hexadecimal digits of a unit's hash; one in 60,000 comparisons with everything that is kept is a false match."""
 PAIR_LETTERS, WORD_LETTERS, MARK_SIGNS, NUMBER_DIGITS = 3, 4, 6, 4
 """The minimum lengths of a word in a pair, a single word, a mix of letters and digits, and a number; shorter ones
 identify nothing.
 """
 HOMES: Final = ("*launcher*", "com.miui.home", "*.home")
-"""Home screens, where each single word is only the name of an app."""
+"""Package patterns of home screens, where single words are only names of apps."""
 _TOKEN: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"\d[\d .,()/-]*\d")
 _DATE: Final = re.compile(r"(?:19|20)\d\d[-./ ]?\d\d?[-./ ]?\d\d?|\d\d?[-./ ]\d\d?[-./ ](?:19|20)?\d\d|(?:19|20)\d\d")
@@ -49,19 +53,21 @@ Kind = Literal["word", "pair", "mark", "address"]
 
 
 class SeenApp(TypedDict):
-    """What one app showed: its name, and the numbers of its units in a row, oldest first."""
+    """What one app showed: its name, and the hashes of its units joined in one string, oldest first."""
 
     name: str
     units: str
 
 
 Seen = dict[str, SeenApp]
-"""What each app showed, by package; the app seen last comes last."""
+"""What each app showed, by package; the app that was seen last is the last entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A recognisable piece of text: an uncommon word, two adjacent ones, a number or code, or a whole address."""
+    """A recognisable piece of text: an uncommon word, two adjacent ones, a number or code ("mark"), or a whole address.
+    `number` is the hash that stands for it.
+    """
 
     kind: Kind
     words: tuple[str, ...]
@@ -69,8 +75,10 @@ class Unit:
 
 
 def with_seen(seen: Seen, screen: Observation, lexicon: Lexicon) -> Seen:
-    """Add what this screen shows to what was seen. Its secrets must already be covered. Password and search fields are
-    left out: the latter contain what somebody searches for.
+    """Return what was seen with the words of this screen added.
+
+    Its secrets must already be covered. Password and search fields are left out; the latter contain what somebody
+    searches for.
     """
     labels = (
         label
@@ -82,7 +90,7 @@ def with_seen(seen: Seen, screen: Observation, lexicon: Lexicon) -> Seen:
 
 
 def with_words(seen: Seen, package: str, name: str, labels: Iterable[str]) -> Seen:
-    """Add what the app `package`, called `name`, showed in these labels to what was seen."""
+    """Return what was seen with these labels added, which the app `package`, called `name`, showed."""
     home = fits(package, HOMES)
     shown = [unit.number for label in labels if label for unit in units_of(label) if not (home and unit.kind == "word")]
     if not shown:
@@ -98,18 +106,18 @@ def with_words(seen: Seen, package: str, name: str, labels: Iterable[str]) -> Se
 
 
 def split(units: str) -> list[str]:
-    """Split the numbers of an app."""
+    """Split an app's joined unit hashes into a list."""
     return [units[at : at + DIGITS] for at in range(0, len(units), DIGITS)]
 
 
 def is_search(field: Element, lexicon: Lexicon) -> bool:
-    """Whether a field is for searches or addresses, by its hint, description or id."""
+    """Whether a field is for searches or addresses, judging by its hint, description or id."""
     words = (field.hint, field.description, field.resource_id.rsplit("/", 1)[-1].replace("_", " "))
     return any(lexicon.read(each).search for each in words if each)
 
 
 def numbers_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the numbers of all units in these texts."""
+    """Return the hashes of all units in these texts."""
     return frozenset(unit.number for text in texts for unit in units_of(text))
 
 
@@ -151,7 +159,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def is_mark(token: str) -> bool:
-    """Whether a word is a number or code that identifies one thing; a year does not."""
+    """Whether a word is a number or code that identifies one thing. Years do not count."""
     digits = sum(map(str.isdigit, token))
     if digits == len(token):
         return digits >= NUMBER_DIGITS and not _DATE.fullmatch(token)
@@ -159,25 +167,27 @@ def is_mark(token: str) -> bool:
 
 
 def bare_address(address: str) -> str:
-    """Return an address in its compared form, without what browsers hide."""
+    """Return an address in the form in which addresses are compared, without the parts that browsers hide."""
     return _SCHEME.sub("", address.strip().rstrip(".,;:!?)]}>\"'")).rstrip("/")
 
 
 @lru_cache(8192)
 def number(kind: str, words: str) -> str:
-    """Return the number that stands for a unit."""
+    """Return the hash that stands for a unit of this kind with these words."""
     return blake2b(f"{kind} {words}".encode(), digest_size=DIGITS // 2).hexdigest()
 
 
 @cache
 def usual_words() -> frozenset[str]:
-    """Return the common words from language tables and shipped rules: buttons, titles, small words."""
+    """Return the common words, which do not identify anything: those of buttons and titles, from the language tables
+    and the shipped rules.
+    """
     labels = (word for table in tables().values() for words in table.values() for word in words)
     rules = (word for rule in shipped().approve.values() for word in (*rule.labels, *rule.statements))
     return frozenset(token for word in (*labels, *rules) for token in _TOKEN.findall(plain(word)))
 
 
 def names_of(seen: Mapping[str, SeenApp], package: str) -> str:
-    """Return the name of an app that was seen, otherwise its package."""
+    """Return the name of an app that was seen; its package if it was not."""
     app = seen.get(package)
     return app["name"] if app is not None else package

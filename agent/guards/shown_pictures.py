@@ -1,4 +1,6 @@
-"""The pictures that an approval is about but no words describe: a photo to delete, a message's preview."""
+"""Finds the pictures that an approval is about but no words describe, such as a photo to delete or a
+message's preview.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,25 @@ from devices.phone import Element, Observation
 
 _CLASSES: Final = re.compile(r"Image|Photo|Picture|Thumb|Video|Surface|Texture")
 SMALLEST_SHARE: Final = 0.006
-"""The share of the screen below which pictures are avatars and icons, which come and go."""
+"""Pictures below this share of the screen are avatars and icons, which are ignored because they come and go."""
 LEAF_SHARE: Final = 0.04
-"""The share of the screen from which an element without words and children counts as a picture."""
+"""An element without words and children counts as a picture from this share of the screen on."""
 PAGE_SHARE: Final = 0.1
-"""The share of the screen from which a picture is what the page is about."""
+"""A picture is what the page is about from this share of the screen on."""
 REACH: Final = 0.2
-"""The share of the screen's height within which a picture belongs to a control."""
+"""A picture belongs to a control if it is within this share of the screen's height."""
 MOST: Final = 8
 CELLS: Final = 16
-"""Cells per side of a compared picture; another photo differs in some of them."""
+"""How many cells per side a picture is reduced to before it is compared; another photo differs in some of them."""
 
 
 def shown_pictures(
     seen: Observation, near: ApprovalContext, target: Element | None, before: Observation | None = None
 ) -> list[str | None]:
-    """Return the pictures of a control's dialog or row from top to bottom or, on a page, those it is about.
+    """Return the pictures that a touch of `target` is about, in the form of `picture_of`: those of its dialog or row
+    from top to bottom or, on a page, those that the page is about.
 
-    None replaces a picture that had already changed on its own since `before`.
+    A picture that had already changed on its own since the observation `before` is replaced by None.
     """
     boxes = _boxes(seen, near, target)
     now = [picture_of(seen, box, cells=CELLS) for box in boxes]
@@ -40,7 +43,7 @@ def shown_pictures(
 
 
 def same_pictures(approved: list[str | None], now: list[str | None]) -> bool:
-    """Whether the pictures are the same as at the approval."""
+    """Whether the pictures are still those that were approved. An approved None matches anything."""
     if len(approved) != len(now):
         return False
     pairs = zip(approved, now, strict=True)

@@ -1,7 +1,7 @@
-"""Finds the sliding control under a finger and the words on, above, below and next to it.
+"""Finds the sliding control under a finger, and the words on and around it.
 
-Apps draw "Slide to pay" on a track or as text around it. Trees omit elements that have no words and receive no touch,
-so a custom-drawn track may leave nothing but these words.
+Apps draw "Slide to pay" on a track or as text around it. Element trees omit elements that have no words and receive no
+touch, so these words may be all that is reported of a custom-drawn track.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider
 
 REACH: Final = 0.04
-"""The share of the screen's height within which words belong to a control; at least the control's own height."""
+"""The share of the screen's height within which words belong to a control. It is at least the control's own height."""
 LONG: Final = 3
-"""How many times longer than thick a track is at least."""
+"""A track is at least this many times longer than thick."""
 _AGREEING: Final = ("SlideToActView", "SwipeButton")
 _CONFIRMING: Final = re.compile(r"(?:slide|swipe|drag)(?:to|button|confirm|unlock|pay|view\Z)", re.IGNORECASE)
 """Classes of controls that are slid to agree to something; a SeekBar may also just set a value."""
@@ -29,7 +29,7 @@ _Said = list[tuple[Element, str]]
 
 
 def on_slider(spot: TouchTarget) -> bool:
-    """Whether the finger lands on what Android calls a slider."""
+    """Whether the finger lands on an element that Android reports as a slider."""
     return any(map(_is_slider, _held(spot)))
 
 
@@ -39,7 +39,9 @@ def is_confirming_slider(spot: TouchTarget) -> bool:
 
 
 def takes_call(spot: TouchTarget) -> bool:
-    """Whether the finger lands on the control that answers a call, by its id: most dialers give it no words."""
+    """Whether the finger lands on the control that answers a call. It is recognised by its id, because most dialers
+    give it no words.
+    """
     return any(_CALL.search(e.resource_id.rsplit("/", 1)[-1]) for e in _held(spot))
 
 
@@ -49,7 +51,9 @@ def is_made_to_slide(spot: TouchTarget) -> bool:
 
 
 def words_in_row(spot: TouchTarget) -> _Said:
-    """Return the words at the height where a finger lands: a slider's may be on it or beside it."""
+    """Return pairs of an element and a label at the height where the finger lands, because a slider's words may be on
+    it or beside it.
+    """
     start = _finger(spot)
     if start is None:
         return []
@@ -57,7 +61,8 @@ def words_in_row(spot: TouchTarget) -> _Said:
 
 
 def words_around(spot: TouchTarget) -> _Said:
-    """Return the words on, above and below the control that is slid, from top to bottom; none if nothing is slid.
+    """Return pairs of an element and a label on, above and below the control that is slid, from top to bottom; none if
+    nothing is slid.
 
     A sideways movement may slide any element; other movements only elements made for it.
     """
@@ -66,7 +71,7 @@ def words_around(spot: TouchTarget) -> _Said:
 
 
 def words_by_end(spot: TouchTarget) -> _Said:
-    """Return the words directly above and below the place where a finger drops what it drags."""
+    """Return pairs of an element and a label directly above and below the place where a finger drops what it drags."""
     end = spot.end
     if end is None:
         return []

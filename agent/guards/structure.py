@@ -1,4 +1,4 @@
-"""Determines what a control does by its position and the parts of its id, in any language."""
+"""Determines what a control does from its position and the parts of its resource id, which works in any language."""
 
 from __future__ import annotations
 
@@ -46,23 +46,25 @@ SYSTEM_UI: Final = "com.android.systemui"
 _PAGERS: Final = ("ViewPager", "ViewPager2", "HorizontalScrollView", "TabLayout", "Carousel", "Gallery")
 WIDE_SHARE, BOTTOM_SHARE = 0.5, 0.6
 ICON_SHARE = 0.25
-"""The share of the screen's width above which an element is not an icon next to a field."""
+"""An element wider than this share of the screen's width is not an icon next to a field."""
 LOW_FIELD_SHARE = 0.4
-"""Where message fields begin at the highest, as a share of the screen's height, even above a keyboard."""
+"""Message fields begin below this share of the screen's height, even above a keyboard."""
 CORNER_SHARE = 0.12
-"""The top share of the screen's height where the back arrow and the close button are."""
+"""The back arrow and the close button are within this top share of the screen's height."""
 MAX_PRICED_WORDS = 5
-"""Words besides the amount on a button that accepts an offer; more is a sentence."""
+"""How many words besides the amount a button that accepts an offer may have; a longer caption is a sentence."""
 FORM_SHARE = 0.15
-"""How far below its field a form's button is, as a share of the screen's height."""
+"""A form's button is at most this share of the screen's height below its field."""
 MAX_HINT_WORDS: Final = 4
 _COMPOSERS: Final = {"composer", "compose", "message", "msg", "chat", "comment", "reply"}
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
-"""The shares of the screen's width that a finger moves to swipe a row away, and that a list row takes at least."""
+"""The share of the screen's width that a finger moves at least to swipe a row away, and that a list row takes
+at least.
+"""
 
 
 def by_id(element: Element) -> str:
-    """Return the rule named by the parts of a control's id ("iv_send", "composerSend", "pay_now"); "" if none."""
+    """Return the rule that the parts of a control's id name ("iv_send", "composerSend", "pay_now"); "" if none."""
     if not is_button(element) or element.editable or element.checkable or not element.resource_id:
         return ""
     parts = [part for part in id_words(element.resource_id) if part not in _FURNITURE]
@@ -77,13 +79,15 @@ def by_id(element: Element) -> str:
 
 
 def is_drawn(element: Element) -> bool:
-    """Whether it is a picture whose only words are its description, so people may see something else on it."""
+    """Whether the element is a picture whose only words are its description, so that people may see something else on
+    it.
+    """
     name = element.class_name.rsplit(".", 1)[-1]
     return "Image" in name and not element.text and bool(element.description)
 
 
 def is_navigation(element: Element, spot: TouchTarget) -> bool:
-    """Whether it is one of Android's own bars, or a small picture in an upper corner: back, up, close."""
+    """Whether the element is one of Android's own bars, or a small picture in an upper corner: back, up, close."""
     if element.package == SYSTEM_UI:
         return True
     if spot.size is None:
@@ -95,22 +99,22 @@ def is_navigation(element: Element, spot: TouchTarget) -> bool:
 
 
 def is_wide(element: Element, spot: TouchTarget) -> bool:
-    """Whether it is as wide as the button that ends a page."""
+    """Whether the element is as wide as the button that ends a page."""
     return spot.size is not None and element.bounds.right - element.bounds.left >= spot.size.width * WIDE_SHARE
 
 
 def is_price(element: Element, spot: TouchTarget) -> bool:
-    """Whether a button's whole caption is an amount, so that it buys."""
+    """Whether a button's whole caption is an amount of money, so that touching it buys."""
     if not element.class_name.endswith("Button") or is_row(element, spot.around):
         return False
     return any(is_amount(label) for label in (element.text, element.description) if label)
 
 
 def takes_price(touched: Element, captions: Iterable[str], spot: TouchTarget, lexicon: Lexicon) -> str:
-    """Return the caption by which a button accepts an offer at its price; "" if it does not.
+    """Return the caption with which a button accepts an offer at its price; "" if there is none.
 
-    The amount is next to a yes ("Aceptar por S/ 7") or, on an Android button, next to any words except those that only
-    show or close something.
+    The amount is next to a word for yes ("Aceptar por S/ 7") or, on an Android button, next to any words except those
+    that only show or close something.
     """
     if touched.editable or touched.checkable:
         return ""
@@ -128,7 +132,7 @@ def takes_price(touched: Element, captions: Iterable[str], spot: TouchTarget, le
 
 
 def answers_call(captions: Iterable[str], touched: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:
-    """Whether it answers a call: its caption says so, and another button of the window declines."""
+    """Whether the touched button answers a call: its caption says so, and another button of the window declines."""
     if not any(map(answers, captions)):
         return False
     others = [e for e in spot.around if is_button(e) and e is not touched]
@@ -136,9 +140,9 @@ def answers_call(captions: Iterable[str], touched: Element, spot: TouchTarget, l
 
 
 def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
-    """Whether it is the wide button that ends a page with an amount, an account or card fields.
+    """Whether the element is the wide button that ends a page with an amount, an account or card fields.
 
-    For a row of a price list, the amounts of the list do not count: it opens what it names, like the rows above it.
+    For a row of a price list, the list's amounts do not count, because it opens what it names, like the rows above it.
     """
     if spot.size is None or not is_button(touched) or touched.editable:
         return False
@@ -173,7 +177,9 @@ def _is_priced(row: Element, around: tuple[Element, ...]) -> bool:
 
 
 def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = None) -> Element | None:
-    """Return the conversation's message field, or `field` if it is one: low on the screen, not for searches."""
+    """Return the message field of a conversation: one that is low on the screen and not for searches. If `field` is
+    given, only that one is considered.
+    """
     if spot.size is None:
         return None
     low = spot.size.height * LOW_FIELD_SHARE
@@ -186,9 +192,9 @@ def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = N
 
 
 def is_for_messages(field: Element, lexicon: Lexicon) -> bool:
-    """Whether the field's words or id say that its text goes to somebody, so that Enter sends it in many apps.
+    """Whether the field's words or id say that its text is a message, so that Enter sends it in many apps.
 
-    Some phones report the hint of an empty field as its text.
+    Some phones report the hint of an empty field as its text, so a short text is checked too.
     """
     hint = field.text if len(field.text.split()) <= MAX_HINT_WORDS else ""
     read = [lexicon.read(words) for words in (field.hint, field.description, hint) if words]
@@ -198,7 +204,9 @@ def is_for_messages(field: Element, lexicon: Lexicon) -> bool:
 
 
 def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element | None:
-    """Return the button that ends a field's form: the next one below it. Enter presses it, as in web pages."""
+    """Return the button that ends a field's form: the next one below it, or None. Enter in the field presses it, as in
+    web pages.
+    """
     words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
     if spot.size is None or any(lexicon.read(each).search for each in words if each):
         return None
@@ -215,7 +223,9 @@ def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element 
 
 
 def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:
-    """Whether it is the icon at the end of a message field's row and no word says that it does something else."""
+    """Whether the button is the icon at the end of a message field's row, and no word says that it does
+    something else.
+    """
     if spot.size is None or not is_button(button) or button.editable or not beside(field, button):
         return False
     if button.bounds.right - button.bounds.left > spot.size.width * ICON_SHARE:
@@ -234,7 +244,7 @@ def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: 
 
 
 def is_swiped_away(spot: TouchTarget) -> bool:
-    """Whether a finger swipes a list row sideways, which deletes mail, tasks and notifications."""
+    """Whether the finger swipes a list row sideways, which deletes mail, tasks and notifications."""
     start, end = spot.point, spot.end
     if start is None or end is None or spot.size is None:
         return False

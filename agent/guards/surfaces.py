@@ -1,4 +1,4 @@
-"""Recognises Android's own consent screens by package, activity and resource id, in any language."""
+"""Recognises Android's own consent screens by package, activity and resource id, which works in any language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ class _Part(BaseModel):
 
 
 class Surface(_Part):
-    """A consent screen of Android; surfaces.toml explains each field."""
+    """One of Android's consent screens, and which of its controls give consent.
+
+    A screen belongs to one of `packages`. All controls of its `activities` count; elsewhere only those in `ids`, with
+    `dialogs` the buttons of its dialogs, and with `buttons` everything that Android calls a button. Without `lists`,
+    rows of pages never count. On the activities in `switches`, everything that is switched or selected counts. `reason`
+    is the kind of consent. Names may contain `*`.
+    """
 
     packages: tuple[str, ...]
     reason: str
@@ -37,7 +43,9 @@ class Surface(_Part):
 
 
 class Surfaces(_Part):
-    """The content of surfaces.toml."""
+    """The content of surfaces.toml: the consent screens, and the ids of controls that never give consent
+    (`harmless`).
+    """
 
     surface: tuple[Surface, ...]
     harmless: tuple[str, ...]
@@ -53,7 +61,7 @@ def shipped() -> Surfaces:
 def consent(spot: TouchTarget) -> str:
     """Return the kind of consent that this touch gives to Android ("permission", "install", "pay"); "" if none.
 
-    Windows without an activity lie over the app in front, so the package of the touched element counts too.
+    Windows without an activity lie over the app in front, so the package of the touched element is checked too.
     """
     touched = pressed(spot)
     packages = {spot.package, touched.package if touched is not None else ""}
@@ -67,7 +75,7 @@ def consent(spot: TouchTarget) -> str:
 
 
 def consent_reason(kind: str) -> str:
-    """Return the reason that a person is shown for such a consent."""
+    """Return the reason that a person is shown for a consent of this kind."""
     return SENTENCES[f"reason.{kind}"]
 
 

@@ -1,4 +1,4 @@
-"""Finds the words that say what a switch, checkbox or choice turns on or off."""
+"""Finds the words that say what a switch, checkbox or radio button turns on or off."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from devices.phone import Element
 
 
 def words_of_switch(touched: Element, spot: TouchTarget) -> tuple[str, ...]:
-    """Return the words next to a control with two states, from its row or line; none if the touch toggles nothing."""
+    """Return the words in the row or line of a control with two states; none if the touch toggles nothing."""
     most = LARGE_SHARE * spot.area
     if not has_state(touched) and (
         touched.bounds.area > most

@@ -1,4 +1,6 @@
-"""What a touch really reaches: the intended element, what lies under the finger, and the words that belong to it."""
+"""Determines what a touch reaches: the intended element, what lies under the finger, and the words that
+belong to it.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from devices.geometry import Point, Size
 from devices.phone import Element
 
 LARGE_SHARE = 0.25
-"""The share of the screen above which a container counts as a page: its words are not a button's caption."""
+"""A container larger than this share of the screen counts as a page; its words are not a button's caption."""
 ROWS = 3
-"""The number of similar elements below each other that make a list."""
+"""How many similar elements below each other make a list."""
 MIN_ROW = 16
 """The minimum height of a row in pixels, on any screen."""
 _COUNT = re.compile(r"\d")
@@ -21,10 +23,11 @@ _STATES = ("Switch", "SwitchCompat", "CheckBox", "RadioButton", "ToggleButton")
 
 @dataclass(frozen=True, slots=True)
 class TouchTarget:
-    """What an action meets on the screen: the app, the element that is touched or typed into, and all visible elements.
+    """What an action touches on the screen.
 
-    `point` is the touched native pixel, and `end` is where a moving finger leaves the screen. `activity` is the one in
-    front and `size` the screen's, if known. `keyboard` says whether a keyboard is shown.
+    `package` is the app, `target` the element that is touched or typed into, and `around` are all visible elements.
+    `point` is the touched point in the phone's own pixels, and `end` is where a moving finger leaves the screen.
+    `activity` is the one in front and `size` the screen's, if known. `keyboard` says whether a keyboard is shown.
     """
 
     package: str
@@ -38,7 +41,7 @@ class TouchTarget:
 
     @property
     def has_place(self) -> bool:
-        """Whether the action goes to a place on the screen."""
+        """Whether the action has a place on the screen."""
         return self.target is not None or self.point is not None
 
     @property
@@ -51,10 +54,11 @@ class TouchTarget:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A label under the finger. `button` means that the label is the button's complete caption.
+    """A label under the finger.
 
-    `row` means that the label is the whole text of a list row, and rows quote their content. `place` says what role the
-    label has if the touched element only names what it opens: a row's title, further words of a row, or an app icon.
+    `button` means that the label is the button's complete caption. `row` means that it is the whole text of a list row;
+    rows quote their content. `place` is the role of the label if the touched element only names what it opens, such as
+    a row's title, further words of a row, or an app icon; otherwise "".
     """
 
     element: Element
@@ -65,7 +69,7 @@ class Words:
 
 
 def is_button(element: Element) -> bool:
-    """Whether the element itself receives the touch."""
+    """Whether the element itself receives a touch."""
     return element.clickable or element.long_clickable or "button" in element.class_name.lower()
 
 
@@ -75,7 +79,9 @@ def has_state(element: Element) -> bool:
 
 
 def pressed(spot: TouchTarget) -> Element | None:
-    """Return what receives the touch: the target if it is a button, otherwise the smallest button under the finger."""
+    """Return the element that receives the touch: the target if it is a button, otherwise the smallest button under the
+    finger, otherwise the target. None if there is none of these.
+    """
     if spot.target is not None and is_button(spot.target):
         return spot.target
     return min((e for e in _under(spot) if is_button(e)), key=lambda e: e.bounds.area, default=spot.target)
@@ -85,7 +91,7 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
     """Return every label that a touch may trigger.
 
     The button under the finger counts even if the model named another element. Words inside a button count one by one
-    and joined in reading order. Words inside nothing touchable count as a button of their own: web pages and
+    and joined in reading order. Words that are in no button count as a button of their own, because web pages and
     custom-drawn controls have such buttons.
     """
     target = spot.target
@@ -127,7 +133,7 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
 def covering(spot: TouchTarget) -> tuple[Element, ...]:
     """Return elements as large as a page that lie on top of the button under the finger and receive the touch instead.
 
-    The tree lists elements in drawing order, so a container of the button comes before it.
+    The tree lists elements in drawing order, so a container of the button comes before it and is not one of them.
     """
     point, most = _finger(spot), spot.area * LARGE_SHARE
     held = [e for e in spot.around if point is not None and e.bounds.holds(point) and is_button(e)]
@@ -181,7 +187,9 @@ def is_row(holder: Element, around: tuple[Element, ...]) -> bool:
 
 
 def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
-    """Return the elements above and below that have the same class and width, including the element itself."""
+    """Return the elements with the same class, left and right edge as `holder`, including itself: the rows of
+    its list.
+    """
     box = holder.bounds
     return [
         e
@@ -194,7 +202,7 @@ def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
 
 
 def beside(field: Element, button: Element) -> bool:
-    """Whether a button is in the same row as a field."""
+    """Whether two elements are at the same height, so that the button is in the row of the field."""
     return min(field.bounds.bottom, button.bounds.bottom) > max(field.bounds.top, button.bounds.top)
 
 

@@ -1,4 +1,4 @@
-"""Remembers secrets typed into one phone, in memory only, so that no later task shows them."""
+"""Remembers the secrets that were typed into one phone, so that no later task shows them. They are in memory only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from devices.phone import Element
 BETWEEN = r"[\W_]{0,4}"
 """Separators that apps and effect lines put inside a code: "246 810", "2-4-6", "'2', '4'"."""
 SHORTEST = 3
-"""The minimum letters of a secret that is searched in texts; a shorter one is only covered in its field."""
+"""The minimum letters of a secret that is searched in texts. A shorter one is only covered in its field."""
 EVERYWHERE = 6
-"""Letters from which a secret is covered in every app. A shorter one is covered only where it was typed; otherwise each
-"2026" would vanish.
+"""A secret with at least this many letters is covered in every app. A shorter one is only covered in the app where it
+was typed; otherwise each "2026" would vanish.
 """
 ONE_TIME_S = 600.0
 """Seconds after which a one-time code is no longer covered."""
@@ -25,7 +25,7 @@ Place = list[str]
 
 
 def place_of(package: str, element: Element) -> Place:
-    """Return what identifies a field without its words, which may be the secret."""
+    """Return what identifies a field later, without its words, which may be the secret."""
     if not element.editable:
         return [package, element.resource_id, element.class_name, ""]
     place = [package, element.resource_id, element.class_name, element.hint]
@@ -35,8 +35,10 @@ def place_of(package: str, element: Element) -> Place:
 
 
 def is_among(place: Place, places: Iterable[Place]) -> bool:
-    """Whether one of these is the same place. A field with an id matches even if only one look reported its hint,
-    because plain `uiautomator dump` reports none.
+    """Whether `places` contain this place.
+
+    A field with an id also matches if only one of the observations reported its hint, because plain `uiautomator dump`
+    reports none.
     """
     return any(
         place == other or (bool(place[1]) and place[:3] == other[:3] and bool(place[3]) != bool(other[3]))
@@ -45,7 +47,9 @@ def is_among(place: Place, places: Iterable[Place]) -> bool:
 
 
 def pattern_of(value: str) -> re.Pattern[str] | None:
-    """Return a pattern that finds the value however it is written; None if it is too short to be searched."""
+    """Return a pattern that finds a secret in texts even with separators in it; None if it is too short to be
+    searched.
+    """
     signs = [re.escape(sign) for sign in value if sign.isalnum()]
     if len(signs) >= SHORTEST:
         # The literal value first, so that punctuation at its ends is included.
@@ -78,7 +82,7 @@ class Typed:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is covered any more."""
+        """Whether there is nothing to cover any more."""
         return not (self._fields or self._living())
 
     def add(self, value: str, package: str, *, once: bool) -> None:
@@ -94,7 +98,7 @@ class Typed:
             self._fields.append(place)
 
     def patterns(self, package: str) -> list[re.Pattern[str]]:
-        """Return the patterns to cover while this app is in front."""
+        """Return the patterns of the secrets that must be covered while this app is in front."""
         return [
             one.pattern
             for one in self._living()
@@ -102,15 +106,15 @@ class Typed:
         ]
 
     def was_in(self, package: str) -> bool:
-        """Whether this app received a secret that is still covered."""
+        """Whether a secret that is still covered was typed into this app."""
         return any(package in one.packages for one in self._living()) or any(at[0] == package for at in self._fields)
 
     def holds(self, place: Place) -> bool:
-        """Whether this field may contain a secret."""
+        """Whether the field at this place may contain a secret."""
         return is_among(place, self._fields)
 
     def seen(self, package: str, elements: Iterable[Element]) -> None:
-        """Forget fields that are now empty."""
+        """Forget the fields of this app that are now empty."""
         if self._fields:
             empty = [place_of(package, e) for e in elements if e.editable and e.text in {"", e.hint}]
             self._fields = [place for place in self._fields if place not in empty]

@@ -1,4 +1,4 @@
-"""Parses an address as browsers do: https://url.spec.whatwg.org/#url-parsing, for web pages."""
+"""Parses web addresses as browsers do (https://url.spec.whatwg.org/#url-parsing)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ OWN_NAMES: Final = (
     "localhost", "local", "localdomain", "lan", "internal", "intranet", "private", "corp", "home", "home.arpa",
     "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "metadata.goog",
 )  # fmt: skip
-"""The ends of names of private networks (RFC 6761, 6762, 8375, and those that routers use), of public names that lead
-to the phone itself, and of the address where clouds provide their keys.
+"""Suffixes of host names that are not on the public internet: those of private networks (RFC 6761, 6762, 8375, and
+those that routers use), public names that lead to the phone itself, and the address where clouds provide their keys.
 """
 _CLOSED: Final = tuple(
     map(
@@ -40,8 +40,11 @@ _DEPTH: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """The parts of an address. `host` is in the form that is looked up, without a final dot; "" if the scheme is not in
-    `PAGES`, and `path` is then everything after the scheme. `user` holds the name and password.
+    """The parts of an address.
+
+    `host` is the name that is looked up, without a final dot, or an IP address as text, which is then in `number` too.
+    If the scheme is not in `PAGES`, `host` is "" and `path` is everything after the scheme. `user` holds the name and
+    password.
     """
 
     scheme: str
@@ -54,9 +57,10 @@ class WebAddress:
 
 
 def read_address(text: str) -> WebAddress:
-    """Parse what is opened or typed as an address; without a scheme it is http, as in browsers.
+    """Parse a text that is opened or typed as an address. Without a scheme it is http, as in browsers.
 
-    A single word is a search term and returned as a path alone. Raises ValueError for what no browser opens.
+    A single word is a search term, which is returned as a path alone. Raises ValueError for a text that no browser
+    opens.
     """
     text = text.strip(_ENDS).translate(_BREAKS)
     found = _SCHEME.match(text)
@@ -85,7 +89,9 @@ def _without_port(place: str) -> str:
 
 
 def read_host(host: str) -> str | Number:
-    """Return a host name in the form that is looked up, or its IP address however written. Raises ValueError."""
+    """Return a host name in the form in which it is looked up, or its IP address however it is written. Raises
+    ValueError.
+    """
     if host.startswith("["):
         if not host.endswith("]") or "%" in host:
             raise ValueError("no host")
@@ -124,7 +130,7 @@ def _part(text: str) -> int:
 
 
 def is_public(number: Number) -> bool:
-    """Whether an IP address belongs to the public internet and leads to nothing else."""
+    """Whether an IP address is on the public internet and cannot lead to any other network."""
     if isinstance(number, IPv6Address):
         if number.ipv4_mapped is not None:
             return is_public(number.ipv4_mapped)
@@ -151,7 +157,7 @@ def _is_public_in_a_name(*parts: str) -> bool:
 
 
 def decoded(text: str) -> str:
-    """Return a text with its percent signs decoded, repeatedly if decoding reveals more."""
+    """Return a text with its percent escapes decoded, repeatedly if decoding reveals more."""
     for _ in range(_DEPTH):
         text = unquote(text)
     return text

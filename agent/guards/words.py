@@ -1,5 +1,5 @@
-"""Compares the words of a button with a rule's words: whole words, case ignored, English at the ends,
-Chinese anywhere.
+"""Compares the words of a button with the words of a rule: whole words, ignoring case. English verbs must be at the
+beginning or end, Chinese words may be anywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ JOINED: Final = re.compile(
 )
 """Scripts in which a word is also searched inside longer ones, because they use no spaces or join small words."""
 MAX_EXTRA_WORDS = 4
-"""Words that a button may have besides the decisive one, as in "Send to Anna Maria Smith". More is a sentence."""
+"""How many words a button may have besides the decisive one, as in "Send to Anna Maria Smith". A longer caption is a
+sentence.
+"""
 MAX_EXTRA_SIGNS = 8
 """The same limit for Chinese, in characters."""
 NEGATIONS = ("don't ", "do not ", "never ", "not ", "no, ", "how to ", "why ", "when ")
@@ -27,19 +29,23 @@ _BEFORE = re.compile(r"\A[\W_]+(?=[\w$€£¥])")
 _KEPT_AT_THE_END = re.compile(r"[\w?!%)]")
 _ID_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 KEPT_WORDS = 2048
-"""Labels whose normalised form is cached: the words of all rules, and those of a few screens."""
+"""How many labels' compared forms are cached: the words of all rules, and those of a few screens."""
 _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 
 
-@lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
+@lru_cache(KEPT_WORDS)  # each label of a screen is compared with each word of each rule
 def plain(label: str) -> str:
-    """Return the label in the form that is compared: casefolded, without arrows and dots at its ends."""
+    """Return the label in the form in which labels are compared: casefolded, with look-alike characters unified,
+    without arrows and dots at its ends.
+    """
     return _trimmed(folded(label))
 
 
 @lru_cache(KEPT_WORDS)
 def readings(label: str) -> tuple[str, ...]:
-    """Return the label in its compared form, and in other ways a person may read it if it uses disguised letters."""
+    """Return all ways in which a person may read the label, in the form of `plain`: there are several if it uses
+    disguised letters.
+    """
     return tuple(dict.fromkeys((plain(label), *map(_trimmed, disguises(label)))))
 
 
@@ -53,8 +59,8 @@ def _trimmed(words: str) -> str:
 
 
 def spelled_out(words: str) -> Iterator[str]:
-    """Yield every phrase that a table entry stands for: "submit|place [the] order" is "submit order", "submit the
-    order" and so on.
+    """Yield every phrase that an entry of a word table stands for: "submit|place [the] order" is "submit order",
+    "submit the order" and so on.
     """
     if "|" not in words and "[" not in words:
         yield words
@@ -67,8 +73,8 @@ def spelled_out(words: str) -> Iterator[str]:
 
 
 def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -> bool:
-    """Whether a label has the meaning of `word`: it equals the word or, on a button, begins with it and has few other
-    words; Chinese words may be anywhere.
+    """Whether a label means the same as `word`: it equals the word or, on a button, begins with it and has few other
+    words. Chinese words may be anywhere.
 
     `unless` are endings that make it harmless ("Order history"). A negation ("Don't allow") never matches.
     """
@@ -96,7 +102,7 @@ def _says(text: str, word: str, button: bool, unless: tuple[str, ...]) -> bool:
 
 
 def ends_with(label: str, word: str) -> bool:
-    """Whether a button's label ends with a verb: "Confirm and pay", "Yes, delete"."""
+    """Whether a button's label is short and ends with this verb, such as "Confirm and pay" or "Yes, delete"."""
     word = plain(word)
     return any(
         text.endswith(word)
@@ -108,7 +114,7 @@ def ends_with(label: str, word: str) -> bool:
 
 
 def mentions(label: str, word: str) -> bool:
-    """Whether the label contains the word as a whole word."""
+    """Whether the label contains the word, as a whole word unless it is Chinese."""
     word = plain(word)
     if CHINESE.search(word):
         return any(word in text for text in readings(label))
@@ -116,7 +122,7 @@ def mentions(label: str, word: str) -> bool:
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:
-    """Return the meaningful words of a resource id: "btn_send" and "sendButton" both give "send"."""
+    """Return the meaningful words in a resource id: "btn_send" and "sendButton" both give ("send",)."""
     tail = resource_id.rsplit("/", 1)[-1]
     parts = (part.lower() for part in _ID_PARTS.findall(tail))
     return tuple(part for part in parts if part not in _ID_FURNITURE)

@@ -1,1 +1,1 @@
-"""The team members: folders with an AGENTS.md, those that ship in this package and those of the operator."""
+"""The team members: folders with an AGENTS.md. Some ship in this package, others are the operator's."""

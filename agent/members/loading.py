@@ -22,8 +22,8 @@ EXECUTOR_DOES: Final = (
 MAX_MODEL: Final = 200
 """The maximum length of a model's name, in characters."""
 COMES_AND_GOES: Final = "mcp_"
-"""The prefix of tools offered by other programs (MCP servers). A member gets those available while it works. A tool
-name that ends in `*` stands for all tools with that prefix.
+"""The prefix of tools offered by other programs (MCP servers), which may appear and disappear. A member gets those
+available while it works. A tool name that ends in `*` stands for all tools with that prefix.
 """
 NO_MORE: Final[Mapping[str, str]] = {}
 MAX_CALLS: Final = 30
@@ -56,11 +56,11 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A team member that does work without a phone.
+    """A team member, which works without a phone.
 
     `model` is the role whose model it uses, or a model's name (see `Models.for_role`). `prompt` is its system prompt.
-    `tools` are the tools that it may call, and `max_calls` limits the calls in one assignment. `metadata` has its
-    description in other languages.
+    `tools` are the names of the tools that it may call, and `max_calls` limits the calls in one assignment. `metadata`
+    has its description in other languages.
     """
 
     name: str
@@ -72,20 +72,21 @@ class Member:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def described(self, language: str) -> str:
-        """Return the description for people in this language, or the one for models if there is no other."""
+        """Return the description in this language for people; if there is none, the one for models."""
         return description_in(language, self.metadata, self.description)
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The members by name, and the folders that were refused."""
+    """The members by name, and the members' folders that could not be loaded (`refused`)."""
 
     members: Mapping[str, Member] = field(default_factory=dict)
     refused: tuple[Refused, ...] = ()
 
     def described(self, *, executor: bool = False, more: Mapping[str, str] = NO_MORE) -> str:
-        """Return one line for each member, for the planner, with `more` appended by name and the executor first if
-        requested.
+        """Return one line about each member, for the planner.
+
+        `executor` adds the member that uses the phone as the first one. `more` has texts to append, by member name.
         """
         first = f"- {EXECUTOR}: {EXECUTOR_DOES}\n" if executor else ""
         return first + "\n".join(
@@ -96,10 +97,11 @@ class Team:
 def load_team(
     own: Path | None, tools: Collection[str], *, absent: Collection[str] = (), shipped: Path = SHIPPED
 ) -> Team:
-    """Load the members of both folders; a member in `own` replaces a shipped one of the same name.
+    """Load the shipped members and those in the operator's folder `own`, which replace shipped ones of the same name.
 
     `tools` are the names of all available tools. Tools in `absent` are known but not set up here (a search without an
-    endpoint, a shell without a sandbox); a member simply goes without them.
+    endpoint, a shell without a sandbox); a member simply goes without them. A folder that cannot be used is listed in
+    the team's `refused`.
     """
 
     def make(document: Document) -> Member:

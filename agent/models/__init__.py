@@ -1,1 +1,1 @@
-"""Language models: the interface, and the client for OpenAI-compatible endpoints."""
+"""Language models: the common interface, and the client for OpenAI-compatible endpoints."""

@@ -18,7 +18,7 @@ PILOT: Final = "offline"
 
 
 class Purpose(StrEnum):
-    """What a model call is for. It selects the role's model, the time limit and the line in the receipt."""
+    """What a model call is for. It selects the model, the time limit and the line in the receipt."""
 
     ACT = "act"
     INTENT = "intent"
@@ -33,7 +33,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call made by a model; `arguments` is the raw JSON text."""
+    """A tool call in a model's answer. `arguments` is the JSON text as the model wrote it."""
 
     id: str
     name: str
@@ -74,19 +74,22 @@ ROLE_OF: Final[Mapping[Purpose, str]] = {
     Purpose.GUARD: "guard",
     Purpose.PLAN: "reasoning",
 }
-"""The role that pays for a call of each purpose; purposes not listed belong to "basic". The independent reader
+"""The role to which a call of each purpose is charged. Purposes not listed belong to "basic". The independent reader
 ("guard") is its own role, whichever model it uses.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The tokens and cost that one role used on one model. `cost` is None if that model has no price."""
+    """The tokens and cost that one role used on one model.
+
+    `cached` tokens are part of `input`. `cost` is in the currency of the price table, None if the model has no price.
+    """
 
     role: str
-    """"vision", "basic", "reasoning", "guard" or the name of a team member; "" for usage booked on no role."""
+    """"vision", "basic", "reasoning", "guard" or the name of a team member; "" for tokens that belong to no role."""
     model: str
-    """The model's name at its endpoint; "" for usage booked on no role."""
+    """The model's name at its endpoint; "" for tokens that belong to no role."""
     input: int = 0
     output: int = 0
     cached: int = 0
@@ -95,11 +98,11 @@ class Share:
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens together."""
+        """The sum of input and output tokens."""
         return self.input + self.output
 
     def __add__(self, other: Share) -> Share:
-        """The sum of two shares of the same role and model."""
+        """Return the sum of two shares of the same role and model."""
         return Share(
             self.role,
             self.model,
@@ -113,12 +116,13 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of one call or of a sum of calls. `cached` is part of `input`, and `reasoning` is part of `output`.
+    """The tokens of one call or of several calls together.
 
-    `cost` is in the currency of the price table; None if the model has no price. The `guard_…` fields are the part used
-    by the independent reader of presses, and the seconds that presses waited for it. `booked` splits the tokens by role
-    and model, one share per pair, in the order of their first call; tokens booked on no role are in none of them (see
-    `shares`).
+    `cached` is part of `input`, and `reasoning` is part of `output`. `estimated` means that an endpoint did not report
+    all of them. `cost` is in the currency of the price table; None if the model has no price. The `guard_…` fields are
+    the part used by the independent reader, which judges presses, and the seconds that presses waited for it. `booked`
+    splits the tokens by role and model, with one share per pair in the order of their first call; tokens that belong to
+    no role are in none of them (see `shares`).
     """
 
     input: int = 0
@@ -150,12 +154,14 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens together."""
+        """The sum of input and output tokens."""
         return self.input + self.output
 
     @property
     def shares(self) -> tuple[Share, ...]:
-        """All usage by role and model; usage booked on no role becomes one share with empty names."""
+        """The whole usage split by role and model. Tokens that belong to no role are in one more share with empty
+        names.
+        """
         taken = [sum(getattr(each, name) for each in self.booked) for name in ("input", "output", "cached", "calls")]
         rest = Share(
             "",
@@ -172,22 +178,22 @@ class Usage:
         return (*self.booked, replace(rest, cost=cost))
 
     def booked_on(self, role: str, model: str) -> Usage:
-        """Return the same usage, all of it booked on one role and model."""
+        """Return the same usage, assigned to one role and model."""
         share = Share(role, model, self.input, self.output, self.cached, self.calls, self.cost)
         return replace(self, booked=(share,) if self.tokens else ())
 
     def read_by_guard(self, seconds: float) -> Usage:
-        """Return the same usage, counted as the independent reader's, for which a press waited `seconds`."""
+        """Return the same usage, marked as that of the independent reader, for which a press waited `seconds`."""
         return replace(self, guard_tokens=self.input + self.output, guard_seconds=seconds, guard_cost=self.cost)
 
     def data(self) -> dict[str, Any]:
-        """Return the usage as plain data for JSON; each share becomes a list."""
+        """Return the usage as JSON data; each share becomes a list."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "booked"}
         return {**plain, "booked": [list(astuple(share)) for share in self.booked]} if self.booked else plain
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Usage:
-        """Rebuild the usage from the output of `data`."""
+        """Rebuild a usage from what `data` returned."""
         return cls(**{**data, "booked": tuple(Share(*share) for share in data.get("booked", ()))})
 
 
@@ -206,7 +212,11 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call to a model. `scene` describes an acting call as data, for models that need no prompt."""
+    """One call to a model.
+
+    `schema` is the required form of the answer, if any. `scene` describes a call of the acting model as data, for
+    implementations that need no prompt.
+    """
 
     purpose: Purpose
     messages: tuple[Message, ...]
@@ -220,7 +230,9 @@ class ModelRequest:
     deep: bool = False
     """Whether the call deserves more reasoning than usual; endpoints that support this are asked for it."""
     member: str = ""
-    """The team member that makes the call; "" if the call is booked on the role of its purpose."""
+    """The team member that makes the call and to which it is charged; "" if it is charged to the role of its
+    purpose.
+    """
     temperature: float | None = None
     """The sampling temperature; None for the endpoint's default."""
     max_tokens: int | None = None
@@ -230,13 +242,13 @@ class ModelRequest:
 
     @property
     def role(self) -> str:
-        """The role or team member on which the call is booked (see `Share.role`)."""
+        """The role or team member to which the call is charged (see `Share.role`)."""
         return self.member or ROLE_OF.get(self.purpose, "basic")
 
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """The model that answered in place of the requested one, and why the requested one did not."""
+    """The model that answered in place of the requested one, and why the requested one could not."""
 
     model: str
     cause: Cause
@@ -244,7 +256,11 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The answer of a model."""
+    """The answer of a model.
+
+    `model` is the name of the model that answered, `finish_reason` is why the answer ended, and `stand_in` is set if
+    another model than the requested one answered.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -256,12 +272,14 @@ class ModelReply:
     """Plain JSON data that the model gets back with this step later (`agent.scene.PastStep.memo`)."""
     stand_in: StandIn | None = None
     waited: float = 0.0
-    """Seconds the endpoint was unavailable before it answered: the screen that it was shown may be out of date."""
+    """Seconds for which the endpoint was unavailable before it answered. After a long time, the screen that the model
+    was shown may be out of date.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A streamed piece of a reply."""
+    """A streamed piece of a reply: more of its text, its reasoning or a tool call."""
 
     text: str = ""
     reasoning: str = ""
@@ -273,7 +291,7 @@ Role = Literal["vision", "basic", "reasoning"]
 
 
 class Model(Protocol):
-    """One model at one endpoint, or the offline pilot. Each is called in the same way.
+    """One model at one endpoint, or the offline pilot; both are called in the same way.
 
     An example:
 
@@ -286,15 +304,16 @@ class Model(Protocol):
         ...
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Answer the request. It handles retries, time limits and streaming itself; cancelling it closes the socket.
+        """Return the answer to a request. `on_delta` receives the pieces while it is written.
 
-        Raises ModelError, and ModelSwitched if the request was rendered for one model and another one answers now.
+        Retries, time limits and streaming are handled inside; cancelling the call closes the socket. Raises ModelError,
+        and ModelSwitched if another model answers now than the one that the request was rendered for.
         """
         ...
 
 
 class ModelSwitched(Exception):
-    """The request must be rendered again because another model answers now than the one it was rendered for."""
+    """The request must be rendered again, because another model answers now than the one that it was rendered for."""
 
 
 @runtime_checkable
@@ -304,7 +323,9 @@ class _OneOfTwo(Protocol):
 
 
 def asked_now(model: Model) -> str:
-    """Return the name of the model that answers now, which is the stand-in's while one is active."""
+    """Return the name of the model that would answer now; that is a stand-in's while the requested model is
+    unavailable.
+    """
     return model.asked_now if isinstance(model, _OneOfTwo) else model.name
 
 
@@ -319,7 +340,7 @@ class Connected(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The model for each role: vision acts, basic reads and summarises, reasoning plans."""
+    """The model for each role: `vision` acts on the phone, `basic` reads and summarises, `reasoning` plans."""
 
     vision: Model
     basic: Model
@@ -330,15 +351,15 @@ class Models:
     """
 
     def with_lead_model(self, name: str) -> Models:
-        """Return a copy in which the model called `name` takes over the basic and reasoning roles, or the same object
-        if none of the three has that name. The acting model and the guard stay.
+        """Return a copy in which the model called `name` takes over the basic and reasoning roles; the acting model and
+        the independent reader stay the same. Returns the object itself if none of the three has that name.
         """
         chosen = next((model for model in (self.vision, self.basic, self.reasoning) if name == model.name), None)
         return self if chosen is None else replace(self, basic=chosen, reasoning=chosen)
 
     def for_role(self, role: Role | str) -> Model:
-        """Return the model of a role, or the model of that name: one that a role already uses, or another one at the
-        endpoint of `basic`.
+        """Return the model of a role or, if `role` is the name of a model, that model: one that a role already uses, or
+        another one at the endpoint of `basic`.
         """
         roles: dict[str, Model] = {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}
         if role in roles:

@@ -1,4 +1,6 @@
-"""A failed attempt at an endpoint as a value, read once from the SDK's errors and without the key."""
+"""Describes a failed call to an endpoint as a value, derived once from the SDK's error and never containing the API
+key.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from agent.models.limits import TooMuch
 from agent.wording import shortened
 
 LONGEST_REASON = 300
-"""The maximum characters kept of an endpoint's own words."""
+"""The maximum characters of an endpoint's error message that are kept."""
 KEY_LIKE = re.compile(r"\b(?:(?:ak|sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
 TOLD_AS = ("message", "error", "detail", "msg", "error_msg", "errors", "title")
 """The fields in which endpoints put an error message; the first one present counts."""
@@ -25,14 +27,14 @@ PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 LONGEST_PAGE = 4_000
-"""Characters of an HTML page in which its title is searched."""
+"""How many characters of an HTML page are searched for its title."""
 MOST_ERRORS = 3
 DEEPEST = 4
-"""How many errors, and levels of errors inside errors, are read."""
+"""How many levels of errors inside errors are read (and of several errors, the first `MOST_ERRORS`)."""
 
 
 class CutShort(ValueError):
-    """The answer ended before it was complete."""
+    """The connection ended before the answer was complete."""
 
 
 class Broken(ValueError):
@@ -45,7 +47,7 @@ class Broken(ValueError):
 
 
 class NoAnswer(ValueError):
-    """The response is not an answer of a model; `body` is its beginning."""
+    """The response does not come from a model; `body` is its beginning."""
 
     def __init__(self, body: str) -> None:
         super().__init__()
@@ -54,24 +56,29 @@ class NoAnswer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """One failed attempt. `retry_after` is in seconds; `status` is 0 if the endpoint sent none."""
+    """One failed attempt to call an endpoint.
+
+    `status` is the HTTP status, 0 if there was none. `code` and `param` are from the endpoint's error. `retry_after` is
+    how many seconds the endpoint asked to wait, None if it did not.
+    """
 
     cause: Cause
     status: int = 0
     code: str = ""
     param: str = ""
     reason: str = ""
-    """The endpoint's own words, in one short line without secrets."""
+    """The endpoint's error message, shortened to one line and without secrets."""
     retry_after: float | None = None
 
     @property
     def transient(self) -> bool:
-        """Whether a retry may help."""
+        """Whether trying again may help."""
         return self.cause.passing
 
 
 def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> CallFailure:
-    """Return the failure that an exception of the SDK, or an unreadable answer, stands for.
+    """Convert an exception of the SDK, or an unreadable answer, to a CallFailure. `key` is the API key, which is
+    removed from all texts.
 
     An answer is unreadable if it is not JSON (ValueError) or nested too deeply (RecursionError).
     """
@@ -109,13 +116,15 @@ def _refusal(status: int, body: object, key: str, *, param: str = "", retry_afte
 
 
 def code_in(body: object) -> str:
-    """Return the code of an error body: a word, a number, or ""."""
+    """Return the error code in an error body as text; "" if there is none."""
     return _text(body, "code")
 
 
 def told_in(body: object, depth: int = DEEPEST) -> str:
-    """Return the message of an error body, wherever the endpoint puts it: OpenAI's `message`, FastAPI's `detail`, plain
-    text, or the title of a page. A router such as OpenRouter adds what the provider behind it said.
+    """Return the message in an error body, wherever the endpoint puts it: OpenAI's `message`, FastAPI's `detail`, plain
+    text, or the title of a page.
+
+    A router such as OpenRouter adds the message of the provider behind it. `depth` limits how many levels are searched.
     """
     if isinstance(body, str):
         text = body[:LONGEST_PAGE]
@@ -148,7 +157,9 @@ def _away(error: BaseException | None) -> bool:
 
 
 def without_key(text: str, key: str) -> str:
-    """Shorten an endpoint's words to one line, without the key or anything that looks like one."""
+    """Return an endpoint's message shortened to one line, with the API key and everything that looks like one
+    replaced.
+    """
     safe = text.replace(key, "•••") if key else text
     return shortened(" ".join(KEY_LIKE.sub("•••", safe).split()), LONGEST_REASON)
 

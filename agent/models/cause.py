@@ -1,4 +1,4 @@
-"""The closed set of reasons why a model gave no usable answer, derived from an endpoint's status and error text.
+"""The reasons why a model call fails, derived from an endpoint's status and error message.
 
 The status alone says little: an empty account is 400, 402, 403 or 429, and a model without pictures is 400, 404, 500,
 or 200 with an error inside. `tests/agent/models/refusals.toml` lists real responses with their sources.
@@ -12,7 +12,7 @@ from typing import Final
 
 
 class Cause(StrEnum):
-    """Why a model call failed. The sentence `remedy.…` of the same name says what helps."""
+    """Why a model call failed. For each there is a sentence named `remedy.…` that says what helps."""
 
     NO_CONNECTION = "no_connection"
     """The endpoint cannot be reached, or the connection broke."""
@@ -47,7 +47,7 @@ class Cause(StrEnum):
 
     @property
     def passing(self) -> bool:
-        """Whether the same request may succeed later without anyone changing anything."""
+        """Whether the same request may succeed later, without anyone changing anything."""
         return self in {Cause.NO_CONNECTION, Cause.NO_ANSWER, Cause.NO_API, Cause.BUSY, Cause.BROKEN}
 
 
@@ -110,7 +110,7 @@ _EMPTY, _CENSORED, _MANY, _BLIND, _NAMELESS, _KEYLESS, _LONG = map(
 
 
 def cause_of(status: int, words: str) -> Cause:
-    """Return the cause of a refusal. `words` are the endpoint's error code followed by its message."""
+    """Return the cause of a refused request. `words` are the endpoint's error code followed by its message."""
     about_access = status in {401, 403}
     if _EMPTY.search(words) and not (status == 429 and _SOON.search(words)):
         return Cause.NO_CREDIT

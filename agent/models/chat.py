@@ -1,4 +1,4 @@
-"""The chat completions API, with requests that every compatible endpoint accepts."""
+"""Calls the chat completions API with requests that every compatible endpoint accepts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class ChatApi:
         self._adapting = adapting
 
     async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
-        """Request one answer."""
+        """Request one answer. Returns the answer or, after all retries, the last failure. `shown` passes the streamed
+        pieces on.
+        """
         limit = self._settings.limit(request.purpose)
 
         async def attempt(habits: Habits) -> ChatReader | CallFailure:
@@ -45,7 +47,7 @@ class ChatApi:
 
 
 def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str, object]:
-    """Build the body of the request."""
+    """Return the body of the HTTP request, without the parameters that the endpoint is known to refuse."""
     payload: dict[str, object] = {
         "model": model,
         "messages": [_message(message) for message in request.messages],

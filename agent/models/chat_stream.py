@@ -1,4 +1,4 @@
-"""Assembles an answer of the chat completions API, streamed or whole, tolerating many variants."""
+"""Assembles an answer of the chat completions API, streamed or not, and accepts the many variants of endpoints."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ class _Call:
 
 
 class ChatReader:
-    """Assembles one answer: pass every JSON value to `feed`, then call `check` and take the `reply`."""
+    """Assembles one answer: pass every JSON value to `feed`, then call `check` and `reply`. `show` receives
+    the pieces.
+    """
 
     def __init__(self, show: Callable[[Delta], None]) -> None:
         self.usage: ReportedUsage | None = None
@@ -87,8 +89,10 @@ class ChatReader:
         self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Add one chunk, or a whole completion. Raises ValueError if it is neither, Broken if it is an error (LM Studio
-        sends one with status 200), and TooMuch if the answer is too long.
+        """Add a streamed chunk, or a whole answer.
+
+        Raises ValueError if it is neither, Broken if it is an error (LM Studio sends one with status 200), and TooMuch
+        if the answer is too long.
         """
         if isinstance(value, dict) and value.get("error"):
             raise Broken(value["error"])
@@ -103,9 +107,8 @@ class ChatReader:
                 self._take(choice.piece)
 
     def check(self) -> None:
-        """Raise CutShort if the answer is incomplete; a complete one has a finish reason.
-
-        Raises ValueError if no answer came at all.
+        """Check that the answer is complete. Raises CutShort if it has no finish reason, and ValueError if no answer
+        came at all.
         """
         if not self._begun:
             raise ValueError("no answer")

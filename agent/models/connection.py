@@ -1,4 +1,4 @@
-"""The HTTP connection to an endpoint: a streamed POST that is retried if that may help."""
+"""The HTTP connection to an endpoint: streamed POST requests that are repeated if that may help."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class Reader(Protocol):
-    """Assembles one answer. A ValueError from it means that the answer is unreadable."""
+    """Assembles one answer from JSON values. If its methods raise ValueError, the answer is unreadable."""
 
     def feed(self, value: object) -> None:
         """Add the next JSON value."""
@@ -38,15 +38,17 @@ class Reader(Protocol):
 R = TypeVar("R", bound=Reader)
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds to open a connection; a working endpoint takes far less."""
+"""Seconds that opening a connection may take; a working endpoint needs far less."""
 CLEAN_UP_TIMEOUT = 5.0
-"""Seconds for a cleanup call whose answer is not needed."""
+"""Seconds that a request for deleting something may take, whose answer is not needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and when to retry. The wait doubles from `first` to `longest` seconds and is randomly reduced by up to
-    half.
+    """How often and when a failed request is repeated.
+
+    There are at most `attempts`. The wait doubles from `first` to `longest` seconds and is randomly reduced by up to
+    half. `sleep`, `clock` and `chance` can be replaced in tests.
     """
 
     attempts: int = 4
@@ -57,7 +59,9 @@ class RetryPolicy:
     chance: Callable[[], float] = random.SystemRandom().random
 
     def wait(self, attempt: int, retry_after: float | None) -> float:
-        """Return the seconds to wait after this attempt (from 1), at least what the endpoint asked for."""
+        """Return how many seconds to wait after this attempt (counted from 1), at least `retry_after`, which the
+        endpoint asked for.
+        """
         back_off = min(self.longest, self.first * 2.0 ** (attempt - 1)) * (1 - self.chance() / 2)
         return max(back_off, retry_after or 0.0)
 
@@ -80,7 +84,8 @@ class Connection:
         new_reader: Callable[[], R],
         limit: float,
     ) -> R | CallFailure:
-        """Send a POST and read the answer: streamed JSON values, or a single one if the endpoint does not stream.
+        """Send a POST request and read the answer: streamed JSON values, or a single one if the endpoint does not
+        stream.
 
         Every attempt gets a new reader. Returns the reader of the complete answer, or the last failure. `limit` is in
         seconds: no wait begins that would end after it.
@@ -99,7 +104,7 @@ class Connection:
             await self._retry.sleep(wait)
 
     async def get(self, path: str) -> object:
-        """Fetch a JSON value once; None if there is none, for whatever reason."""
+        """Fetch a JSON value with one GET request; None if there is none, for whatever reason."""
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 return (await self._client.get(path, cast_to=httpx2.Response)).json()
@@ -108,7 +113,7 @@ class Connection:
             return None
 
     async def delete(self, path: str) -> None:
-        """Send a DELETE once, ignoring whether it worked."""
+        """Send one DELETE request, ignoring whether it worked."""
         try:
             async with asyncio.timeout(CLEAN_UP_TIMEOUT):
                 await self._client.delete(path, cast_to=httpx2.Response)

@@ -1,4 +1,4 @@
-"""Tracks what an endpoint stores of each conversation, and what is new for it in the next request."""
+"""Tracks what an endpoint has stored of each conversation, so that only new messages have to be sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from agent.models.base import Message, Model, ModelReply
 from agent.picture import IMAGE_REMOVED, ImagePart
 
 MOST_CONVERSATIONS = 64
-"""How many conversations are tracked; more than there are phones. The least recently used one goes first."""
+"""How many conversations are tracked, more than there are phones. Beyond that, the least recently used one is
+dropped.
+"""
 
 
 @runtime_checkable
@@ -24,21 +26,22 @@ class _Keeping(Protocol):
 
 
 def keeps_conversation(model: Model) -> bool:
-    """Whether the model's endpoint stores what it was sent, so that only new messages must be sent."""
+    """Whether the model's endpoint stores the conversation, so that only new messages must be sent."""
     return model.keeps_conversation if isinstance(model, _Keeping) else False
 
 
 def end_conversation(model: Model, conversation: str) -> None:
-    """Have the endpoint delete, in the background, what it stored of a conversation that is over."""
+    """Delete, in the background, what the model's endpoint has stored of a conversation that is over."""
     if isinstance(model, _Keeping):
         model.end_conversation(conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A response stored at an endpoint, and everything that it builds on.
+    """A response that an endpoint has stored, and everything that it builds on.
 
-    `seen` are digests of the messages sent, so that no picture stays in memory.
+    `response` is its id, `answer` its text, and `calls` are the ids of its tool calls. `seen` are digests of the
+    messages sent up to it, so that no picture stays in memory.
     """
 
     response: str
@@ -49,9 +52,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What to send: `messages` after the response `previous`, whose tool `calls` still need an output.
+    """What to send next in a conversation: `messages`, after the stored response `previous`.
 
-    `previous` is "" if the conversation is sent in full. `stale` are stored responses that are then useless.
+    `previous` is "" if the conversation is sent in full. `calls` are the ids of tool calls in that response that still
+    need an output. `stale` are ids of stored responses that are useless from then on.
     """
 
     messages: tuple[Message, ...]
@@ -67,9 +71,9 @@ class Conversations:
         self._held: OrderedDict[str, tuple[Held, ...]] = OrderedDict()
 
     def next_turn(self, conversation: str, messages: tuple[Message, ...]) -> Turn:
-        """Return what is new after the last stored response that these messages continue; all of them if there is none.
+        """Return what has to be sent: the messages after the last stored response that they continue, or all of them.
 
-        An answer that was abandoned because its screen changed is skipped: the conversation branches before it.
+        An answer that was dropped because its screen changed is skipped: the conversation branches before it.
         """
         held = self._held.get(conversation, ())
         digested = digests(messages)
@@ -82,7 +86,9 @@ class Conversations:
     def answered(
         self, conversation: str, messages: tuple[Message, ...], turn: Turn, response: str, reply: ModelReply
     ) -> tuple[str, ...]:
-        """Record a stored response to this turn, and return the stored responses that are no longer needed."""
+        """Record that the endpoint has stored the response with this id to this turn. Returns the ids of stored
+        responses that are no longer needed.
+        """
         held = self._held.pop(conversation, ())
         calls = tuple(call.id for call in reply.tool_calls)
         kept = tuple(each for each in held if turn.previous and each.response not in turn.stale)
@@ -93,11 +99,13 @@ class Conversations:
         return (*turn.stale, *(each.response for each in oldest))
 
     def lost(self, conversation: str) -> tuple[str, ...]:
-        """Forget a conversation that the endpoint cannot continue, and return the responses it may still store."""
+        """Forget a conversation that the endpoint cannot continue. Returns the ids of responses that it may still
+        store.
+        """
         return tuple(each.response for each in self._held.pop(conversation, ()))
 
     def all_kept(self) -> tuple[str, ...]:
-        """Forget all conversations and return every stored response."""
+        """Forget all conversations and return the ids of all stored responses."""
         kept = tuple(each.response for held in self._held.values() for each in held)
         self._held.clear()
         return kept
@@ -117,8 +125,10 @@ def _rest(held: Held, messages: tuple[Message, ...], digested: tuple[bytes, ...]
 
 
 def digests(messages: Iterable[Message]) -> tuple[bytes, ...]:
-    """Return one digest for each message. Equal messages have equal digests whatever became of their pictures: a past
-    picture may be sent with fewer bytes or not at all, and the endpoint has the original.
+    """Return one digest for each message.
+
+    Pictures do not count: a past picture may be sent with fewer bytes or not at all, because the endpoint has the
+    original.
     """
     return tuple(_digest(message) for message in messages)
 

@@ -13,11 +13,11 @@ class EmbeddingFailed(Exception):
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts: the closer two vectors, the closer the meanings."""
+    """Converts texts to vectors. The closer two vectors, the closer the meanings."""
 
     @property
     def name(self) -> str:
-        """The name of the vectors' source. Only vectors with the same name can be compared."""
+        """The name of the source of the vectors. Only vectors with the same name can be compared."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:

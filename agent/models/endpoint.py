@@ -36,11 +36,11 @@ SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """One model at one OpenAI-compatible endpoint. The key never appears in a repr.
+    """The settings of one model at one OpenAI-compatible endpoint. The key never appears in a repr.
 
-    `base_url` "" is OpenAI itself. `timeout` is the limit in seconds for one step's call including retries; other
-    purposes get a share of it. Waiting out an outage is not included (`agent.outage_retry`). `prices` are by model
-    name.
+    If `base_url` is "", the endpoint is OpenAI itself. `timeout` is the limit in seconds for the call of one step,
+    including retries; other purposes get a share of it. Waiting out an outage is not included (`agent.outage_retry`).
+    `prices` are by model name.
     """
 
     model: str
@@ -61,25 +61,25 @@ class EndpointSettings:
 
     @property
     def host(self) -> str:
-        """Host and port for sentences, never a user name or password from the URL."""
+        """Host and port for messages to people, without a user name or password in the URL."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
     @property
     def key(self) -> str:
-        """The key in plain text; "" if none is set."""
+        """The API key in plain text; "" if none is set."""
         return self.api_key.get_secret_value().strip()
 
     def limit(self, purpose: Purpose) -> float:
-        """Return the total seconds that a call for this purpose may take."""
+        """Return how many seconds a call for this purpose may take, including retries."""
         return self.timeout * SHARE_OF_TIMEOUT[purpose]
 
     def overridden(
         self, *, model: str = "", base_url: str = "", api_key: SecretStr = NOT_SET, context: int | None = None
     ) -> EndpointSettings:
-        """Return these settings with the values that another role sets for itself.
+        """Return a copy with the values that another role sets for itself.
 
-        A key stays with its endpoint: to another base URL, only the role's own key is sent. A context window belongs to
-        its model.
+        A key is only sent to its own endpoint: with another base URL, only the role's own key is used. A context window
+        only applies to its own model.
         """
         key = api_key if api_key.get_secret_value() or base_url not in {"", self.base_url} else self.api_key
         other = model not in {"", self.model} or base_url not in {"", self.base_url}

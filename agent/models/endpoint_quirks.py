@@ -1,4 +1,4 @@
-"""Learns which parameters an endpoint refuses and sends requests without them."""
+"""Learns which optional parameters an endpoint refuses, and leaves them out from then on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OPTIONAL = ("stream_options", "prompt_cache_key", "strict", "temperature", "max_tokens", "max_completion_tokens")
-"""Parameters that some endpoints refuse and that are not needed for an answer."""
+"""Parameters that some endpoints refuse and that an answer does not depend on."""
 EFFORT = "reasoning_effort"
 """The chat completions parameter for how much a model thinks before it answers."""
 DEEP_EFFORT = "high"
@@ -29,17 +29,21 @@ NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What is left out of requests to an endpoint, and how an answer's form is requested."""
+    """How requests to an endpoint are made: which parameters are left out, and how the form of an answer is
+    requested.
+    """
 
     dropped: frozenset[str] = frozenset()
     answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
 
     def sends(self, name: str) -> bool:
-        """Whether this parameter is sent."""
+        """Whether this parameter is part of requests."""
         return name not in self.dropped
 
     def after(self, failure: CallFailure, request: ModelRequest) -> Habits:
-        """Return the habits after a refusal; unchanged if it concerns nothing that can be left out."""
+        """Return the habits with what this refusal teaches; unchanged if it is not about something that can be left
+        out.
+        """
         if failure.status not in {400, 404, 415, 422, 501}:
             return self
         words = f"{failure.param} {failure.code} {failure.reason}"
@@ -56,7 +60,7 @@ class Habits:
 
 
 class Adapting:
-    """Sends requests in the way the endpoint accepts. What it refused once is not sent again."""
+    """Sends requests in the form that the endpoint accepts. A parameter that it refused once is never sent again."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -65,7 +69,10 @@ class Adapting:
     async def send(
         self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | CallFailure]]
     ) -> T | CallFailure:
-        """Attempt a request, repeating it without refused parameters until it succeeds or fails for another reason."""
+        """Send a request, and repeat it without refused parameters until it succeeds or fails for another reason.
+
+        `attempt` sends it once. Returns its result, or the failure.
+        """
         while True:
             habits = self._habits
             outcome = await attempt(habits)

@@ -1,4 +1,4 @@
-"""Turns a failure into its ModelError with a sentence for a person."""
+"""Turns the failure of a model call into the ModelError to raise, with a sentence for people."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _ERRORS: Final[Mapping[Cause, type[ModelRefused]]] = {
 
 
 def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
-    """Return what is visibly wrong with the settings; None if nothing. A custom endpoint may need no key."""
+    """Return the error for settings that cannot work, such as a missing model name; None if they may. A custom endpoint
+    may need no key.
+    """
     if not settings.model:
         return UnknownModel(words("model.unset", host=settings.host))
     if not settings.key and not settings.base_url:
@@ -54,7 +56,7 @@ def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
 
 
 def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> ModelError:
-    """Return the error to raise for the last failure of a call, with the endpoint's own words."""
+    """Return the error to raise for the last failure of a call. It contains the endpoint's own message."""
     cause = _cause_for(failure, settings, request)
     why = _sentence(cause, failure, settings)
     if failure.reason:

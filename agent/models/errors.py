@@ -17,8 +17,9 @@ from agent.models.cause import Cause
 
 
 class ModelError(Exception):
-    """A model call failed; because of that, nothing was done on the phone. `cause` says why. `usage` counts the tokens
-    of earlier answers that are useless without the failed one.
+    """A model call failed, so nothing was done on the phone.
+
+    `cause` is the reason. `usage` counts the tokens of earlier answers that are useless without the failed one.
     """
 
     cause = Cause.REFUSED
@@ -73,8 +74,9 @@ class NoVision(ModelRefused):
 
 
 class ModelAnswerUnusable(ModelError):
-    """The answer did not have the requested form, even after a repair turn. `usage` is what it cost, and `text` is what
-    the model said instead.
+    """The answer did not have the required form, even after the model was asked to correct it.
+
+    `usage` are the tokens that it cost, and `text` is what the model wrote instead.
     """
 
     cause = Cause.UNUSABLE

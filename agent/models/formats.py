@@ -1,4 +1,4 @@
-"""The ways to hold a model to a JSON form, from the strictest to none."""
+"""The ways to make a model answer in a given JSON form, from the strictest to none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ABOUT_FORMATS = re.compile(
 
 
 class AnswerFormat(Enum):
-    """A way of requesting the form of an answer from an endpoint."""
+    """A way of telling an endpoint that the answer must have a given JSON form."""
 
     JSON_SCHEMA = "json_schema"
     JSON_OBJECT = "json_object"
@@ -27,17 +27,17 @@ class AnswerFormat(Enum):
         return AnswerFormat.JSON_OBJECT if self is AnswerFormat.JSON_SCHEMA else AnswerFormat.TEXT
 
     def is_refused_by(self, words: str) -> bool:
-        """Whether a refusal with these words is about the form of the answer."""
+        """Whether an endpoint's error message says that it does not support this format."""
         return self is not AnswerFormat.TEXT and ABOUT_FORMATS.search(words) is not None
 
 
 def strict_schema(form: type[BaseModel]) -> object:
-    """Return the JSON schema for strict mode: every field required, no others allowed."""
+    """Return the model's JSON schema in the form of strict mode: every field is required, and no others are allowed."""
     return pydantic_function_tool(form)["function"]["parameters"]
 
 
 def is_strict(schema: object) -> bool:
-    """Whether a JSON schema follows the rules of strict mode, so that it may be sent as strict."""
+    """Whether a JSON schema follows the rules of strict mode, so that it may be sent as a strict one."""
     if isinstance(schema, Mapping):
         if schema.get("type") == "object" or "properties" in schema:
             names = set(schema.get("properties", {}))

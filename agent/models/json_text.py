@@ -1,4 +1,4 @@
-"""Finds JSON objects in a model's text, and repairs text that cannot be encoded."""
+"""Finds JSON objects in a model's text, and repairs text that cannot be encoded as UTF-8."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeVar, cast
 
 MOST_BEGINNINGS = 500
-"""How many opening braces are tried; a text with more is not an answer."""
+"""How many opening braces are tried as the beginning of an object; a text with more is not an answer."""
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 T = TypeVar("T")
@@ -17,9 +17,9 @@ _decoder = json.JSONDecoder(strict=False)  # models put raw line breaks into str
 
 
 def objects_in(text: str) -> Iterator[dict[str, object]]:
-    """Yield the outermost JSON objects in the text, the last first, because drafts and examples come before the answer.
+    """Yield the outermost JSON objects in a text, the last first, because drafts and examples come before the answer.
 
-    Braces inside strings, code fences and surrounding prose do no harm. A thought in `<think>` tags at the start is
+    Braces inside strings, code fences and surrounding prose are handled. A thought in `<think>` tags at the start is
     skipped.
     """
     found: list[dict[str, object]] = []
@@ -38,7 +38,8 @@ def objects_in(text: str) -> Iterator[dict[str, object]]:
 
 
 def whole_signs(text: str) -> str:
-    """Join surrogate pairs that were split and replace single halves, because no file or database accepts them.
+    """Return the text with split surrogate pairs joined and single halves replaced, because no file or database accepts
+    these.
 
     JSON may contain them, and an endpoint may split a pair when it cuts a stream into pieces.
     """
@@ -50,7 +51,9 @@ def whole_signs(text: str) -> str:
 
 
 def whole(value: T) -> T:
-    """Apply `whole_signs` to all texts and names of a JSON value. Raises RecursionError, like the JSON parser."""
+    """Return a JSON value with `whole_signs` applied to all its texts and names. Raises RecursionError if it is nested
+    too deeply.
+    """
     made: object = value
     match value:
         case str():

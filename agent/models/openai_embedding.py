@@ -1,4 +1,4 @@
-"""Embeddings from an OpenAI-compatible endpoint."""
+"""An Embedder for OpenAI-compatible endpoints."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from agent.models.embedding import EmbeddingFailed, Vector
 from agent.models.endpoint import NO_KEY, EndpointSettings
 
 PATIENCE_S: Final = 3.0
-"""Seconds for one call; searching by words alone finds most facts, so a longer wait is not worthwhile."""
+"""Seconds that one call may take. Searching by words alone finds most facts, so a longer wait is not worthwhile."""
 MAX_PARTS: Final = 8192
-"""Numbers of one vector; the longest of known models has 4,096."""
+"""The maximum length of a vector; the longest of known models is 4,096."""
 
 
 class OpenAIEmbedder:
-    """Implements Embedder. It does not retry, because recall can fall back to words."""
+    """Implements Embedder with an OpenAI-compatible endpoint. It does not retry, because memory can also be searched by
+    words.
+    """
 
     def __init__(self, settings: EndpointSettings, *, patience: float = PATIENCE_S) -> None:
         self._settings = settings
@@ -34,11 +36,13 @@ class OpenAIEmbedder:
 
     @property
     def name(self) -> str:
-        """Implements `Embedder.name`."""
+        """The endpoint's host and the model's name. Only vectors with the same name can be compared. Implements
+        `Embedder.name`.
+        """
         return f"{self._settings.host}/{self._settings.model}"
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Implements `Embedder.embed`."""
+        """Return the vectors of these texts, each of length 1. Raises EmbeddingFailed. Implements `Embedder.embed`."""
         timeout = httpx2.Timeout(self._patience, connect=CONNECT_TIMEOUT)
         try:
             async with asyncio.timeout(self._patience):

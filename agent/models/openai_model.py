@@ -1,4 +1,6 @@
-"""A model behind an OpenAI-compatible endpoint, and the choice between its two APIs."""
+"""A model behind an OpenAI-compatible endpoint. It chooses between the endpoint's two APIs, chat completions and
+Responses.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ NO_SUCH_API = {404, 405, 501}
 
 
 class Route(Enum):
-    """The ways to call an endpoint, from the most to the least demanding."""
+    """The ways to call an endpoint, from the most to the least demanding. UNKNOWN means that none was chosen yet."""
 
     UNKNOWN = auto()
     CONVERSATION = auto()
@@ -37,7 +39,7 @@ class Route(Enum):
 
 
 class Router:
-    """Sends each request in the best way that the endpoint supports, and learns once what it does not."""
+    """Sends each request in the best way that the endpoint supports, and remembers which ways it does not."""
 
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._host = settings.host
@@ -49,12 +51,14 @@ class Router:
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether the endpoint stores what it was sent, or that is not known yet."""
+        """Whether the endpoint stores conversations; also true as long as that is unknown."""
         return self._route in {Route.UNKNOWN, Route.CONVERSATION}
 
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
-        """Request one answer; its usage includes everything spent to get it. Only acting is a growing conversation; any
-        other request is sent once and not stored.
+        """Request one answer; its usage includes all calls that were needed. Returns the last failure if there is none.
+
+        Only the steps of the acting model form a growing conversation. Any other request is sent once, and the endpoint
+        is asked to store nothing.
         """
         answer = await self._answered(request, on_delta)
         if isinstance(answer, CallFailure):
@@ -81,11 +85,11 @@ class Router:
         return await self._chat.complete(request, shown)
 
     def end_conversation(self, conversation: str) -> None:
-        """Delete everything about a conversation at the endpoint."""
+        """Delete what the endpoint has stored of a conversation."""
         self._responses.end(conversation)
 
     async def close(self) -> None:
-        """Delete everything at the endpoint."""
+        """Delete everything that the endpoint has stored."""
         await self._responses.close()
 
     async def _probe(self, request: ModelRequest) -> CallFailure | None:
@@ -140,23 +144,24 @@ class OpenAIModel:
 
     @property
     def takes_pictures(self) -> bool:
-        """Whether the model is shown pictures: as configured, otherwise until it refuses one."""
+        """Whether the model is sent pictures: as configured, otherwise until it refuses one."""
         return self._takes_pictures
 
     @property
     def keeps_conversation(self) -> bool:
-        """Whether its endpoint stores what it was sent, as far as known."""
+        """Whether the endpoint stores conversations; also true as long as that is unknown."""
         return self._router.keeps_conversation
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have the endpoint delete, in the background, what it stored of a finished conversation."""
+        """Delete, in the background, what the endpoint has stored of a finished conversation."""
         self._router.end_conversation(conversation)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Implements `Model.complete`. An answer that restarts after a break is not streamed twice.
+        """Return the model's answer. If an attempt fails after its first pieces, they are not streamed again.
+        Implements `Model.complete`.
 
-        If the model turns out to accept no pictures, it is asked again without them. An action raises NoVision once
-        instead, because its scene must then be shown differently.
+        If the model turns out to accept no pictures, it is asked again without them. A call of the acting model raises
+        NoVision once instead, because its scene must then be rendered differently.
         """
         if problem := settings_problem(self._settings):
             raise problem
@@ -188,10 +193,12 @@ class OpenAIModel:
         return replace(outcome, usage=outcome.usage.booked_on(request.role, self.name))
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Return the model's context window in tokens, including the answer; see ContextWindow."""
+        """Return the model's context window in tokens, including the answer. `sent` is the size of the last request
+        (see `ContextWindow.tokens`).
+        """
         return await self._window.tokens(sent)
 
     async def close(self) -> None:
-        """Delete what the endpoint stores of open conversations, and close the connections."""
+        """Delete what the endpoint has stored of open conversations, and close the connections."""
         await self._router.close()
         await self._connection.close()

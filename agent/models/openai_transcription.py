@@ -16,16 +16,18 @@ from agent.models.endpoint import NO_KEY, EndpointSettings
 from agent.models.transcription import Transcript, TranscriptionFailed
 
 PATIENCE_S: Final = 60.0
-"""Seconds for a recording of a few minutes; hosted models take a few, small machines as long as it lasts."""
+"""Seconds that one call may take, for a recording of a few minutes: hosted models need a few seconds, small machines as
+long as the recording.
+"""
 TEXT_LIMIT: Final = 4000
 """The maximum characters kept of a transcript, the same as for a task."""
 
 
 class OpenAITranscriber:
-    """Implements Transcriber. It does not retry, because the person can speak again.
+    """Implements Transcriber with an OpenAI-compatible endpoint. It does not retry, because the person can speak again.
 
-    `minute` is the price of a minute. Without one, the tokens that the endpoint reports cost what `settings.prices`
-    says.
+    `minute` is the price of a minute. Without it, the cost is calculated from the tokens that the endpoint reports and
+    `settings.prices`.
     """
 
     def __init__(
@@ -39,7 +41,9 @@ class OpenAITranscriber:
         )
 
     async def transcribe(self, audio: bytes, name: str, seconds: float) -> Transcript:
-        """Implements `Transcriber.transcribe`."""
+        """Return the words of a recording of this length in seconds. `name` must have the file extension of its format.
+        Raises TranscriptionFailed. Implements `Transcriber.transcribe`.
+        """
         timeout = httpx2.Timeout(self._patience, connect=CONNECT_TIMEOUT)
         try:
             async with asyncio.timeout(self._patience):

@@ -8,5 +8,5 @@ from agent.picture import ImagePart
 
 
 def data_url(image: ImagePart) -> str:
-    """Return the picture as a data URL with its bytes."""
+    """Return the picture's bytes as a base64 data URL."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"

@@ -18,7 +18,7 @@ class _Sighted(Protocol):
 
 
 def takes_pictures(model: Model) -> bool:
-    """Whether the model is shown pictures, as configured or as its endpoint turned out to be."""
+    """Whether the model is sent pictures: as configured, otherwise until its endpoint refuses one."""
     return model.takes_pictures if isinstance(model, _Sighted) else True
 
 

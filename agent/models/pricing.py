@@ -1,4 +1,4 @@
-"""Calculates what a call costs, from a price table in the settings."""
+"""Calculates the cost of model calls, from the price table in the settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ MILLION = 1_000_000
 
 
 class Price(BaseModel):
-    """Prices per million tokens in one currency; `cached` input defaults to the price of `input`."""
+    """Prices per million tokens, all in the same currency. `cached` is the price of cached input; None if it costs as
+    much as `input`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -31,5 +33,7 @@ class Price(BaseModel):
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """Return the usage with its cost at today's price, so that later price changes alter no receipt."""
+    """Return the usage with its cost set. It is calculated now, so that later price changes do not alter old
+    receipts.
+    """
     return usage if price is None else replace(usage, cost=price.cost(usage))

@@ -1,4 +1,4 @@
-"""Assembles an answer of the Responses API, streamed or whole."""
+"""Assembles an answer of the Responses API, streamed or not."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class _Event(BaseModel):
 
 
 class ResponseReader:
-    """Assembles one answer: pass every JSON value to `feed`, then call `check` and take the `reply`."""
+    """Assembles one answer: pass every JSON value to `feed`, then call `check` and `reply`. `show` receives
+    the pieces.
+    """
 
     def __init__(self, show: Callable[[Delta], None]) -> None:
         self.usage: ReportedUsage | None = None
@@ -87,7 +89,7 @@ class ResponseReader:
         self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Add one event, or a whole response.
+        """Add a streamed event, or a whole response.
 
         Raises ValueError if it is neither, Broken if it is an error, and TooMuch if the answer is too long.
         """
@@ -121,7 +123,7 @@ class ResponseReader:
             self._show(Delta(call=ToolCall("", name, written + piece)))
 
     def check(self) -> None:
-        """Raise CutShort if the end of the answer is missing."""
+        """Check that the answer is complete. Raises CutShort if its end is missing."""
         if not self._finish:
             raise CutShort
 

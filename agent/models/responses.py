@@ -1,4 +1,6 @@
-"""The Responses API: only new messages are sent, with the id of what the endpoint already stores."""
+"""Calls the Responses API. Only new messages are sent, with the id of the response that the endpoint has
+stored before.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,15 @@ from agent.models.tokens import usage_of
 from agent.picture import ImagePart
 
 CALL_WAS_DONE = "The next message shows what came of it."
-"""The output of every tool call: the endpoint requires one, and the new observation says it better."""
+"""The output that is sent for every tool call. The endpoint requires one; the next observation shows the real
+result.
+"""
 
 
 def response_payload(
     model: str, request: ModelRequest, turn: Turn, habits: Habits, *, store: bool
 ) -> dict[str, object]:
-    """Build the body of the request for this turn."""
+    """Return the body of the HTTP request for this turn. `store` asks the endpoint to keep the response."""
     outputs = [{"type": "function_call_output", "call_id": call, "output": CALL_WAS_DONE} for call in turn.calls]
     payload: dict[str, object] = {
         "model": model,
@@ -91,18 +95,18 @@ logger = logging.getLogger(__name__)
 
 PATH = "/responses"
 MOST_LOSSES = 2
-"""Forgotten conversations in a row after which an endpoint counts as storing none: one may be a restart or an expiry,
-but if it always happens, the account may store nothing.
+"""How many conversations in a row an endpoint may forget before it counts as storing none. One may be due to a restart
+or expiry, but an account may also store nothing.
 """
 
 
 class Lost:
-    """The result of a call whose endpoint cannot be trusted to store a conversation."""
+    """Returned instead of an answer if the endpoint cannot be relied on to store a conversation."""
 
 
 class ResponsesApi:
-    """Calls the Responses API for one model. Every request has the whole history, so a lost context can be sent again
-    in full.
+    """Calls the Responses API for one model. Every request contains the whole history, so that a conversation which the
+    endpoint forgot can be sent again in full.
     """
 
     def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
@@ -115,12 +119,15 @@ class ResponsesApi:
         self._deletions: set[asyncio.Task[None]] = set()
 
     async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
-        """Request one answer to the whole request; the endpoint is asked to store nothing."""
+        """Request one answer and ask the endpoint to store nothing. Returns the last failure if there is none."""
         outcome = await self._call(request, Turn(request.messages), shown, store=False)
         return outcome if isinstance(outcome, CallFailure) else self._reply(outcome, request)
 
     async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure | Lost:
-        """Request one answer in the request's conversation, sending only new messages if possible."""
+        """Request one answer in the request's conversation, sending only new messages if possible.
+
+        Returns the last failure if there is none, and Lost if the endpoint turns out not to store conversations.
+        """
         name = request.conversation
         turn = self._conversations.next_turn(name, request.messages)
         outcome = await self._call(request, turn, shown, store=True)
@@ -146,9 +153,8 @@ class ResponsesApi:
         return reply
 
     async def keeps_context(self, request: ModelRequest) -> bool | CallFailure:
-        """Test with two tiny calls whether the endpoint stores a response and confirms that it continues it.
-
-        Returns a failure if that cannot be determined.
+        """Test with two tiny calls whether the endpoint stores a response and confirms that it continues it. Returns a
+        failure if that cannot be determined.
         """
         limit = self._settings.limit(request.purpose)
         probe: dict[str, object] = {"model": self._settings.model, "stream": True, "max_output_tokens": 16}
@@ -166,16 +172,18 @@ class ResponsesApi:
         return second.continued == first.response
 
     def take_unbooked(self) -> Usage:
-        """Return what was spent on answers that no caller received, such as the test calls."""
+        """Return the tokens spent on answers that no caller received, such as those of `keeps_context`. They are
+        returned only once.
+        """
         unbooked, self._unbooked = self._unbooked, Usage()
         return unbooked
 
     def end(self, conversation: str) -> None:
-        """Delete what the endpoint stores of a conversation."""
+        """Delete, in the background, what the endpoint has stored of a conversation."""
         self._delete(self._conversations.lost(conversation))
 
     async def close(self) -> None:
-        """Delete what the endpoint still stores, and wait for it."""
+        """Delete everything that the endpoint has stored, and wait until that is done."""
         self._delete(self._conversations.all_kept())
         await asyncio.gather(*self._deletions)
 
@@ -211,7 +219,9 @@ class ResponsesApi:
 
 
 def is_lost_context(failure: CallFailure) -> bool:
-    """Whether the endpoint does not know the response to continue (OpenAI: 400; vLLM: 404 about the id)."""
+    """Whether the failure means that the endpoint does not know the response to continue (OpenAI: 400; vLLM: 404 about
+    the id).
+    """
     return failure.status in {400, 404} and (
         failure.code == "previous_response_not_found" or failure.param in {"previous_response_id", "response_id"}
     )

@@ -1,4 +1,6 @@
-"""The state of the model behind an endpoint, as one value for everything that shows or checks it."""
+"""The state of a model as a value: whether it works, and why not. It is used by everything that shows or
+checks models.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from agent.models.cause import Cause
 ABOUT_THE_REQUEST: Final = frozenset(
     {Cause.OVERSIZED, Cause.TOO_LONG, Cause.TOO_MANY_PICTURES, Cause.FILTERED, Cause.REFUSED, Cause.UNUSABLE}
 )
-"""Causes that concern only that request: the endpoint did answer."""
+"""Causes that only concern one request, so that the model still counts as working."""
 
 
 class ModelStatus(StrEnum):
@@ -29,10 +31,11 @@ class ModelStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """The state of a model after the last request to it. `model` is its name at the endpoint, "" if there is none.
+    """The state of a model after the last request to it.
 
-    `cause` is why it fails; None unless `status` is FAILING. `stand_in` is the model that answers in its place, "" for
-    none. `since` is when the state began, in Unix seconds, or None before the first request.
+    `model` is its name at the endpoint, "" if there is none. `cause` is why it fails; None unless `status` is FAILING.
+    `since` is when the state began, in Unix seconds, or None before the first request. `stand_in` is the model that
+    answers in its place, "" for none.
     """
 
     status: ModelStatus
@@ -42,8 +45,10 @@ class ModelState:
     stand_in: str = ""
 
     def after(self, cause: Cause | None, now: float, stand_in: str = "") -> ModelState:
-        """Return the state after a request at `now` (Unix seconds) that failed because of `cause`, or succeeded if
-        None. `stand_in` is the model that answered it instead.
+        """Return the state after a request at the time `now` (Unix seconds).
+
+        `cause` is why the request failed, None if it succeeded. `stand_in` is the model that answered it instead, ""
+        for none.
         """
         if self.status is ModelStatus.OFFLINE:
             return self

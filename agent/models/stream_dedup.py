@@ -1,4 +1,4 @@
-"""Forwards streamed pieces of an answer without repeating them when an attempt is retried."""
+"""Passes streamed pieces of an answer on, without repeating them when a request is retried."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ Show = Callable[[Delta], None]
 
 
 class ShownOnce:
-    """Forwards streamed pieces. If an attempt breaks after its first piece, later attempts are not shown."""
+    """Passes streamed pieces on to `on_delta`. If an attempt fails after its first piece, the pieces of later attempts
+    are dropped.
+    """
 
     def __init__(self, on_delta: Show | None) -> None:
         self._on_delta = on_delta
         self._shown = False
 
     def attempt(self) -> Show:
-        """Return the function that receives the pieces of a new attempt."""
+        """Return the function that must be called with the pieces of a new attempt."""
         return _nowhere if self._on_delta is None or self._shown else self._show
 
     def _show(self, delta: Delta) -> None:

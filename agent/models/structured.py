@@ -1,8 +1,8 @@
-"""Asks a model for an answer of a given form, and reads it tolerantly.
+"""Asks a model for an answer in a given form, and reads the answer tolerantly.
 
-The endpoint holds the model to the form as well as it can: the client falls back from a JSON schema to any JSON object
-to plain text if refused, and remembers that. The form is always in the prompt too, because some endpoints accept a
-schema but ignore it.
+The endpoint is asked to enforce the form as well as it can: if it refuses a JSON schema, the client falls back to any
+JSON object and then to plain text, and remembers that. The form is always in the prompt too, because some endpoints
+accept a schema but ignore it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T", bound=BaseModel)
 
 MOST_PROBLEMS = 5
-"""How many problems of an answer are reported to the model."""
+"""How many problems of an unusable answer are named to the model."""
 
 
 async def ask(
@@ -36,10 +36,11 @@ async def ask(
     check: Callable[[T], str] = lambda _: "",
     on_delta: Callable[[Delta], None] | None = None,
 ) -> tuple[T, Usage]:
-    """Return the model's answer as `schema`, and what it cost, including a repair turn.
+    """Return the model's answer as an instance of `schema`, and the tokens used.
 
-    `check` returns what is wrong with an answer of the right form, in words for the model, or "". The first answer is
-    streamed to `on_delta`. Raises ModelAnswerUnusable after one repair turn, and any other ModelError.
+    An unusable answer is sent back once for correction. `check` returns what is wrong with an answer of the right form,
+    as a text for the model, or "". The first answer is streamed to `on_delta`. Raises ModelAnswerUnusable if the second
+    answer is unusable too, and any other ModelError.
     """
     formed = replace(request, schema=schema, messages=_with_form(request.messages, schema))
     first = await model.complete(formed, on_delta=on_delta)

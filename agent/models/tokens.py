@@ -1,4 +1,4 @@
-"""Counts the tokens of a call: as the endpoint reports them, in any form of `usage`, or estimated."""
+"""Counts the tokens of a call: as the endpoint reports them, in any of the common forms, or estimated."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from agent.models.limits import MAX_TOKENS_REPORTED
 from agent.picture import ImagePart
 
 LETTERS_PER_TOKEN = 4
-"""For Latin text, by common tokenizers; a Chinese character is about one token."""
+"""Characters of Latin text per token with common tokenizers. A Chinese character is about one token."""
 FIRST_WIDE_SIGN = 0x2E80
 """The first code point of Unicode's CJK blocks."""
 PATCH = 28
-"""The side of a visual token in pixels (Qwen2.5-VL; others are within a factor of two)."""
+"""The side in pixels of the part of a picture that one token stands for (Qwen2.5-VL; others are within a factor of
+two).
+"""
 
 
 class ReportedUsage(BaseModel):
-    """A `usage` block of chat completions, the Responses API, DeepSeek or Moonshot."""
+    """A `usage` block as chat completions, the Responses API, DeepSeek or Moonshot report it."""
 
     input: int | None = Field(default=None, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
     output: int | None = Field(default=None, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
@@ -52,11 +54,11 @@ class ReportedUsage(BaseModel):
 
 
 Reported = Annotated[ReportedUsage | None, BeforeValidator(lambda given: given if isinstance(given, dict) else None)]
-"""The usage block as received: anything other than an object is ignored rather than losing the answer."""
+"""A usage block in an answer. Anything other than an object is read as None, so that the answer is not lost."""
 
 
 def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply: ModelReply) -> Usage:
-    """Return the usage of one call. What the endpoint did not report is estimated and marked as such."""
+    """Return the usage of one call. Numbers that the endpoint did not report are estimated."""
     given = reported or ReportedUsage()
     tokens_in = estimated_input(messages) if given.input is None else given.input
     tokens_out = _estimated_output(reply) if given.output is None else given.output
@@ -71,12 +73,14 @@ def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply:
 
 
 def hung_up(request: ModelRequest, model: str) -> Usage:
-    """Return the estimated usage of a call that was cut off: the endpoint read it all but reports nothing."""
+    """Return the estimated usage of a call that was cut off: the endpoint has read the whole request but reports
+    nothing.
+    """
     return usage_of(None, request.messages, ModelReply("")).booked_on(request.role, model)
 
 
 def estimated_input(messages: Iterable[Message]) -> int:
-    """Estimate the tokens of these messages, including pictures."""
+    """Estimate how many tokens these messages have, including pictures."""
     return sum(
         _image_tokens(part) if isinstance(part, ImagePart) else text_tokens(part)
         for message in messages
@@ -90,7 +94,7 @@ def _estimated_output(reply: ModelReply) -> int:
 
 
 def text_tokens(text: str) -> int:
-    """Estimate the tokens of a text."""
+    """Estimate how many tokens a text has."""
     wide = sum(ord(sign) >= FIRST_WIDE_SIGN for sign in text)
     return wide + math.ceil((len(text) - wide) / LETTERS_PER_TOKEN)
 

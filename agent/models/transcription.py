@@ -1,4 +1,4 @@
-"""The interface of speech to text."""
+"""The interface for converting speech to text."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The words of a recording. `cost` is in the currency of the prices, or None if there is no price."""
+    """The words of a recording. `cost` is in the currency of the price table, or None if there is no price."""
 
     text: str
     """The words; "" if nothing was said."""
     model: str
     seconds: float
-    """The length as the endpoint counts it, otherwise as given by the recording."""
+    """The length of the recording as the endpoint counts it, otherwise as the recording itself states it."""
     cost: float | None = None
 
 
 class TranscriptionFailed(Exception):
-    """There is no transcript; the message says why, without the key and what was said."""
+    """There is no transcript. The message says why, without the API key and the spoken words."""
 
 
 class Transcriber(Protocol):

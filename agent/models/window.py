@@ -1,5 +1,5 @@
-"""Determines a model's context window: as configured, otherwise from its endpoint's list of models or its refusal of a
-too long request, otherwise a default that every current model supports.
+"""Determines a model's context window: as configured, otherwise from its endpoint's list of models or from the refusal
+of a request that was too long, otherwise a default that every current model supports.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ logger = logging.getLogger(__name__)
 
 PATH: Final = "/models"
 DEFAULT_WINDOW: Final = 32_768
-"""The default in tokens: the smallest window with which vision models in use are served."""
+"""The default window in tokens: the smallest with which current vision models are served."""
 FEW: Final = 4_915
-"""Tokens, 60 % of 8,192, below which the endpoint is not asked, since acting models have larger windows."""
+"""With fewer tokens than this (60 % of 8,192) in a request, the endpoint is not asked, because acting models have
+larger windows.
+"""
 LEAST_WINDOW: Final = 1_024
 MOST_WINDOW: Final = 100_000_000
 """Numbers outside these two limits are not context windows."""
@@ -45,7 +47,7 @@ _SAID = re.compile(
 
 
 class ContextWindow:
-    """The context window of one model at one endpoint, which is asked once, when it is first needed."""
+    """The context window of one model. The endpoint is asked for it once, when it is first needed."""
 
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._settings = settings
@@ -55,8 +57,9 @@ class ContextWindow:
         self._asked = False
 
     async def tokens(self, sent: int = MOST_WINDOW) -> int:
-        """Return the window in tokens, including the answer. The endpoint is not asked while at most `FEW` are `sent`.
-        Never raises an error of the endpoint.
+        """Return the window in tokens, including the answer. Never raises an error of the endpoint.
+
+        `sent` is how many tokens the last request had; up to `FEW`, the endpoint is not asked.
         """
         if self._settings.context is None and not self._asked and sent > FEW:
             self._asked = True
@@ -66,7 +69,9 @@ class ContextWindow:
         return known if self._refused is None else min(known, self._refused)
 
     def refused(self, request: ModelRequest, failure: CallFailure) -> None:
-        """Learn from a too-long refusal, which names the window or shows that it is smaller than what was sent."""
+        """Learn from the refusal of a request that was too long: it names the window, or shows that it is smaller than
+        the request.
+        """
         said = [int(number.replace(",", "")) for number in _SAID.findall(failure.reason)]
         least = next((number for number in said if LEAST_WINDOW <= number <= MOST_WINDOW), None)
         learned = least or max(LEAST_WINDOW, estimated_input(request.messages))
@@ -74,9 +79,9 @@ class ContextWindow:
 
 
 def window_in(models: object, name: str) -> int | None:
-    """Return the window of a model in an endpoint's list of models; None if not listed.
+    """Return the context window of a model in an endpoint's list of models; None if it is not listed.
 
-    The smallest of several numbers counts: what a model was loaded with, not its theoretical maximum.
+    Of several numbers, the smallest counts: what a model was loaded with, not its theoretical maximum.
     """
     rows = [row for row in _rows(models) if isinstance(row, Mapping)]
     named = [row for row in rows if str(row.get("id", row.get("name", ""))).removeprefix("models/") == name]

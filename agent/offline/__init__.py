@@ -1,1 +1,1 @@
-"""The offline pilot: follows literal instructions by rules instead of a model, if no endpoint is configured."""
+"""The offline pilot: if no model endpoint is configured, it follows literal instructions by rules instead."""

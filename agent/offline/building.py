@@ -1,4 +1,4 @@
-"""Builds clauses from a grammar rule that matched."""
+"""Builds clauses (the steps of an instruction) from the words that a grammar rule matched."""
 
 from __future__ import annotations
 
@@ -53,15 +53,18 @@ _NUMBER = re.compile(r"\d+")
 
 
 def build(rule: Rule, groups: Groups, *, first: bool) -> tuple[Clause, ...] | None:
-    """Return the clauses; None if the words match the rule but mean nothing that can be done.
+    """Return the clauses that the matched words stand for; None if they match the rule but mean nothing that can be
+    done.
 
-    `first` means that no clause precedes it.
+    `groups` are the matched words by group name. `first` means that no other clause precedes them in the instruction.
     """
     return _BUILDERS[rule.kind](rule, groups, first)
 
 
 def text_of(words: str) -> str | None:
-    """Return the text to type: the words themselves, the answer that they refer to, or None if they name no text."""
+    """Return the text to type that these words name: the words themselves, or the placeholder of the person's answer if
+    they refer to it. None if they name no text.
+    """
     if is_quote(words):
         return words
     plain = _plain(words)
@@ -78,7 +81,7 @@ def _plain(words: str) -> str:
 
 
 def number_of(words: str) -> int:
-    """Return the number in words such as "twice", "3 times", "2nd" or 第二个; 1 for none, -1 for the last."""
+    """Return the number in words such as "twice", "3 times", "2nd" or 第二个. 1 if there is none, -1 for the last."""
     if found := _NUMBER.search(words):
         return int(found[0])
     spoken = words.casefold().split()
@@ -200,7 +203,7 @@ def _type(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
 
 
 def is_field(name: str) -> bool:
-    """Whether fields have names like this."""
+    """Whether text fields usually have a name like this."""
     known = labels().fields
     return any(likeness(name, word) >= SAME for kind in known.values() for word in kind)
 

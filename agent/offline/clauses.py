@@ -1,4 +1,4 @@
-"""The clauses that an instruction for the offline pilot can consist of, one frozen class for each kind."""
+"""The clauses of which an instruction for the offline pilot consists, with one frozen class for each kind."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any, Literal
 from devices.inputs import Key
 
 THE_ANSWER = "\N{OBJECT REPLACEMENT CHARACTER}answer"
-"""The placeholder in a clause for the person's answer. Nobody can type this character."""
+"""The placeholder in a clause for the person's answer to an earlier question. Nobody can type this character."""
 
 Gesture = Literal["tap", "double_tap", "long_press"]
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Open an app, or something on the screen that opens when touched."""
+    """A clause: open an app, or something on the screen that opens when touched."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OpenUrl:
-    """Open an address."""
+    """A clause: open an address."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Search in the app in front, or on the web if no app was opened before."""
+    """A clause: search in the app in front, or on the web if no app was opened before."""
 
     query: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """Touch a named thing, or the `nth` row of a list (from 1; -1 is the last; 0: by name)."""
+    """A clause: touch something by its label, or the `nth` row of a list (from 1; -1 is the last; 0 means by label)."""
 
     label: str
     nth: int = 0
@@ -46,7 +46,7 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """Type text into the named field, or into the focused one."""
+    """A clause: type a text into the named field or, if `field` is "", into the focused one."""
 
     text: str
     field: str = ""
@@ -54,14 +54,14 @@ class TypeText:
 
 @dataclass(frozen=True, slots=True)
 class EnterSecret:
-    """Enter a code or password that only the person knows."""
+    """A clause: enter a code or password that only the person knows. `what` names it."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Scroll:
-    """Scroll by `times` screens, to the end of the list (`times` 0), or until a text appears."""
+    """A clause: scroll by `times` screens, to the end of the list (`times` is 0), or until the text `until` appears."""
 
     direction: Literal["up", "down", "left", "right"]
     times: int = 1
@@ -70,14 +70,14 @@ class Scroll:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Press a key of the phone."""
+    """A clause: press a key of the phone."""
 
     key: Key
 
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """Set a switch to a state."""
+    """A clause: set the switch with this label to a state."""
 
     label: str
     on: bool
@@ -85,7 +85,7 @@ class Toggle:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Turn an existing alarm on or off, identified by its time (HH:MM, 24 hours)."""
+    """A clause: turn an existing alarm on or off. It is identified by its time (HH:MM, 24 hours)."""
 
     time: str
     on: bool
@@ -93,7 +93,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait for some seconds, or until a text appears."""
+    """A clause: wait for some seconds or, if `text` is given, until it appears on the screen."""
 
     seconds: float = 0.0
     text: str = ""
@@ -101,8 +101,8 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read what the person wants to know: the value next to a label, the `nth` row, or the whole screen. With
-    `content`, the app's content without buttons.
+    """A clause: read what the person wants to know: the value next to the label `what`, the `nth` row of a list, or the
+    whole screen. With `content`, buttons and fields are left out.
     """
 
     what: str = ""
@@ -112,21 +112,21 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the person a question."""
+    """A clause: ask the person a question."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """Sign in with a user name, then the password or code that the app asks for."""
+    """A clause: sign in with a user name ("" to ask for it), and then the password or code that the app asks for."""
 
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteNote:
-    """Write a new note."""
+    """A clause: write a new note."""
 
     text: str
     title: str = ""
@@ -134,7 +134,7 @@ class WriteNote:
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
-    """Send a message to one person."""
+    """A clause: send a message to one person."""
 
     to: str
     text: str
@@ -161,20 +161,24 @@ Clause = (
 
 
 def texts_of(clause: Clause) -> dict[str, str]:
-    """Return the text fields of a clause by name."""
+    """Return those fields of a clause that are texts, by name."""
     values = {each.name: getattr(clause, each.name) for each in fields(clause)}
     return {name: value for name, value in values.items() if type(value) is str}
 
 
 def with_texts(clause: Clause, change: Callable[[str], str]) -> Clause:
-    """Return the clause with `change` applied to each of its texts."""
+    """Return a copy of the clause with `change` applied to each of its texts."""
     texts: dict[str, Any] = {name: change(text) for name, text in texts_of(clause).items()}
     return replace(clause, **texts)
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A parsed instruction. `rests` has, for each clause, the original text after it; "" after the last."""
+    """A parsed instruction: its clauses in order.
+
+    `rests` has, for each clause, the original text after it; "" after the last one. `chinese` says whether the text
+    contains Chinese characters.
+    """
 
     clauses: tuple[Clause, ...]
     rests: tuple[str, ...] = ()
@@ -182,7 +186,7 @@ class Instruction:
 
 
 class Unreadable(Exception):
-    """The text has a part that is not a literal instruction; `part` is that part in the person's words."""
+    """Raised if the text has a part that is not a literal instruction; `part` is that part in the person's words."""
 
     def __init__(self, part: str) -> None:
         super().__init__(f"not a literal instruction: {part}")

@@ -1,4 +1,4 @@
-"""Decides the pilot's next step: the current clause, what the screen shows, and what comes next."""
+"""Decides the next step of the offline pilot, from the current clause and what the screen shows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from devices.inputs import Key
 from devices.wording import Words
 
 MAX_STEPS = 40
-"""The maximum steps for one clause; none needs as many."""
+"""The maximum number of steps for one clause; none needs as many."""
 MAX_POPUPS = 3
 MAX_LOADING = 3
 LOADING_S = 15.0
@@ -43,8 +43,10 @@ MAX_BLIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen step: an action, the thought for people, the words for the card, and a memo to find the
-    place again.
+    """The chosen step.
+
+    `thought` is the reason, in words for people, and `say` the text for the task's card in the chat. `memo` is stored
+    with the step, so that the pilot can tell later which clause it was for.
     """
 
     action: Action
@@ -54,8 +56,8 @@ class Choice:
 
 
 def choose(scene: Scene) -> Choice:
-    """Choose the next action for this scene. Never raises: what cannot be done ends in finish(failure), or in an offer
-    of similar instructions.
+    """Return the next action for this scene. Never raises: if something cannot be done, the action is a finish with
+    failure, or offers similar instructions.
     """
     text = scene.goal or scene.task
     chinese = speaks_chinese(text)

@@ -1,4 +1,4 @@
-"""Parses an instruction into clauses, or reports the part that is not a literal instruction."""
+"""Parses an instruction into clauses (its single steps), or reports the part that is not a literal instruction."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ from agent.offline.matching import is_chinese
 from agent.offline.patterns import Quotes, is_quote, patterns
 
 MAX_TEXT = 1500
-"""The maximum characters of an instruction; longer ones are not literal, and patterns take time."""
+"""The maximum number of characters of an instruction. Longer texts are not literal instructions, and matching takes
+time.
+"""
 MAX_CLAUSES = 40
 
 _KEPT = 64
@@ -40,7 +42,7 @@ _VERBATIM = ("message", "note", "type")
 
 @lru_cache(maxsize=_KEPT)
 def read(text: str) -> Instruction:
-    """Return the clauses of a text, in order and never empty. Raises Unreadable."""
+    """Parse a text into its clauses; there is at least one. Raises Unreadable."""
     if len(text) > MAX_TEXT or not text.strip():
         raise Unreadable(text[:80])
     quotes = Quotes(text)
@@ -61,7 +63,7 @@ def topic_of(text: str) -> str:
 
 
 def ignorable(text: str) -> bool:
-    """Whether a person's remark asks for nothing ("go on", "thanks")."""
+    """Whether a person's remark asks for nothing, such as "go on" or "thanks"."""
     return bool(patterns().words["ignorable"].fullmatch(_trimmed(text)))
 
 

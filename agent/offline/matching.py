@@ -1,4 +1,4 @@
-"""Decides whether a label on the screen is the one that a person means. In doubt, it is not."""
+"""Decides whether a label on the screen is the one that a person means. In case of doubt it is not."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ EXACT = 1.0
 SAME = 0.97
 """The likeness of another name for the same thing."""
 PART = 0.9
-"""The likeness if all wanted words are together in the label and make up most of it."""
+"""The likeness if the wanted words are all together in the label and make up most of it."""
 SLIP = 0.86
-"""The likeness of EXACT or PART with a typing error in a long word."""
+"""The likeness of an EXACT or PART match with a typing error in a long word."""
 GOOD = SLIP
-"""The minimum likeness of a label that may be touched."""
+"""The minimum likeness that a label must have to be touched."""
 
 _SHARE = 0.6
 """The share of the label's letters that the wanted words must make up ("coffee beans" in "Coffee beans 500 g")."""
@@ -33,7 +33,9 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 
 
 def folded(text: str) -> str:
-    """Normalise a text for comparison: case, width and punctuation removed, words separated by one space."""
+    """Return a text in the form in which texts are compared: without case, width and punctuation, words separated by
+    one space.
+    """
     plain = unicodedata.normalize("NFKC", text).casefold().replace("&", " and ").replace("'", "").replace("’", "")
     return " ".join(_WORD.findall(plain))
 
@@ -44,22 +46,24 @@ def is_chinese(text: str) -> bool:
 
 
 def speaks_chinese(text: str) -> bool:
-    """Whether the pilot uses Chinese for this task: if its text is Chinese, or the person's language is."""
+    """Whether the pilot speaks Chinese in this task: if the task's text is Chinese, or the person's language is."""
     return is_chinese(text) or language_here() == "zh"
 
 
 def likeness(wanted: str, label: str) -> float:
-    """Return how well `label` matches `wanted`, from 0 to 1 (see GOOD). Words like "button" around it are ignored."""
+    """Return how well `label` matches `wanted`, from 0 to 1 (see GOOD). Words such as "button" around `wanted` are
+    ignored.
+    """
     return max((_likeness(each, folded(label)) for each in _variants(folded(wanted))), default=0.0)
 
 
 def gist(text: str) -> str:
-    """Return the beginning of a text in the form in which it can be compared with a screen."""
+    """Return the beginning of a text, in the form in which it is compared with texts on a screen."""
     return (folded(text) or " ".join(text.split()))[:_GIST]
 
 
 def contains(text: str, wanted: str) -> bool:
-    """Whether the words of `wanted` appear together in `text`."""
+    """Whether the words of `wanted` occur together in `text`, ignoring case and punctuation."""
     inner = folded(wanted)
     return bool(inner) and f" {inner} " in f" {folded(text)} "
 
@@ -137,7 +141,7 @@ def _same_word(wanted: str, label: str) -> float:
 
 
 def place_of(what: str) -> Place | None:
-    """Return where on a phone this can be read; None if unknown."""
+    """Return the place on a phone where this information can be read, such as a page of Settings; None if unknown."""
     return next(
         (place for place in labels().places if any(likeness(what, thing) >= SAME for thing in place.things)), None
     )

@@ -1,4 +1,4 @@
-"""Suggests instructions that the pilot can follow and that are similar to one it cannot."""
+"""Suggests instructions that the pilot can follow and that are similar to one that it cannot follow."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from agent.offline.vocabulary import wording
 
 MAX_NEAR = 3
 MAX_LETTERS = 60
-"""The maximum letters of a suggested instruction, which is shown on a button."""
+"""The maximum number of letters of a suggested instruction, because it is shown on a button."""
 
 
 def nearest(text: str, *, chinese: bool) -> tuple[str, ...]:
-    """Return at most MAX_NEAR readable instructions, the closest first; none if nothing is similar."""
+    """Return at most MAX_NEAR instructions that are similar to this text and that the pilot can follow, the closest
+    first.
+    """
     found: list[str] = []
     for near in patterns().near:
         if (fits := near.pattern.fullmatch(text.strip(" .!?。！？"))) is None:
@@ -24,7 +26,7 @@ def nearest(text: str, *, chinese: bool) -> tuple[str, ...]:
 
 
 def offered(near: tuple[str, ...], *, chinese: bool) -> str:
-    """Return a sentence that offers similar instructions; "" if there are none."""
+    """Return a sentence for people that offers these instructions; "" if there are none."""
     if not near:
         return ""
     texts = wording("join", chinese=chinese).join(f"“{text}”" for text in near)

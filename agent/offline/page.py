@@ -1,4 +1,4 @@
-"""The pilot's view of a screen: labels, rows, fields, switches and pop-ups, in the sent image's coordinates."""
+"""The pilot's view of a screen: labels, rows, fields, switches and pop-ups. Bounds are in pixels of the sent image."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ _POPUP_BOTTOM = 0.92
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a list: the touchable area and the labels in it, from top to bottom."""
+    """A row of a list: the area that can be touched, and the labels in it from top to bottom."""
 
     area: ScreenElement
     labels: tuple[ScreenElement, ...]
 
     @property
     def title(self) -> ScreenElement:
-        """The label that names the row: not an address, nor the single letter of an avatar."""
+        """The label that names the row. An address or the single letter of an avatar does not."""
         named = [each for each in self.labels if len(each.text) > 1 and not is_url(each.text)]
         return (named or list(self.labels))[0]
 
     @property
     def line(self) -> str:
-        """Title and address, as a line of data."""
+        """The row's title and the address in it, if there is one, as a line of data."""
         url = next((each.text for each in self.labels if is_url(each.text)), "")
         return f"{self.title.text} ({url})" if url and url != self.title.text else self.title.text
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Several different things match equally well; these are their labels."""
+    """Returned instead of an element if several different ones match equally well. `texts` are their labels."""
 
     texts: tuple[str, ...]
 
 
 class Page:
-    """One screen, as the pilot reads it."""
+    """One screen as the offline pilot reads it."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -68,7 +68,7 @@ class Page:
 
     @property
     def keyboard(self) -> bool:
-        """Whether the keyboard covers part of the screen."""
+        """Whether the on-screen keyboard is shown."""
         return self._screen.keyboard_shown
 
     @property
@@ -83,7 +83,7 @@ class Page:
 
     @property
     def at_launcher(self) -> bool:
-        """Whether no app is open."""
+        """Whether the home screen is shown, so that no app is open."""
         return _package_has(self.app, labels().signs["launcher_packages"])
 
     @property
@@ -105,7 +105,7 @@ class Page:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of the list that is shown, from top to bottom."""
+        """The rows of the list on the screen, from top to bottom."""
         space = self._screen.space
         areas = [
             each
@@ -122,18 +122,18 @@ class Page:
 
     @property
     def heading(self) -> tuple[ScreenElement, ...]:
-        """The elements in the title bar."""
+        """The labels in the title bar."""
         edge = self._screen.space.height * _HEADING
         return tuple(each for each in self.named if each.bounds.centre.y < edge and each.role != "field")
 
     @property
     def scrollable(self) -> bool:
-        """Whether there is a list with more than is shown."""
+        """Whether there is something that scrolls, such as a list."""
         return any("scrollable" in each.states for each in self.elements)
 
     @cached_property
     def popup(self) -> bool:
-        """Whether a small window with buttons, and without a field, is all that can be touched."""
+        """Whether the only thing that can be touched is a small window with buttons and without a field."""
         buttons = [each for each in self.elements if each.role == "button" and each.text]
         if not buttons or self.fields or self.scrollable or len(self.elements) > _MOST_IN_POPUP:
             return False
@@ -148,7 +148,7 @@ class Page:
 
     @property
     def neutral_button(self) -> ScreenElement | None:
-        """The button of a pop-up that agrees to nothing, or None."""
+        """The button of a pop-up that agrees to nothing, such as Cancel; None if there is none."""
         buttons = [each for each in self.named if each.role == "button"]
         for word in labels().buttons["neutral"]:
             for each in buttons:
@@ -159,19 +159,23 @@ class Page:
 
     @property
     def loading(self) -> str:
-        """The words that say that the page is loading; "" if it has loaded."""
+        """The label that says that the page is still loading; "" if there is none."""
         signs = labels().signs["loading"]
         short = [each for each in self.named if len(each.text) <= 2 * max(map(len, signs)) and each.role == "text"]
         return next((each.text for each in short if any(folded(each.text).startswith(folded(s)) for s in signs)), "")
 
     def says(self, *words: str) -> bool:
-        """Whether any of these words is on the screen."""
+        """Whether any of these texts is on the screen."""
         return any(contains(each.text, word) for each in self.named for word in words)
 
     def find(
         self, wanted: str, *, such: Callable[[ScreenElement], bool] = lambda _: True, least: float = GOOD
     ) -> ScreenElement | Several | None:
-        """Find the element whose label matches best; an exact match hides all others."""
+        """Return the element whose label matches `wanted` best; an exact match takes precedence over all others.
+
+        Only elements for which `such` is true are considered. Returns Several if different labels match equally well,
+        and None if none has at least the likeness `least`.
+        """
         scored = [(likeness(wanted, each.text), each) for each in self.named if such(each)]
         best = max((score for score, _ in scored), default=0.0)
         if best < least:
@@ -183,7 +187,7 @@ class Page:
         return found[0]
 
     def tappable(self, element: ScreenElement) -> bool:
-        """Whether touching it does something, because it or something around it is active."""
+        """Whether touching this element does something, because it or something around it is active."""
         if "disabled" in element.states:
             return False
         if element.role in _ACTIVE:
@@ -195,7 +199,7 @@ class Page:
         )
 
     def switch_beside(self, label: ScreenElement) -> ScreenElement | None:
-        """Return the switch or checkbox on the label's line, or None."""
+        """Return the switch or checkbox at the height of this label, or None."""
         switches = [each for each in self.elements if {"checked", "unchecked"} & set(each.states)]
         if label in switches:
             return label
@@ -220,13 +224,15 @@ class Page:
         return next((each.text for each in (*under, *right)), "")
 
     def text(self, most: int = 60, *, content: bool = False) -> str:
-        """Return all readable text, line by line, from the top; with `content`, without buttons and fields."""
+        """Return the readable text line by line from the top, at most `most` lines. With `content`, buttons and fields
+        are left out.
+        """
         said = [each.text for each in self.named if not content or each.role not in {"button", "field"}]
         return "\n".join(dict.fromkeys(said[:most]))
 
 
 def is_url(text: str) -> bool:
-    """Whether a label is an address."""
+    """Whether a label is a web address."""
     return bool(_URL.fullmatch(text))
 
 

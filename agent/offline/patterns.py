@@ -1,4 +1,6 @@
-"""The compiled grammar.toml, and quoted text, which is taken out before parsing and put back unchanged afterwards."""
+"""The compiled grammar.toml, and the handling of quoted text, which is taken out before parsing and put back
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _PART = re.compile(r"<([A-Z_]+)>")
 
 
 class Rule(BaseModel):
-    """One form of a clause; grammar.toml explains the flags where it sets them."""
+    """One form of a clause in grammar.toml: the `kind` of clause, and the `pattern` that its words must match. The
+    other fields are explained in grammar.toml.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     kind: str
@@ -29,7 +33,9 @@ class Rule(BaseModel):
 
 
 class Where(BaseModel):
-    """How a clause names the app in which to do it; `unless` matches texts that only look like that."""
+    """A pattern for clauses that name the app in which to do something. `unless` matches texts that only look like
+    that.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     pattern: re.Pattern[str]
@@ -37,7 +43,7 @@ class Where(BaseModel):
 
 
 class Chat(BaseModel):
-    """Words that are not a task; `topic` names the answer in wording.toml."""
+    """A pattern for words that are not a task, such as a greeting. `topic` is the key of the answer in wording.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     topic: str
@@ -45,7 +51,9 @@ class Chat(BaseModel):
 
 
 class Near(BaseModel):
-    """Something that cannot be done, and similar instructions that the pattern's groups are filled into."""
+    """A pattern for something that cannot be done, and similar instructions in English and Chinese, into which the
+    pattern's groups are filled.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     pattern: re.Pattern[str]
@@ -54,7 +62,7 @@ class Near(BaseModel):
 
 
 class Patterns(BaseModel):
-    """The whole compiled table."""
+    """The compiled content of grammar.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     strong: re.Pattern[str]
@@ -72,7 +80,7 @@ class Patterns(BaseModel):
 
 @cache
 def patterns() -> Patterns:
-    """Return the compiled grammar."""
+    """Return the compiled content of grammar.toml. It is loaded once."""
     raw = table("grammar.toml")
     parts: dict[str, str] = raw["parts"]
     splitting: dict[str, str] = raw["splitting"]
@@ -114,11 +122,11 @@ _QUOTED = re.compile(
 _FIRST = 0xE000
 _HOLDER = re.compile("[\ue000-\ue0ff]")
 MOST = 0x100
-"""The maximum quotes in one instruction, as many as private-use characters that stand for them."""
+"""The maximum number of quotes in one instruction, as many as there are private-use characters that stand for them."""
 
 
 class Quotes:
-    """The quotes of one text; `text` has a private-use character in place of each."""
+    """Takes the quotes out of a text. `text` is the text with a private-use character in place of each quote."""
 
     def __init__(self, text: str) -> None:
         self._kept: list[str] = []
@@ -131,10 +139,10 @@ class Quotes:
         return chr(_FIRST + len(self._kept) - 1)
 
     def restored(self, text: str) -> str:
-        """Return the text with the quotes put back, without quotation marks."""
+        """Return this text with the quotes put back, without their quotation marks."""
         return _HOLDER.sub(lambda found: self._kept[ord(found[0]) - _FIRST], text)
 
 
 def is_quote(text: str) -> bool:
-    """Whether a text consists of exactly one quote."""
+    """Whether a text, from which quotes were taken out, consists of exactly one quote."""
     return bool(_HOLDER.fullmatch(text.strip()))

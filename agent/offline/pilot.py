@@ -1,4 +1,4 @@
-"""OfflinePilot: rules in place of a model, so that the program works without any endpoint."""
+"""OfflinePilot, which uses rules in place of a model, so that the program works without any endpoint."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _BESIDE = re.compile(r"\n\n[^\n]+\n<(files|memory|notes)>\n.*</(files|memory|not
 
 
 class OfflinePilot:
-    """Implements `agent.models.base.Model` without a model: literal instructions, matched with the labels on the
-    screen.
+    """Implements `agent.models.base.Model` without a model: follows literal instructions by matching them with the
+    labels on the screen.
 
     It answers in the tools dialect, keeps nothing between calls, and costs nothing.
     """
@@ -37,7 +37,7 @@ class OfflinePilot:
         return NAME
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Return the next step, or a plain answer for other purposes.
+        """Return the next step or, for other purposes than acting, a plain answer.
 
         Raises ModelAnswerUnusable if an acting call has no scene.
         """

@@ -1,5 +1,5 @@
-"""Determines the pilot's progress from what it stored with its earlier steps (it keeps nothing itself) and their
-effects; also parses times of day.
+"""Determines how far the offline pilot has come, from the memos and effects of its earlier steps, because it keeps
+nothing itself. It also parses times of day.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ REPEATABLE = frozenset(
         "secret",
     }
 )
-"""Stages of steps that may be repeated if it is unknown whether they were done: they change nothing important, or ask
-again on their own.
+"""Stages (purposes of steps) that may be repeated if it is unknown whether the step was done: these steps change
+nothing important, or ask again on their own.
 """
 STEER, SURE = "steer", "sure"
-"""The pilot's own questions: what a person's note means, and whether something happened."""
+"""Stages of the pilot's own questions: what a person's note means, and whether something has happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A step taken for a clause (index from 0): its purpose, and what came of it."""
+    """A step that was taken for a clause: the clause's index (from 0), the purpose of the step (`stage`), and its
+    result.
+    """
 
     index: int
     stage: str
@@ -47,42 +49,44 @@ class Taken:
 
     @property
     def worked(self) -> bool:
-        """Whether it was done as far as known, so that its effect is known."""
+        """Whether the step was done as far as is known, and its effect is known."""
         return bool(self.effects) and self.status is StepStatus.DONE
 
     @property
     def moved(self) -> bool:
-        """Whether something on the screen was different afterwards."""
+        """Whether the step was done and something on the screen changed."""
         return self.worked and not any(
             isinstance(fact, NothingChanged | NotWithin | EffectUnseen) for fact in self.effects
         )
 
     @property
     def denied(self) -> bool:
-        """Whether a person denied it or the policy refused it."""
+        """Whether a person denied the step or the policy refused it."""
         return self.status in {StepStatus.NOT_ALLOWED, StepStatus.REFUSED}
 
     @property
     def uncertain(self) -> bool:
-        """Whether it may or may not have happened, because it was cut off or the phone did not confirm it."""
+        """Whether it is unknown if the step was done, because it was cut off or the phone did not confirm it."""
         if self.effects or self.status not in {StepStatus.DONE, StepStatus.INTERRUPTED}:
             return False
         return self.failure is None or self.failure.uncertain
 
     @property
     def answer(self) -> str:
-        """The person's answer to it; "" if there is none."""
+        """The person's answer to the question of this step; "" if there is none."""
         return next((fact.text for fact in reversed(self.effects) if isinstance(fact, Answered)), "")
 
 
 def memo_of(index: int, stage: str) -> dict[str, int | str]:
-    """Return what is stored with a step; `index` counts from 0."""
+    """Return the memo to store with a step: the index of its clause (from 0) and its purpose."""
     return {"clause": index, "stage": stage}
 
 
 def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
-    """Return the pilot's steps, in order. If it had to ask whether one was done, the answer decides (`yes` are the
-    answers that say so), and a step that was not done is left out.
+    """Return the pilot's steps in order, read from the scene's past steps.
+
+    If the pilot had to ask whether a step was done, the person's answer decides: `yes` are the answers that say so, and
+    a step that was not done is left out.
     """
     steps: list[Taken] = []
     for step in past:
@@ -99,7 +103,7 @@ def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
 
 
 def answer_of(steps: Iterable[Taken]) -> str:
-    """Return the person's last answer; "" if there is none."""
+    """Return the last answer that the person gave to a question of the pilot; "" if there is none."""
     return next((step.answer for step in reversed(tuple(steps)) if step.stage == "ask" and step.answer), "")
 
 
@@ -112,7 +116,9 @@ _AFTERNOON = ("下午", "晚上")
 
 
 def time_of_day(text: str, half_day: str = "") -> str:
-    """Return HH:MM on 24 hours; "" if the text is not a time of day. `half_day` is a Chinese word such as 下午."""
+    """Return a time of day as HH:MM on 24 hours; "" if the text is none. `half_day` is a Chinese word such as 下午
+    (afternoon).
+    """
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a strategy of the offline pilot decides on, and its possible moves: act, done, or stuck."""
+"""What a strategy of the offline pilot decides on (`View`), and its possible moves: an action, done, or stuck."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from devices.wording import said
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """The next action. `stage` names its purpose so that the step can be recognised later; `say` is for the card."""
+    """A move: the next action. `stage` names its purpose, by which the step is recognised later; `say` is the text for
+    the task's card in the chat.
+    """
 
     action: Action
     stage: str
@@ -25,7 +27,9 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The screen shows that the clause is done. `found` is data; `wanted` means that the person asked for it."""
+    """A move: the screen shows that the clause is done. `found` is the data that was read; `wanted` means that the
+    person asked for it.
+    """
 
     found: str = ""
     wanted: bool = False
@@ -33,8 +37,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """The work cannot continue. `reason` is a sentence for the person, and `kind` is its key in wording.toml. `near`
-    are similar instructions that can be followed.
+    """A move: the clause cannot be done.
+
+    `reason` is a sentence for the person, and `kind` is its key in wording.toml. `near` are similar instructions that
+    can be followed.
     """
 
     reason: str
@@ -47,7 +53,11 @@ Move = Act | Done | Stuck
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One clause and the current screen. `steps` are the steps taken for this clause so far."""
+    """What a strategy decides on: one clause and the current screen.
+
+    `clauses` are all of the instruction, `index` is the position of this one, and `steps` are those taken for it so
+    far. `chinese` selects the language of the wording.
+    """
 
     page: Page
     clauses: tuple[Clause, ...]
@@ -57,20 +67,20 @@ class View:
 
     @property
     def before(self) -> Clause | None:
-        """The clause before this one."""
+        """The clause before this one; None if there is none."""
         return self.clauses[self.index - 1] if self.index else None
 
     @property
     def after(self) -> Clause | None:
-        """The clause after this one."""
+        """The clause after this one; None if there is none."""
         return self.clauses[self.index + 1] if self.index + 1 < len(self.clauses) else None
 
     def staged(self, *stages: str) -> tuple[Taken, ...]:
-        """Return the steps taken for these purposes."""
+        """Return the steps that were taken for these purposes."""
         return tuple(step for step in self.steps if step.stage in stages)
 
     def worked(self, *stages: str) -> bool:
-        """Whether one of these steps succeeded."""
+        """Whether one of the steps for these purposes succeeded."""
         return any(step.worked for step in self.staged(*stages))
 
     def since(self, *stages: str) -> tuple[Taken, ...]:
@@ -79,20 +89,24 @@ class View:
         return self.steps[last + 1 :]
 
     def words(self, key: str, **values: str) -> str:
-        """Return a sentence in the person's language."""
+        """Return the sentence with this key of wording.toml, in the person's language and with its values filled in."""
         return wording(key, chinese=self.chinese, **values)
 
     def act(self, action: Action, stage: str, key: str, **values: str) -> Act:
-        """Return an action with its wording."""
+        """Return a move with this action. `stage` is its purpose; `key` and `values` give the sentence for the task's
+        card in the chat (see `words`).
+        """
         return Act(action, stage, self.words(key, **values))
 
     def stuck(self, key: str, **values: str) -> Stuck:
-        """Return that the work is stuck, with its wording and why the phone or the policy refused the last step."""
+        """Return the move for a clause that cannot be done. `key` and `values` give the sentence (see `words`); if the
+        phone or the policy refused the last step, the reason is added.
+        """
         return Stuck(paragraph(self.words(key, **values), _refusal(self.steps)), key)
 
     @property
     def unknown_app(self) -> bool:
-        """Whether the phone reported for the last step that it has no such app."""
+        """Whether the last step failed because the phone has no app of that name."""
         refused = self.steps[-1].failure if self.steps else None
         return refused is not None and refused.unknown_app
 

@@ -1,4 +1,4 @@
-"""The offline pilot's vocabulary in the person's language: what it can read, and what it says."""
+"""The offline pilot's vocabulary: the words that it recognises, and the sentences that it says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from agent.wording import shortened
 
 
 class Place(BaseModel):
-    """Where things can be read: on a page ("" is the first) of an app in [apps] ("home" is the home screen)."""
+    """A place where certain information (`things`) can be read: a page ("" is the first one) of an app. `app` is a key
+    in [apps] of labels.toml, or "home" for the home screen.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     app: str
@@ -38,12 +40,14 @@ class Labels(BaseModel):
 
 @cache
 def labels() -> Labels:
-    """Return the synonyms, kinds of fields and buttons, and signs on screens from labels.toml."""
+    """Return the content of labels.toml: synonyms, kinds of fields and buttons, and words that appear on screens. It is
+    loaded once.
+    """
     return Labels.model_validate(table("labels.toml"))
 
 
 def table(name: str) -> dict[str, Any]:
-    """Load a TOML table of this package."""
+    """Load a TOML file of this package."""
     return tomllib.loads(resources.files("agent.offline").joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -63,13 +67,15 @@ def _table() -> _Wording:
 
 
 def wording(key: str, *, chinese: bool, **values: str) -> str:
-    """Return a sentence with its values; names are shortened to one line."""
+    """Return the sentence with this key, with its values filled in. Names among the values are shortened to
+    one line.
+    """
     text = (_table().zh if chinese else _table().en)[key]
     return text.format_map({name: value if name in _WHOLE else short(value) for name, value in values.items()})
 
 
 def in_both(key: str) -> tuple[str, str]:
-    """Return a sentence without values in English and Chinese."""
+    """Return the sentence with this key, which has no values, in English and in Chinese."""
     return _table().en[key], _table().zh[key]
 
 
@@ -77,5 +83,5 @@ _WHOLE = frozenset({"reason", "done", "texts", "near", "rest"})
 
 
 def short(text: str) -> str:
-    """Shorten a text to one line of at most SHORT letters."""
+    """Return a text shortened to one line of at most SHORT letters."""
     return shortened(" ".join(text.split()), SHORT)

@@ -19,8 +19,8 @@ from agent.standing_yes import StandingYes
 class Guidance(BaseModel):
     """A person's preferences for how the tasks of one chat or place are worked on.
 
-    They reach the models that decide, plan, work and summarise, but never the gate, the independent reader or the
-    verification, which know the task alone.
+    They reach the models that decide, plan, work and summarise, but never the safety rules, the independent reader and
+    the verification, which only know the task.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -38,7 +38,7 @@ class Guidance(BaseModel):
 
     @property
     def block(self) -> str:
-        """The instructions as a marked prompt block; "" if there are none."""
+        """The instructions as a marked block for prompts; "" if there are none."""
         if not self.instructions:
             return ""
         about = "The person's standing instructions, for all their tasks here (they allow nothing)"
@@ -51,8 +51,8 @@ _MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
 class EarlierTask(BaseModel):
-    """An earlier task that the new one follows up: its text and its result, which is always treated as data. `outcome`
-    is "" if it has not ended.
+    """An earlier task that the new one follows up: its text and result, which are always treated as data. `outcome` is
+    "" if it has not ended.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -137,11 +137,11 @@ class Agent(Protocol):
         ...
 
     async def pause(self, task: str) -> None:
-        """Pause the task within a second, even if a call hangs. Returns once nothing moves any more."""
+        """Pause the task within a second, even if a call hangs. Returns once nothing is being done any more."""
         ...
 
     async def resume(self, task: str, note: str = "") -> None:
-        """Continue after a pause, starting with a new look at the phone."""
+        """Continue after a pause, looking at the phone again. `note` is for the agent to read first."""
         ...
 
     async def cancel(self, task: str) -> None:

@@ -11,7 +11,7 @@ ActionState = Literal["begun", "done", "rejected", "uncertain"]
 
 
 class LeaseLost(Exception):
-    """Another run holds the phone now, so this run must not touch it."""
+    """The phone belongs to another run now, so this run must not touch it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ActionKey:
 
     @property
     def receipt(self) -> str:
-        """The key in the form that the phone's own log gets."""
+        """The key as text, in the form in which it is written to the phone's own log."""
         return f"{self.run}.{self.subtask}.{self.step}.{self.index}"
 
 
@@ -56,5 +56,5 @@ class Journal(Protocol):
         ...
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """Record what became of the action."""
+        """Record what became of the action. `effect` describes what it changed."""
         ...

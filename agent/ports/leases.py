@@ -1,4 +1,4 @@
-"""The interface of phone leases: which run may use which phone. The bot implements queues, leases and fencing."""
+"""The interface of phone leases, which decide which run may use which phone. The bot implements queues and leases."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, Protocol, runtime_checkable
 from agent.run_id import RunId
 
 GIVE_BACK_S: Final = 600.0
-"""Seconds that a run waits for a person before it lends its phone to others in the meantime."""
+"""Seconds that a run waits for a person's answer before it lends its phone to others in the meantime."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A run's place in a queue (from 1) and the phone, or "any phone"."""
+    """A run's place in the queue (from 1) for a phone: its name, or "any phone"."""
 
     number: int
     phone: str
@@ -22,7 +22,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to use a phone. `fence` grows with every lease of that phone."""
+    """The right of a run to use a phone. `fence` is a number that grows with every lease of that phone, so that writes
+    of an older lease can be rejected.
+    """
 
     phone: str
     run: RunId
@@ -30,11 +32,11 @@ class Lease:
 
 
 class NoPhone(Exception):
-    """No phone can serve the request as things are: none is attached, the name is unknown, or it is unusable."""
+    """No phone can serve the request at present: none is attached, the name is unknown, or the phone is unusable."""
 
 
 class PhoneLeft(NoPhone):
-    """The phone on which a run was begun cannot be had any more: the work on it stops half-done."""
+    """The phone on which a run began is not available any more, so its work there stays unfinished."""
 
 
 class Leases(Protocol):
@@ -50,24 +52,24 @@ class Leases(Protocol):
         ...
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back. Does nothing if the run holds none."""
+        """Give the run's phone back. Does nothing if it has none."""
         ...
 
 
 @runtime_checkable
 class Lender(Leases, Protocol):
-    """Leases that can also lend out phones that no run needs."""
+    """Leases that can also lend a free phone to a run that may not need it."""
 
     async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
-        """Borrow a phone that is free right now, for a run that may not need one; None if there is none.
+        """Borrow a phone that is free right now, for a run that may not need it; None if there is none.
 
-        `wanted` is called as soon as another run could use the phone. The phone must then be given back at once, unless
-        `keep` was called.
+        `wish` is a phone's id, or "" for any. `wanted` is called as soon as another run could use the phone. The phone
+        must then be given back at once, unless `keep` was called.
         """
         ...
 
     def keep(self, run: RunId) -> bool:
-        """Keep the borrowed phone because the run needs it; others then wait for it. Returns False if another run was
-        first.
+        """Turn the borrowed phone into a normal lease because the run needs it; others then wait for it. Returns False
+        if another run was first.
         """
         ...

@@ -71,12 +71,14 @@ Accounts = Callable[[str], Collection[str]]
 
 
 def only_that(account: str) -> Collection[str]:
-    """Return just this account, for installations without linked accounts."""
+    """Return just this account. Used where people cannot link several accounts."""
     return (account,)
 
 
 def fact_text(person: str, text: str) -> str:
-    """Return the text of a fact in its stored form. Raises ValueError."""
+    """Return the text of a fact in the form in which it is stored. Raises ValueError if the person or text is missing
+    or the text is too long.
+    """
     line = " ".join(text.split())
     if not person or not line or len(line) > MAX_FACT:
         raise ValueError(f"a fact needs a person and 1 to {MAX_FACT} characters")
@@ -84,7 +86,9 @@ def fact_text(person: str, text: str) -> str:
 
 
 class MemoryOfThisProcess:
-    """Implements Memory in the process's own memory; recall matches by words."""
+    """Implements Memory without storing anything on disk; recalling compares words. `accounts` returns all accounts of
+    a person, `clock` Unix seconds.
+    """
 
     def __init__(self, accounts: Accounts = only_that, clock: Callable[[], float] = time.time) -> None:
         self._accounts = accounts
@@ -93,7 +97,7 @@ class MemoryOfThisProcess:
         self._last = 0
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """Implements `Memory.remember`."""
+        """Store a fact, or return the existing one. Raises ValueError and MemoryFull. Implements `Memory.remember`."""
         text = fact_text(person, text)
         own = await self.all(person)
         if known := next((each for each in own if (each.text, each.phone) == (text, phone)), None):
@@ -105,19 +109,19 @@ class MemoryOfThisProcess:
         return fact
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """Implements `Memory.recall`."""
+        """Return the facts that best match `about`, best first. Implements `Memory.recall`."""
         there = [fact for fact in await self.all(person) if fact.phone in {"", phone}]
         found = tuple(there[place] for place in ranked(about, [fact.text for fact in there])[:limit])
         self._facts.update({fact.id: replace(fact, used=self._clock()) for fact in found})
         return found
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """Implements `Memory.all`."""
+        """Return all facts of the person, the oldest first. Implements `Memory.all`."""
         accounts = frozenset(self._accounts(person)) if person else frozenset()
         return tuple(fact for fact in self._facts.values() if fact.person in accounts)
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """Implements `Memory.forget`."""
+        """Delete those of these facts that belong to the person, and return them. Implements `Memory.forget`."""
         gone = tuple(fact for fact in await self.all(person) if fact.id in facts)
         for fact in gone:
             del self._facts[fact.id]

@@ -1,4 +1,4 @@
-"""The interface between the plan and the phones: sub-tasks in, events out, all of them serialisable."""
+"""The interface between the plan and the phones: sub-tasks go in, events come out, and all of it can be serialised."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RunOrder(BaseModel):
     arguments: dict[str, str] = Field(default_factory=dict)
     """The skill's arguments, by parameter name."""
     verdicts: tuple[PressVerdict, ...] = ()
-    """What the gate's reader said when the skill was recorded, for a runner on another machine."""
+    """What the independent reader said about presses when the skill was recorded, for a runner on another machine."""
     phone: str = ""
     """The requested phone's stable id; "" for any free one."""
     plan: str = ""
@@ -58,8 +58,8 @@ class RunOrder(BaseModel):
 
 
 class RunOutOfReach(Exception):
-    """The machine that does the run cannot be reached but may still be working on it, so the run is not started
-    elsewhere. A later start of the same sub-task attaches to it again.
+    """The machine that works on the run cannot be reached but may still be working, so the run is not started
+    elsewhere. A later start of the same sub-task connects to it again.
     """
 
 
@@ -75,7 +75,7 @@ class Runner(Protocol):
     """
 
     def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
-        """Start the sub-task, or attach to it again after a restart. RunEnded is the last event.
+        """Start the sub-task, or connect to it again after a restart. RunEnded is the last event.
 
         Only a shutdown of the service ends the events without RunEnded; the next start then continues the run. Raises
         RunOutOfReach.
@@ -91,7 +91,7 @@ class Runner(Protocol):
         ...
 
     async def cool_down(self, run: RunId) -> Usage:
-        """Drop what `warm_up` prepared because the sub-task does not follow, and return what that cost."""
+        """Drop what `warm_up` prepared, because the sub-task does not follow, and return the tokens that it cost."""
         ...
 
     async def answer(self, run: RunId, answer: Answer) -> None:
@@ -108,8 +108,9 @@ class Runner(Protocol):
         ...
 
     async def rest(self, run: RunId) -> None:
-        """Give the phone back in its former state, because no part of the task needs it for now. The next start waits
-        for a phone and looks at it again; everything else of the run is kept.
+        """Give the phone back in its former state, because no part of the task needs it for now.
+
+        The next start waits for a phone and looks at it again; the run keeps everything else.
         """
         ...
 

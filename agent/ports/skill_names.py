@@ -1,4 +1,6 @@
-"""The interface that stores what a recorded skill's words are called on phones in other languages."""
+"""The interface of a store for translations: what the words of a recorded skill are called on phones in other
+languages.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,14 @@ from typing import Protocol
 
 
 class SkillNames(Protocol):
-    """Stores names by skill and locale. A name is only searched for, never a reason to touch anything else."""
+    """Stores translations by skill and locale. A translation only changes what is searched for, and never makes
+    anything else be touched.
+    """
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
-        """Return the learned names of recorded words (casefolded) for this locale; empty if there are none."""
+        """Return the translations of a skill's recorded words (casefolded) for this locale; empty if there are none."""
         ...
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
-        """Replace the learned names of this skill and locale; an empty mapping deletes them."""
+        """Replace the translations of this skill and locale; an empty mapping deletes them."""
         ...

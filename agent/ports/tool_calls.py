@@ -43,8 +43,10 @@ class NewCall:
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A recorded call. `result` is plain data. `cached` means that it was taken from an equal call. `seconds` is how
-    long it took, and `begun` is when it was recorded, in Unix seconds, or 0.0 without a clock.
+    """A recorded tool call.
+
+    `result` is plain data. `cached` means that it was taken from an equal call. `seconds` is how long it took, and
+    `begun` is when it was recorded, in Unix seconds, or 0.0 without a clock.
     """
 
     key: CallKey
@@ -62,7 +64,7 @@ class StoredCall:
 
 
 class ToolCalls(Protocol):
-    """The record of tool calls, written to disk before each method returns."""
+    """The record of tool calls. Each entry is on disk before the method returns."""
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
         """Record that this call is about to run and return None, or return a known call, in which case it must not run.
@@ -77,7 +79,9 @@ class ToolCalls(Protocol):
         ...
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
-        """Record a call that was not run, with the reason; does nothing if its key is known."""
+        """Record a call that was not run, with the reason in `result`. Does nothing if a call with this key is recorded
+        already.
+        """
         ...
 
     async def at(self, key: CallKey) -> StoredCall | None:
@@ -102,13 +106,15 @@ class ToolCalls(Protocol):
 
 
 class MemoryToolCalls:
-    """Implements ToolCalls in memory, for tests and for work that is not continued after a crash."""
+    """Implements ToolCalls in memory, for tests and for work that need not be continued after a crash."""
 
     def __init__(self) -> None:
         self.rows: dict[CallKey, StoredCall] = {}
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
-        """Implements `ToolCalls.begin`."""
+        """Record that this call is about to run and return None, or return a known call, in which case it must not run.
+        Implements `ToolCalls.begin`.
+        """
         known = self.rows.get(key)
         if known is not None:
             return None if known.call.repeatable and known.state not in ENDED else known
@@ -120,32 +126,32 @@ class MemoryToolCalls:
         return self.rows[key]
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
-        """Implements `ToolCalls.finish`."""
+        """Record the result of a call. Implements `ToolCalls.finish`."""
         self.rows[key] = replace(self.rows[key], state=state, result=result, seconds=seconds)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
-        """Implements `ToolCalls.refuse`."""
+        """Record a call that was not run, unless its key is known. Implements `ToolCalls.refuse`."""
         self.rows.setdefault(key, StoredCall(key, call, state, result))
 
     async def at(self, key: CallKey) -> StoredCall | None:
-        """Implements `ToolCalls.at`."""
+        """Return the call with this key, or None. Implements `ToolCalls.at`."""
         return self.rows.get(key)
 
     async def count(self, key: CallKey) -> int:
-        """Implements `ToolCalls.count`."""
+        """Return how many calls this worker made in earlier turns. Implements `ToolCalls.count`."""
         same = (key.task, key.member, key.number)
         return sum((row.task, row.member, row.number) == same and row.turn < key.turn for row in self.rows)
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
-        """Implements `ToolCalls.of_task`."""
+        """Return all calls of a task in the order in which they began. Implements `ToolCalls.of_task`."""
         return tuple(row for key, row in self.rows.items() if key.task == task)
 
     async def found(self, task: str) -> tuple[str, ...]:
-        """Implements `ToolCalls.found`."""
+        """Return the addresses that searches of this task found. Implements `ToolCalls.found`."""
         return await self._texts(task, "found")
 
     async def documents(self, task: str) -> tuple[str, ...]:
-        """Implements `ToolCalls.documents`."""
+        """Return the document passages that were read for this task. Implements `ToolCalls.documents`."""
         return await self._texts(task, "documents")
 
     async def _texts(self, task: str, what: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 8
 
 
 class Lack(StrEnum):
-    """Why shell and full Python are not available. `workshop.lack` has the sentences for people."""
+    """Why shell and full Python are not available. `workshop.lack` has a sentence for people for each."""
 
     OFF = "off"
     NO_BUBBLEWRAP = "no_bubblewrap"
@@ -45,7 +45,9 @@ class WorkshopError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkFile:
-    """A regular file: its path below the task's folder, such as `a/b.txt`, and its content."""
+    """A regular file that goes into or comes out of a job: its path below the task's folder, such as `a/b.txt`, and its
+    content.
+    """
 
     path: str
     content: bytes
@@ -53,7 +55,7 @@ class WorkFile:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program to run, the files in its folder when it begins, and its time limit."""
+    """A program to run in the workshop. `files` are in its folder when it begins, and `seconds` is its time limit."""
 
     program: Program
     code: str
@@ -69,9 +71,11 @@ collapsed, for example because the program killed it; no files are returned then
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of a job. `output` is what it printed, shortened to its head and tail if long; `printed` is the full
+    """The result of a job.
+
+    `code` is the exit code. `output` is what it printed, shortened to its head and tail if long; `printed` is the full
     length in bytes. `files` are the new and changed files. `left_out` names those that were not returned: links,
-    devices, and files that were too large or too many.
+    devices, and files that were too large or too many. `seconds` is how long it ran.
     """
 
     ending: Ending
@@ -106,13 +110,15 @@ def fit_path(path: str) -> bool:
 
 
 class FakeWorkshop:
-    """A workshop that runs nothing: it answers each job with a function's result and records the jobs."""
+    """A Workshop for tests that runs nothing: it answers each job with the result of a function, and records the jobs
+    in `jobs`.
+    """
 
     def __init__(self, answer: Callable[[Job], JobResult] | None = None) -> None:
         self.jobs: list[Job] = []
         self._answer = answer or (lambda job: JobResult("exit", 0, job.code, printed=len(job.code.encode())))
 
     async def run(self, job: Job) -> JobResult:
-        """Implements `Workshop.run`."""
+        """Record the job and return the function's result. Implements `Workshop.run`."""
         self.jobs.append(job)
         return self._answer(job)

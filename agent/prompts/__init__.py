@@ -14,12 +14,16 @@ _BLOCK_MARK: Final = re.compile(
 
 
 def prompt(name: str, **values: object) -> str:
-    """Load the prompt `name`.md and fill in its `$placeholders`. Raises KeyError if one has no value."""
+    """Return the text of the prompt file `name`.md with its `$placeholders` filled in. Raises KeyError if one has no
+    value.
+    """
     return Template(_text(name)).substitute({key: str(value) for key, value in values.items()}).strip()
 
 
 def unmarked(text: str) -> str:
-    """Return a text by others so that it cannot close the marked prompt block that it is put in."""
+    """Return a text by others with its block marks replaced, so that it cannot close the prompt block that it is put
+    in.
+    """
     return _BLOCK_MARK.sub("‹", text)
 
 

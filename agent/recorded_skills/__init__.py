@@ -1,1 +1,1 @@
-"""Recorded skills: what a run did on the phone, stored so that code can repeat it."""
+"""Recorded skills: the actions of a run on the phone, stored so that code can repeat them without a model."""

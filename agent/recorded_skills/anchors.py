@@ -1,8 +1,8 @@
 """Finds the target of a recorded action on another screen, and recognises a recorded screen by its words.
 
-An anchor is found by identity (resource id) and words, never by coordinates: a button may move, a list change its
-order, a screen have another size. Two elements that fit equally well are no match, so nothing else is ever touched
-instead; if an anchor is not found, a model is asked.
+An anchor (the description of a target) is found by resource id and words, never by coordinates: a button may move, a
+list change its order, a screen have another size. Two elements that fit equally well are no match, so nothing else is
+ever touched instead. If an anchor is not found, a model is asked.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from devices.phone import Element, Observation
 
 MOST_LANDMARKS: Final = 8
 LONGEST_LANDMARK: Final = 40
-"""The maximum characters of a landmark; longer words are content, not the name of a page or button."""
+"""The maximum characters of a landmark. Longer words are content, not the name of a page or button."""
 SHARE: Final = 0.6
-"""The share of its landmarks that a screen must show to be the recorded one; apps move a label now and then."""
+"""The share of its landmarks that a screen must show to count as the recorded one, because apps may move a label."""
 LEAST_IDS: Final = 2
-"""How many ids a screen without any of the words must share with the recorded one to be the same in another
-language.
+"""How many resource ids a screen without any of the recorded words must share with the recorded one, to count as the
+same screen in another language.
 """
 ROWS: Final = 3
-"""How many containers of equal size make a list, whose content is not a landmark."""
+"""How many containers of equal size make a list. Its content is not used as landmarks."""
 _STATUS_BAR: Final = 0.04
 _GENERIC: Final = frozenset(
     {
@@ -64,23 +64,25 @@ class Likeness(Enum):
     TRANSLATED = "translated"
     """It has other words in the same places, because the phone uses another language."""
     UNTOLD = "untold"
-    """The recording has no words of it."""
+    """The recording has no words of this screen, so it cannot be compared."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The element that an anchor means. `renamed` means that only its id matches, because its words have changed."""
+    """The element that an anchor identifies. `renamed` means that only its id matches, because its words have
+    changed.
+    """
 
     element: Element
     renamed: bool = False
 
 
 def control_of(element: Element, seen: Observation) -> Element:
-    """Return what receives a touch of this element: the control around words that are its name, otherwise the element
-    itself.
+    """Return the element that receives a touch of this one: the control around it whose name its words are, otherwise
+    the element itself.
 
-    Other app versions and makers word and id the parts of a row differently; the row itself stays.
+    Other app versions and makers word and name the parts of a row differently, but the row itself stays.
     """
     if is_button(element) or element.editable or element.checkable:
         return element
@@ -91,7 +93,9 @@ def control_of(element: Element, seen: Observation) -> Element:
 
 
 def anchor_of(element: Element, seen: Observation) -> Anchor | None:
-    """Return the element as an anchor; None if nothing distinguishes it from others on the screen."""
+    """Return an anchor that identifies the element on the screen `seen`; None if nothing distinguishes it from other
+    elements.
+    """
     box = element.bounds.clipped(seen.size).centre
     plain = Anchor(
         package=element.package or seen.package,
@@ -110,8 +114,8 @@ def anchor_of(element: Element, seen: Observation) -> Anchor | None:
 
 
 def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = None) -> Found | None:
-    """Return the only element of this screen that the anchor means, with these parameter values; None if there is none,
-    or several fit equally well.
+    """Return the only element of this screen that the anchor identifies, with these parameter values filled in. None if
+    there is none, or if several fit equally well.
     """
     words, beside = folded(filled(anchor.words, values or {})), folded(filled(anchor.beside, values or {}))
     there = [e for e in seen.elements or () if (e.package or seen.package) == anchor.package and _visible(e, seen)]
@@ -137,8 +141,8 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
 
 
 def place_of_words(element: Element, seen: Observation) -> Anchor | None:
-    """Describe where words are that will differ the next time, by their id or the words next to them; None if neither
-    identifies the place.
+    """Return an anchor for a place whose words will differ the next time: by its id or the words next to it. None if
+    neither identifies the place.
     """
     alike = [e for e in seen.elements or () if e.resource_id == element.resource_id]
     beside = "" if names_one(element.resource_id) and len(alike) == 1 else _beside(element, seen)
@@ -149,7 +153,7 @@ def place_of_words(element: Element, seen: Observation) -> Anchor | None:
 
 
 def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = None) -> str:
-    """Return the current words at such a place; "" if they cannot be determined."""
+    """Return the current words at a place that `place_of_words` described; "" if they cannot be determined."""
     beside = folded(filled(anchor.beside, values or {}))
     there = [
         e
@@ -163,7 +167,9 @@ def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None
 
 
 def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Landmark, ...]:
-    """Return words that identify this screen, from the top: titles and buttons, without content and numbers."""
+    """Return words that identify this screen, from the top: those of titles and buttons, without content, numbers and
+    the words of `target`.
+    """
     bar = seen.size.height * _STATUS_BAR
     rows = _rows(seen)
     own = {_name(target, seen)} if target is not None else set()
@@ -194,8 +200,10 @@ def likeness(
     values: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Likeness:
-    """Compare this screen with the one that has these landmarks. Those with a parameter must all be present. `names`
-    maps recorded words (casefolded) to their current names.
+    """Return how similar this screen is to the one that has these landmarks.
+
+    Landmarks with a parameter must all be present, with these `values` filled in. `names` maps recorded words
+    (casefolded) to their current names.
     """
     if not landmarks:
         return Likeness.UNTOLD
@@ -224,12 +232,12 @@ def likeness(
 
 
 def folded(words: str) -> str:
-    """Return the words in their compared form, ignoring spaces and case."""
+    """Return the words in the form in which words are compared, ignoring spaces and case."""
     return " ".join(words.casefold().split()).removesuffix("…").strip()
 
 
 def uncounted(words: str) -> str:
-    """Return the words without a number that an app adds to a label."""
+    """Return the words without a number that the app adds to a label, as in "Inbox (3)"."""
     bare = _COUNTER.sub("", words)
     return bare if sum(map(str.isalpha, bare)) >= 2 else words
 
@@ -256,12 +264,14 @@ def _is_same(found: Found | None, element: Element) -> bool:
 
 
 def names_one(identifier: str) -> bool:
-    """Whether an id belongs to one control of an app."""
+    """Whether a resource id is likely to belong to only one control of an app."""
     return bool(identifier) and identifier.rsplit("/", 1)[-1] not in _GENERIC and not identifier.startswith("android:")
 
 
 def title_of(element: Element) -> str:
-    """Return the first line of its words: merged views, such as Flutter's, report all lines of a row as one text."""
+    """Return the first line of an element's words. Merged views, such as Flutter's, report all lines of a row as one
+    text.
+    """
     said = element.text or element.description or (element.hint if element.editable else "")
     return "" if element.password else " ".join(said.strip().partition("\n")[0].split())
 
@@ -311,7 +321,7 @@ def _checked(element: Element, seen: Observation) -> bool | None:
 
 
 def checked_now(found: Found, seen: Observation) -> bool | None:
-    """Return the state of the switch or checkbox in it; None if there is none."""
+    """Return the state of the switch or checkbox that a touch of this element changes; None if there is none."""
     return _checked(found.element, seen)
 
 
@@ -337,7 +347,7 @@ def _stands_in(element: Element, rows: Sequence[Element]) -> bool:
 
 
 def is_chosen_of_many(element: Element, seen: Observation) -> bool:
-    """Whether it is one of several similar elements, like the rows of a list."""
+    """Whether the element is one of several similar ones, like the rows of a list."""
     return _stands_in(element, _rows(seen))
 
 

@@ -1,4 +1,4 @@
-"""Makes a recorded skill from the steps of a run: which steps are kept, and which values become parameters."""
+"""Makes a recorded skill from the steps of a run: decides which steps are kept, and which values become parameters."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class NotSavable(Spoken):
 
 
 def parameters_given(values: Mapping[str, str]) -> tuple[Parameter, ...]:
-    """Return parameters named by a person, with their values in the task. Raises NotSavable for an invalid name or
-    value, and for too many.
+    """Return the parameters that a person named, with their values in the task as examples. Raises NotSavable for an
+    invalid name or value, and for too many.
     """
     if len(values) > MOST_PARAMETERS:
         raise NotSavable("skill.many_parameters", most=MOST_PARAMETERS)
@@ -55,16 +55,18 @@ def parameters_given(values: Mapping[str, str]) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """One step of a finished run, with what is needed here."""
+    """One step of a finished run, as far as it is needed for making a skill: its recorded actions and its effects."""
 
     actions: tuple[RecordedAction, ...]
     effect: tuple[Effect, ...]
     followed: int | None = None
-    """The step of an earlier recording that it repeated; detours to it (a wait, a page back) have the same number."""
+    """The number of the step of an earlier recording that was repeated; None if a model decided. Detours on the way to
+    it (a wait, a page back) have the same number.
+    """
 
 
 def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], RecordedAction]:
-    """Return the steps to replay, and the end. Raises NotSavable."""
+    """Return the steps to replay and the last action of the run, which ends it. Raises NotSavable."""
     if not done:
         raise NotSavable("skill.no_steps")
     ends = [action for step in done for action in step.actions if action.kind == "finish"]
@@ -108,7 +110,9 @@ def _only_moves(action: RecordedAction, later: Sequence[RecordedAction]) -> bool
 
 
 def proposed(task: str, steps: Sequence[RecordedAction], effects: Iterable[Effect]) -> tuple[Parameter, ...]:
-    """Return the parameters that code finds: typed texts and list choices that came from the person's words."""
+    """Return the parameters that code finds: typed texts and list choices that are in the person's words (`task`, and
+    answers in `effects`).
+    """
     said = "\n".join([task, *(fact.text for fact in effects if isinstance(fact, Answered))]).casefold()
     found: dict[str, Parameter] = {}
     for step in steps:
@@ -157,8 +161,10 @@ def with_parameters(
     source: Source,
     version: int = 1,
 ) -> RecordedSkill:
-    """Return the skill with parameters in every place where their values were. Raises NotSavable for a parameter whose
-    value is in no step or is part of another's.
+    """Return the skill, with the parameters in place of their values in task, steps and end.
+
+    `source` describes the recorded run. Raises NotSavable for a parameter whose value is in no step or is part of
+    another's.
     """
     braces = parameters_in([task, *(str(value) for step in steps for value in step.action.values())])
     names, examples = [each.name for each in parameters], [each.example.casefold() for each in parameters]

@@ -1,4 +1,4 @@
-"""Records the action of a step, so that a skill can be made from it."""
+"""Converts the actions of a run to their recorded form, from which a skill can be made."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from devices.geometry import Point
 from devices.phone import Element, Observation
 
 MOST_READ: Final = 5
-"""The maximum labels that make up one note or result; more is a text, which a model has to write."""
+"""How many labels one note or result may consist of to be read again by code. A longer one is a text that a model has
+to write.
+"""
 SIDEWAYS: Final = re.compile("Horizontal|Pager|SeekBar|Gallery")
-"""Lists that scroll sideways, or that hold a value."""
+"""Class names of lists that scroll sideways or hold a value."""
 MOST_SLANT: Final = 3
-"""How many times farther up or down than sideways a scroll must go."""
+"""A scroll must go at least this many times farther up or down than sideways."""
 
 
 def recorded(
@@ -29,7 +31,12 @@ def recorded(
     seconds: float = 0.0,
     looks_up: bool = False,
 ) -> RecordedAction:
-    """Return an action in its recorded form; `seen` is its screen without secrets, `target` what it touched."""
+    """Return an action in its recorded form.
+
+    `seen` is the screen it was done on, with secrets covered, and `target` the touched element. `touches` says whether
+    the action touches the screen, `seconds` is how long the action and the wait for its effect took, and `looks_up`
+    says whether it is a tool that only looks something up.
+    """
     plain = {key: value for key, value in action.items() if key not in {"target", "readings"}}
     if seen is None:
         return RecordedAction(action=plain, touches=touches, looks_up=looks_up)
@@ -53,7 +60,9 @@ def recorded(
 
 
 def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> RecordedAction:
-    """Record a note or the end of the work, with the places of its words if all of them are labels."""
+    """Return a note or the end of the work in recorded form, with the places of its words on the screen if all of them
+    are labels. `text` are these words.
+    """
     made = recorded(action, seen, None, touches=False)
     lines = [line for each in text.splitlines() if (line := " ".join(each.split()))]
     said = [[e for e in seen.elements or () if words_of(e) == line and not e.editable] for line in lines[:MOST_READ]]
@@ -65,9 +74,10 @@ def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> R
 
 
 def as_scroll(start: Point, end: Point, seen: Observation) -> str | None:
-    """Return the direction of the scroll that a swipe performed, None for any other swipe. A finger that moves up or
-    down inside the largest list scrolls it; a sideways one may swipe a row away, and any other may open or set
-    something.
+    """Return the direction of the scroll that a swipe performed ("down" or "up"); None for any other swipe.
+
+    A finger that moves up or down inside the largest list scrolls it. A sideways one may swipe a row away, and any
+    other may open or set something.
     """
     lists = [e for e in seen.elements or () if e.scrollable]
     largest = max(lists, key=lambda e: e.bounds.clipped(seen.size).area, default=None)

@@ -1,7 +1,7 @@
 """The format of `skill.json`: a recorded skill as data, next to the SKILL.md for people and other agents.
 
-A recording has no special rights, whoever wrote it: each of its actions is gated, asked about and journalled like one
-that a model chose.
+A recording has no special rights, whoever wrote it: each of its actions is judged by the rules, asked about and
+journalled like one that a model chose.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "enter_secret": frozenset({"question", "submit"}),
     "finish": frozenset({"status"}),
 }
-"""The actions that code can replay, with the fields that are kept of each. Of any other action only the kind is kept: a
-model repeats it, as it repeats actions without a known anchor.
+"""The actions that code can replay, with the fields that are kept of each. Of any other action only the kind is kept,
+because a model must repeat it, like an action whose target has no anchor.
 """
 _FORMS: Final = {form.model_fields["kind"].default: form for form in DIALECT_ACTIONS}
 _WITHOUT: Final[Mapping[str, object]] = {"target": {"x": 0, "y": 0}, "status": "success"}
@@ -47,7 +47,9 @@ _WITHOUT: Final[Mapping[str, object]] = {"target": {"x": 0, "y": 0}, "status": "
 
 
 class Parameter(BaseModel):
-    """A value that may differ the next time. `example` is its value when the skill was recorded."""
+    """A value of a recorded skill that may differ the next time. `example` is its value when the skill was recorded,
+    and `about` explains it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,7 +59,7 @@ class Parameter(BaseModel):
 
 
 class Source(BaseModel):
-    """The run from which the skill was made, and what it cost."""
+    """The run from which a skill was made, and what it cost in seconds, tokens and money."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -102,19 +104,19 @@ class RecordedSkill(BaseModel):
 
     @property
     def locale(self) -> str:
-        """The language of the phone that it was recorded on; "" if unknown."""
+        """The language of the phone on which the skill was recorded, such as "en-US"; "" if unknown."""
         return next((step.locale for step in self.steps if step.locale), "")
 
     def missing(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the parameters that have no value in these arguments."""
+        """Return the names of the parameters that have no value in these arguments."""
         return tuple(each.name for each in self.parameters if not arguments.get(each.name, "").strip())
 
     def unknown(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the arguments that are not parameters of the skill."""
+        """Return the names of arguments that are not parameters of the skill."""
         return tuple(sorted(arguments.keys() - {each.name for each in self.parameters}))
 
     def asked(self, arguments: Mapping[str, str]) -> str:
-        """Return the request in words, with these arguments filled in."""
+        """Return the person's request with these arguments filled in."""
         return filled(self.task, arguments)
 
 

@@ -1,4 +1,4 @@
-"""The record of what a step did, as plain data: stored with the step, and the raw material of recorded skills."""
+"""The record of what a step did, as plain data. It is stored with the step, and recorded skills are made from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
 
 
 class Landmark(BaseModel):
-    """Words that were on the recorded screen, and the id of the element that showed them."""
+    """Words that identify a recorded screen, and the id of the element that showed them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -21,32 +21,34 @@ class Landmark(BaseModel):
 
 
 class Anchor(BaseModel):
-    """The description of a recorded control by which it is found again. Its words may contain parameters,
-    as `{name}`.
+    """The description of a recorded control, by which it is found again on another screen. Its words may contain
+    parameters, as `{name}`.
     """
 
     model_config = ConfigDict(frozen=True)
 
     package: str
     role: str
-    """The class without its package, such as "Button"."""
+    """The class name without its package, such as "Button"."""
     id: str = ""
     words: str = ""
-    """The control's own words, or otherwise the first words inside it."""
+    """The control's own words or, if it has none, the first words inside it."""
     beside: str = ""
-    """The first words of its row or card if its own words do not distinguish it from others."""
+    """The first words of the control's row or card, if its own words do not distinguish it from others;
+    otherwise "".
+    """
     editable: bool = False
     checked: bool | None = None
-    """The state of its switch or checkbox before the touch; None if it has none."""
+    """The state of the control's switch or checkbox before the touch; None if it has none."""
     listed: bool = False
-    """Whether it was in a list, where it may have moved since."""
+    """Whether the control was in a list, where it may have moved since."""
     at: tuple[float, float] = (0.0, 0.0)
-    """The position of its centre as shares of the screen: a hint for models."""
+    """The position of the control's centre, as shares of the screen's width and height: a hint for models."""
 
 
 class RecordedAction(BaseModel):
-    """One recorded action, with its target and screen. It contains no secret: a typed secret is recorded as
-    a question.
+    """One recorded action, with its target and screen. It contains no secret: the typing of a secret is recorded as a
+    question.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,24 +58,26 @@ class RecordedAction(BaseModel):
     package: str = ""
     activity: str = ""
     anchor: Anchor | None = None
-    """The control that it touched; None if it touched nothing or nothing that can be identified."""
+    """The control that the action touched; None if it touched none, or none that can be identified."""
     touches: bool = False
-    """Whether only a model can repeat it unless an anchor or the position of words is known."""
+    """Whether the action touched something, so that only a model can repeat it if there is neither an anchor nor a
+    place in `reads`.
+    """
     landmarks: tuple[Landmark, ...] = ()
     chosen: bool = False
-    """Whether it touched one of several similar elements, as in a list."""
+    """Whether the action touched one of several similar elements, as in a list."""
     dialog: bool = False
-    """Whether it was done in a dialog, which may not appear the next time."""
+    """Whether the action was done in a dialog, which may not appear the next time."""
     looks_up: bool = False
-    """Whether it was a tool that changes nothing, such as a search, so that only a model needs it."""
+    """Whether the action was a tool that changes nothing, such as a search, so that only a model needs it."""
     after_lookup: bool = False
-    """Whether a lookup tool ran before it: text that no person said then came from the tool."""
+    """Whether such a lookup came before the action. A text that no person said then came from the tool."""
     reads: tuple[Anchor, ...] = ()
-    """Where on the screen the words of a note or result were."""
+    """The places on the screen where the words of a note or result were."""
     locale: str = ""
     """The phone's language, such as "en-US"; "" if unknown."""
     seconds: float = Field(default=0.0, ge=0)
-    """How many seconds it took afterwards until the screen stopped moving."""
+    """How many seconds it took to do the action and until the screen then stopped moving."""
 
     @field_validator("action")
     @classmethod
@@ -89,13 +93,16 @@ class RecordedAction(BaseModel):
 
     @property
     def is_left_to_model(self) -> bool:
-        """Whether code has nothing by which to find its place or its words again."""
+        """Whether a model must repeat the action, because code cannot find its target or its words again."""
         return self.touches and self.anchor is None and not self.reads
 
 
 class PressVerdict(BaseModel):
-    """What the gate's independent reader said about a press. `key` is a digest of the press with all words around it:
-    with other words, the verdict does not apply (see agent.guards.reading.Pressed.key).
+    """What the independent reader, a second model, said about a press. `consequence` is what the press does, `object`
+    what it is about.
+
+    `key` is a digest of the press and all words around it: with other words, the verdict does not apply (see
+    agent.guards.reading.Pressed.key).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -114,11 +121,11 @@ class StepRecord(BaseModel):
     followed: int | None = None
     """The number of the recorded skill's step that was replayed; None if a model decided."""
     verdicts: tuple[PressVerdict, ...] = ()
-    """What the gate's independent reader said about its presses, as far as it may be stored."""
+    """What the independent reader said about presses of the step, as far as it may be stored."""
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Fill in the parameters of a text; a name without a value stays as it is."""
+    """Return the text with its parameters filled in; a parameter without a value stays as it is."""
     return _PARAMETER.sub(lambda found: values.get(found["name"], found[0]), text)
 
 

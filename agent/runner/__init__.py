@@ -1,1 +1,3 @@
-"""Runs on phones: the executor graph behind the Runner interface, with pause, resume, steering and cancelling."""
+"""Runs on phones: executes the executor graph behind the Runner interface, with pause, resume, steering and
+cancelling.
+"""

@@ -1,4 +1,4 @@
-"""A run in this process: its phone and resources, its control, and its end."""
+"""A run in this process: its phone and resources, its control signals, and its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from devices.phone import Phone
 
 @dataclass
 class ActiveRun:
-    """What a run has from its first sub-task to its release; `lock` prevents two attachments from acting at once."""
+    """The resources of a run in this process, from its first sub-task to its release. `lock` makes sure that only one
+    caller works on it at a time.
+    """
 
     id: RunId
     control: Control = field(default_factory=Control)
@@ -34,26 +36,30 @@ class ActiveRun:
     memory: RunMemory = field(default_factory=RunMemory)
     mask: Mask = field(default_factory=Mask)
     wish: str = ""
-    """The requested phone, "" for any; from its first lease on, the phone it got."""
+    """The id of the requested phone, "" for any. After the first lease, the id of the phone that the run got."""
     person: str = ""
     lease: Lease | None = None
     phone: Phone | None = None
     config: RunConfig | None = None
-    """The configuration it works with, from its first phone on."""
+    """The configuration that the run works with; None before it has its first phone."""
     files: list[str] = field(default_factory=list)
     """Paths on the phone of the files that this process has put there."""
     answers: AnswerBox = field(default_factory=AnswerBox)
     warm_up: WarmUp | None = None
-    """What was begun before it is known whether a sub-task follows."""
+    """What was prepared before it is known whether a sub-task follows; None if nothing was."""
     cooling: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while the warm-up ends or is taken over, so that a run that gives way starts nothing on the phone."""
+    """Held while the warm-up ends or is taken over, so that a run which gives its phone to another starts nothing on
+    it.
+    """
 
 
 NODES_PER_STEP = 8
 
 
 def config_of(order: RunOrder) -> RunnableConfig:
-    """Return the run's graph thread, with enough graph steps for all its steps."""
+    """Return the graph configuration of the run: its thread, and a limit of graph steps that is enough for all its
+    steps.
+    """
     return {
         "configurable": {"thread_id": f"run:{order.run}"},
         "recursion_limit": order.max_steps * NODES_PER_STEP + 20,
@@ -61,7 +67,7 @@ def config_of(order: RunOrder) -> RunnableConfig:
 
 
 def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
-    """Return the initial state of a sub-task. Approvals given in advance are set in the `first` one only."""
+    """Return the initial state of a sub-task. Only with `first` does it contain the approvals given in advance."""
     new: ExecutorState = {
         "order": {
             "run": str(order.run),
@@ -79,12 +85,12 @@ def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
 
 
 def cut_off(order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
-    """Return the end of a sub-task whose steps are unknown."""
+    """Return the end of a sub-task about whose steps nothing is known."""
     return ended(order, joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=False)), result_of(outcome, summary))
 
 
 def ended(order: RunOrder, state: ExecutorState, result: ResultData | None = None) -> RunEnded:
-    """Return the end from the state of the graph; `result` replaces the graph's own."""
+    """Return the end of a sub-task, from the state of its graph. `result` replaces the result in the state."""
     result, conversation = result or state["progress"]["result"], state["conversation"]
     assert result is not None
     return RunEnded(

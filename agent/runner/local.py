@@ -1,4 +1,4 @@
-"""LocalRunner: runs sub-tasks on the phones of this process, one thread of the executor graph per run."""
+"""LocalRunner, which runs sub-tasks on the phones of this process, with one thread of the executor graph per run."""
 
 from __future__ import annotations
 
@@ -57,10 +57,11 @@ from devices.phone import WarmUp as PhoneWarmUp
 async def prepare(
     run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames, phones: Phones, grace: float
 ) -> bool:
-    """Prepare the phone and copy the files to it. A pause interrupts this and a resume restarts it; so does an
-    unplugged phone that returns within `grace` seconds. Returns False if anything of that kind happened.
+    """Prepare the phone for the run and copy the files to it.
 
-    Raises Stopped, FileLost, FileRejected if the phone refuses a file, and other PhoneErrors.
+    A pause interrupts this and a resume restarts it, as does an unplugged phone that returns within `grace` seconds.
+    Returns False if anything of that kind happened. Raises Stopped, FileLost, FileRejected if the phone refuses a file,
+    and other PhoneErrors.
     """
     lost = False
     at_once = True
@@ -109,23 +110,23 @@ class RunnerDependencies:
     phones: Phones
     leases: Leases
     configs: RunConfigSource
-    """The configuration for new runs: a run keeps the one it took until its task ends."""
+    """The source of configurations for new runs. A run keeps the one it took until its task ends."""
     policy: Policy
     journal: Journal
     frames: Frames
     secrets: Secrets
     actions: ActionRegistry = BUILT_IN
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
-    """The tools that need no phone, with what their callers share: call record, policy and task files."""
+    """The tools that need no phone, and what their callers share: call record, policy and task files."""
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
     skill_names: SkillNames | None = None
-    """Stores learned names of recorded words in other languages; None stores nothing."""
+    """The store for translations of recorded words into other languages; None if none are stored."""
     readings: Readings = field(default_factory=Readings)
-    """Earlier judgements of the gate's independent reader."""
+    """Earlier judgements of the independent reader, the second model that judges presses."""
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
-    """Seconds that an unplugged phone is waited for."""
+    """Seconds for which an unplugged phone is waited for."""
 
 
 class LocalRunner:
@@ -140,11 +141,15 @@ class LocalRunner:
         """By phone: what no later task may show."""
 
     def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """Implements `Runner.start`. A fault of the phone or program ends the sub-task with its sentence."""
+        """Start or continue a sub-task, and yield its events. A fault of the phone or program ends it with a sentence
+        for people. Implements `Runner.start`.
+        """
         return stream_events(partial(self._start, order))
 
     async def warm_up(self, order: RunOrder) -> None:
-        """Implements `Runner.warm_up`."""
+        """Prepare a sub-task that may follow: look at a free phone and ask the model for the first action. Implements
+        `Runner.warm_up`.
+        """
         run = self._run(order.run)
         lender = self._dependencies.leases
         # Files of a task must be on the phone before it is looked at.
@@ -164,7 +169,7 @@ class LocalRunner:
         run.warm_up = WarmUp(lease, lender, phone, work)
 
     async def cool_down(self, run: RunId) -> Usage:
-        """Implements `Runner.cool_down`."""
+        """Drop what `warm_up` prepared, and return the tokens that it cost. Implements `Runner.cool_down`."""
         active = self._runs.get(run)
         if active is None:
             return Usage()
@@ -173,24 +178,26 @@ class LocalRunner:
         return used
 
     async def answer(self, run: RunId, answer: Answer) -> None:
-        """Implements `Runner.answer`."""
+        """Deliver the answer to the run's open question. Implements `Runner.answer`."""
         self._run(run).answers.give(answer)
 
     async def signal(self, run: RunId, signal: Signal) -> None:
-        """Implements `Runner.signal`."""
+        """Pause, resume, steer or cancel the run. Raises TimeoutError if a pause does not take effect in time.
+        Implements `Runner.signal`.
+        """
         control = self._run(run).control
         control.obey(signal)
         await control.rest()
 
     async def rest(self, run: RunId) -> None:
-        """Implements `Runner.rest`."""
+        """Give the phone back for now; the run keeps everything else. Implements `Runner.rest`."""
         active = self._runs.get(run)
         if active is not None:
             async with active.lock:
                 await self._give_back(active)
 
     async def release(self, run: RunId) -> None:
-        """Implements `Runner.release`."""
+        """Give the phone back and forget the run, because its task is over. Implements `Runner.release`."""
         active = self._runs.pop(run, None)
         if active is not None:
             await self._cool_down(active)
@@ -200,7 +207,7 @@ class LocalRunner:
                 self._dependencies.configs.give_back(active.config)
 
     async def shutdown(self) -> None:
-        """Implements `Runner.shutdown`."""
+        """Stop every run at its next safe point and give its phone back. Implements `Runner.shutdown`."""
         for run in self._runs.values():
             run.control.drain()
         for run in list(self._runs.values()):
@@ -209,7 +216,7 @@ class LocalRunner:
                 await self._give_back(run)
 
     async def phone_of(self, order: RunOrder) -> str:
-        """Return the phone on which the run was begun here; "" if it was not."""
+        """Return the id of the phone on which the run began here; "" if it did not."""
         return _phone_in((await self._graph.aget_state(config_of(order))).values)
 
     def _run(self, run: RunId) -> ActiveRun:

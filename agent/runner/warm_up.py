@@ -1,6 +1,7 @@
-"""Prepares a run that may follow: looks at a free phone and asks a model while the kind of task is being decided.
+"""Prepares a run that may follow: looks at a free phone and asks a model, while the kind of task is still being
+decided.
 
-Nothing is done on the phone, and nothing is stored: an unused look leaves no picture behind. The phone is only
+Nothing is done on the phone, and nothing is stored: an unused observation leaves no picture behind. The phone is only
 borrowed, so other runs do not wait for it.
 """
 
@@ -23,7 +24,7 @@ from devices.phone import Phone
 
 @dataclass
 class WarmUp:
-    """What is in progress for a run that may follow."""
+    """The preparation of a run that may follow, while it is in progress: the borrowed phone, and the work on it."""
 
     lease: Lease
     lender: Lender
@@ -33,14 +34,14 @@ class WarmUp:
 
 
 async def cut(work: asyncio.Task[None]) -> None:
-    """Cancel the work and wait until it has released the phone."""
+    """Cancel the preparation and wait until it has released the phone."""
     work.cancel()
     await asyncio.wait({work})
 
 
 async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) -> None:
-    """Look at the phone, and ask the model for the first action of a run with this state. `own` means that the phone
-    belongs to the run.
+    """Look at the phone, and ask the model for the first action of a run with this state. `own` says whether the phone
+    belongs to the run already.
 
     Raises Stopped, PhoneError and whatever rendering raises.
     """
@@ -48,7 +49,7 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
     if not takes_pictures(vision):
         return
     view = await context.screen.look_ahead(own=own)
-    # An endpoint that stores the conversation would continue from an answer that nobody has read.
+    # An endpoint that stores the conversation would continue from an answer that may be dropped.
     if view is None or keeps_conversation(vision):
         return
     acting = context.screen.model

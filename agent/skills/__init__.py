@@ -1,1 +1,1 @@
-"""Skills: instructions as folders with a SKILL.md, shipped ones and those of the operator."""
+"""Skills: instructions in folders with a SKILL.md. Some ship with the program, others are the operator's."""

@@ -1,4 +1,6 @@
-"""The available skills, as prompts show them: all of them by name, and in full the one to follow."""
+"""The available skills in the form in which prompts show them: a list of all, and the full text of the one to
+follow.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from agent.skills.loading import Skill
 from agent.wording import shortened
 
 MOST_LISTED: Final = 4_000
-"""The maximum length of the list in characters, about 1,000 tokens, because it is part of every prompt."""
+"""The maximum characters of the list, about 1,000 tokens, because it is part of every prompt."""
 MOST_ABOUT: Final = 240
 """The maximum length of one description in the list, in characters."""
 MOST_BODY: Final = 16_000
-"""The maximum length of a followed skill in characters; a longer one is read in parts."""
+"""The maximum characters of a followed skill in a prompt; the rest of a longer one must be read with a tool."""
 _MARK: Final = re.compile(
     r"<(?=\s*/?\s*(?:skills?|documents?|results|notes|files|read|memory|instructions|screen|steps|earlier)\b)",
     re.IGNORECASE,
@@ -24,14 +26,16 @@ _MARK: Final = re.compile(
 
 
 class Skills:
-    """The available skills by name. `own` is the operator's folder, where skills can be saved (agent.skills.saving)."""
+    """The available skills by name (`found`). `own` is the operator's folder, in which skills can be saved
+    (agent.skills.saving); None if there is none.
+    """
 
     def __init__(self, found: Mapping[str, Skill] | None = None, own: Path | None = None) -> None:
         self.found: Mapping[str, Skill] = found or {}
         self.own = own
 
     def lines(self) -> str:
-        """Return one line with name and description for each skill, as many as fit."""
+        """Return one line with name and description for each skill, as many as fit into `MOST_LISTED`."""
         lines: list[str] = []
         room = MOST_LISTED
         for skill in self.found.values():
@@ -53,7 +57,9 @@ class Skills:
         return f"\n\n{about}:\n<skills>\n{_plain(self.lines())}\n</skills>"
 
     def followed(self, name: str, arguments: Mapping[str, str] | None = None) -> str:
-        """Return the skill in full with its arguments, as a marked prompt block; "" if it does not exist."""
+        """Return the full text of a skill with its arguments, as a marked prompt block; "" if there is no
+        such skill.
+        """
         skill = self.found.get(name)
         if skill is None:
             return ""
@@ -66,13 +72,15 @@ class Skills:
         return f'\n\n{about}:\n<skill name="{skill.name}">\n{_plain(body)}\n</skill>'
 
     def recording(self, name: str, arguments: Mapping[str, str]) -> RecordedSkill | None:
-        """Return the skill's recording if it can be replayed with these arguments; otherwise None."""
+        """Return the skill's recording if it has one and these arguments have a value for each parameter; otherwise
+        None.
+        """
         skill = self.found.get(name)
         recorded = None if skill is None else skill.recorded
         return recorded if recorded is not None and not recorded.missing(arguments) else None
 
     def of_app(self, package: str) -> tuple[str, ...]:
-        """Return the names of the skills for this app."""
+        """Return the names of the skills for the app with this package."""
         return tuple(skill.name for skill in self.found.values() if package and package in skill.apps)
 
 

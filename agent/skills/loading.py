@@ -1,4 +1,4 @@
-"""Loads the skills: those that ship with the program, and those in the operator's `skills/` folder."""
+"""Loads skills: those that ship with the program, and those in the operator's `skills/` folder."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from agent.result_schema import JsonSchema
 FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
 REFERENCES: Final = "references"
-"""The folder of a skill with texts that are only read when needed."""
+"""The name of the folder inside a skill with texts that are only read when needed."""
 RESULT: Final = "result.schema.json"
-"""The file of a skill with the JSON Schema of its result."""
+"""The name of the file in a skill with the JSON Schema of its result."""
 APPS: Final = "opengui-apps"
 """The key in `metadata` that binds a skill to apps: their packages, separated by spaces."""
 
@@ -45,8 +45,8 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Instructions for doing something; `body` contains them. `allowed_tools` is what the author expects to use and
-    grants nothing.
+    """Instructions for doing something (`body`). `allowed_tools` is what the author expects to use; it grants
+    nothing.
     """
 
     name: str
@@ -58,23 +58,24 @@ class Skill:
     metadata: Mapping[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
     recorded: RecordedSkill | None = None
-    """A recording that code can replay; None for a skill in words only."""
+    """A recording that code can replay; None for a skill that is only a text."""
     result: JsonSchema | None = None
-    """The form of its result; None for words."""
+    """The form that the skill's result must have; None if it is free text."""
 
     def described(self, language: str) -> str:
-        """Return the description for people in this language, or the one for models if there is no other."""
+        """Return the description in this language for people; if there is none, the one for models."""
         return description_in(language, self.metadata, self.description)
 
     @property
     def apps(self) -> tuple[str, ...]:
-        """The packages of the apps it is for; () for any."""
+        """The packages of the apps that the skill is for; () for any."""
         return tuple(self.metadata.get(APPS, "").split())
 
     def reference(self, path: str) -> str:
-        """Read a file below its `references/`, with or without that folder's name. Reads from the disk.
+        """Return the text of a file in the skill's `references/` folder. `path` may begin with that folder's name.
+        Reads from the disk.
 
-        Raises FolderRefused if there is no such file or the path or a link leads out.
+        Raises FolderRefused if there is no such file, or if the path or a link leads out.
         """
         root, parts = self.folder / REFERENCES, PurePosixPath(path).parts
         if not path.isprintable() or path.startswith("/") or root.is_symlink():
@@ -84,7 +85,9 @@ class Skill:
 
 
 def load_skills(own: Path | None = None, *, shipped: bool = True) -> Folders[Skill]:
-    """Load the shipped skills and those in the operator's folder, which replace shipped ones of the same name."""
+    """Load the shipped skills and those in the operator's folder `own`, which replace shipped ones of the same name.
+    The result also has the folders that were refused.
+    """
     return read_folders([*([SHIPPED] if shipped else []), *([own] if own is not None else [])], FILE, _skill)
 
 
@@ -105,7 +108,7 @@ def _skill(document: Document) -> Skill:
 
 
 def result_of(folder: Path, path: Path) -> JsonSchema:
-    """Load the JSON Schema from this file of a skill's folder. Raises FolderRefused if it is unusable."""
+    """Load a skill's JSON Schema from the file `path` in its folder. Raises FolderRefused if it is unusable."""
     try:
         return JsonSchema(document=json.loads(text_of(folder, path, MOST_BYTES)))
     except ValueError as error:
@@ -116,7 +119,7 @@ def result_of(folder: Path, path: Path) -> JsonSchema:
 
 
 def recording_of(folder: Path, path: Path) -> RecordedSkill:
-    """Load the recording from this file of a skill's folder. Raises FolderRefused if it is unusable."""
+    """Load a skill's recording from the file `path` in its folder. Raises FolderRefused if it is unusable."""
     try:
         return RecordedSkill.model_validate_json(text_of(folder, path, MOST_BYTES))
     except ValidationError as error:

@@ -1,7 +1,7 @@
 """Changes the operator's folder of skills: saves, renames, removes and imports recorded skills.
 
-A folder from elsewhere is data like any other: it is read with the same checks as at the start, and its actions are
-gated and asked about whenever they are done.
+A folder from elsewhere is treated like any other: it is read with the same checks as at the start, and its actions are
+judged by the rules and asked about whenever they are done.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from devices.wording import sentence_of
 
 VERSIONS: Final = "versions"
 MOST_DESCRIPTION: Final = 200
-"""The maximum characters of a description, which is in everybody's prompts."""
+"""The maximum characters of a saved skill's description, because it is part of all prompts."""
 MOST_FILES: Final = 50
 MOST_BYTES: Final = 2_000_000
 """The maximum bytes of all files of an imported folder."""
@@ -40,8 +40,10 @@ class NotChanged(Spoken):
 
 
 def save(skills: Skills, name: str, recorded: RecordedSkill) -> int:
-    """Write the skill, keeping an earlier recording of the same name as its previous version, and return the version
-    number. Blocks on the disk. Raises NotChanged and OSError.
+    """Save a recorded skill and return its version number. An earlier recording of the same name is kept as its
+    previous version.
+
+    Blocks while it writes to the disk. Raises NotChanged and OSError.
     """
     check(skills, name)
     own, former, version = _own(skills), skills.found.get(name), 1
@@ -60,7 +62,7 @@ def save(skills: Skills, name: str, recorded: RecordedSkill) -> int:
 
 
 def check(skills: Skills, name: str) -> None:
-    """Raise NotChanged if no recorded skill may be saved under this name."""
+    """Check that a recorded skill may be saved under this name. Raises NotChanged if not."""
     own, former = _own(skills), skills.found.get(name)
     check_name(name)
     if (own / name).exists() if former is None else (former.recorded is None or former.folder.parent != own):
@@ -68,8 +70,10 @@ def check(skills: Skills, name: str) -> None:
 
 
 def restore(skills: Skills, name: str, version: str) -> int:
-    """Make an earlier version the latest one, keeping the current one as an earlier version, and return the new number.
-    Blocks on the disk. Raises NotChanged and OSError.
+    """Make an earlier version of a recorded skill the latest one, and return its new number. The current one is kept as
+    an earlier version.
+
+    Blocks while it writes to the disk. Raises NotChanged and OSError.
     """
     folder = _recorded(skills, name)
     kept = sorted((path.stem for path in (folder / VERSIONS).glob("*.json") if path.stem.isdecimal()), key=int)
@@ -83,13 +87,15 @@ def restore(skills: Skills, name: str, version: str) -> int:
 
 
 def remove(skills: Skills, name: str) -> None:
-    """Delete a recorded skill with all its versions. Blocks on the disk. Raises NotChanged and OSError."""
+    """Delete a recorded skill with all its versions. Blocks while it writes to the disk. Raises NotChanged
+    and OSError.
+    """
     shutil.rmtree(_recorded(skills, name))
     refresh(skills)
 
 
 def rename(skills: Skills, old: str, new: str) -> None:
-    """Rename a recorded skill. Blocks on the disk. Raises NotChanged, FolderRefused and OSError."""
+    """Rename a recorded skill. Blocks while it writes to the disk. Raises NotChanged, FolderRefused and OSError."""
     folder = _recorded(skills, old)
     check_name(new)
     if new in skills.found or (folder.parent / new).exists():
@@ -106,8 +112,10 @@ def rename(skills: Skills, old: str, new: str) -> None:
 
 
 def bring(skills: Skills, folder: Path) -> str:
-    """Copy a skill's folder from elsewhere and return its name. The copy is checked: hidden files are left out, links
-    are refused, and no more than the limits is read. Blocks on the disk. Raises NotChanged and OSError.
+    """Import a skill by copying its folder from elsewhere, and return its name.
+
+    The copy is checked: hidden files are left out, links are refused, and no more than the limits is read. Blocks while
+    it writes to the disk. Raises NotChanged and OSError.
     """
     own = _own(skills)
     own.mkdir(parents=True, exist_ok=True)
@@ -162,12 +170,12 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def refresh(skills: Skills) -> None:
-    """Read the folders again."""
+    """Load the skills from their folders again."""
     skills.found = load_skills(_own(skills)).found
 
 
 def document(name: str, recorded: RecordedSkill) -> str:
-    """Return the SKILL.md of a recorded skill, for people and for agents without support for recordings."""
+    """Return the text of the SKILL.md of a recorded skill, for people and for agents that cannot replay recordings."""
     apps = sorted({step.package for step in recorded.steps if step.package and step.kind != "open_app"})
     lines = [f"{number}. {line}" for number, line in enumerate(_told(recorded), 1)]
     parameters = [f"- `{each.name}`, such as “{each.example}”. {each.about}".strip() for each in recorded.parameters]
@@ -216,7 +224,7 @@ def as_name(written: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise NotChanged for an invalid skill name."""
+    """Check that this is a valid skill name. Raises NotChanged if not."""
     if len(name) > MAX_NAME or NAME.fullmatch(name) is None:
         raise NotChanged("skill.bad_skill_name", name=name[:MAX_NAME])
 

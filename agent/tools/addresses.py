@@ -1,4 +1,4 @@
-"""Finds web addresses in texts, and compares them."""
+"""Finds web addresses in texts, and brings them into a form in which they can be compared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def with_scheme(address: str) -> str:
 
 
 def same(address: str) -> str:
-    """Return the address in its compared form, without scheme, fragment and final slash; "" if it is none."""
+    """Return the address in the form in which addresses are compared: without scheme, fragment and final slash. "" if
+    it is not a web address.
+    """
     try:
         parts = urlsplit(with_scheme(address))
         if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
@@ -37,7 +39,7 @@ def same(address: str) -> str:
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
-    """Return all addresses in these texts, in their compared form."""
+    """Return all web addresses in these texts, in the form of `same`."""
     found = (same(_bare(each)) for text in texts for each in _ADDRESS.findall(text))
     return frozenset(each for each in found if each)
 

@@ -1,4 +1,4 @@
-"""The arguments of a tool call: parsed and checked from a model's text, and prepared for the call record."""
+"""The arguments of a tool call: parsed from a model's text, checked, and prepared for the record of calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ MOST_ARGUMENTS: Final = 100_000
 
 
 def action_of(tool: Tool[Any], arguments: str) -> Action:
-    """Parse the arguments of a call. Raises ActionError saying what is wrong, without quoting them."""
+    """Return the action that a call of this tool asks for, parsed from its JSON arguments. Raises ActionError saying
+    what is wrong, without quoting them.
+    """
     if len(arguments) > MOST_ARGUMENTS:
         raise ActionError(f"Not done: the arguments are longer than {MOST_ARGUMENTS:,} characters.")
     try:
@@ -45,7 +47,9 @@ def _wrong(tool: Tool[Any], error: ValidationError | RecursionError) -> str:
 
 
 def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
-    """Prepare a call for the record. A call with a secret is never cached, because covered secrets look alike."""
+    """Return a call in the form in which it is recorded, with secrets covered. A call with a secret is never cached,
+    because covered secrets look alike.
+    """
     given = action.model_dump(mode="json", exclude={"kind"})
     told = whole(mask.told(given))
     same = digest([action.kind, given]) if tool.cacheable and told == given else ""

@@ -1,4 +1,6 @@
-"""Makes a worker's tool calls: each is described, gated, recorded, run at most once if it matters, and answered."""
+"""Makes the tool calls of a worker: checks whether a person must approve each, records it, runs it, and returns its
+result.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,12 @@ from agent.tools.task_files import FileRefused, TaskFiles
 logger = logging.getLogger(__name__)
 
 MOST_CALLS: Final = 30
-"""The maximum calls of one worker, and therefore of one answer."""
+"""The maximum number of calls by one worker, and therefore in one answer."""
 AT_ONCE: Final = 5
 MOST_EQUAL: Final = 3
-"""How often the result of an equal call is repeated before the model is only told that it exists."""
+"""How often the result of an equal call is repeated. After that, the model is only told that it was given before."""
 MOST_RESULT: Final = 6_000
-"""Characters of a result that a model is shown, about 1,500 tokens; a longer one goes to a task file."""
+"""Characters of a result that a model is shown, about 1,500 tokens. A longer one is stored in a file of the task."""
 UNCERTAIN: Final = (
     "This was begun before an interruption, and nobody knows whether it was done; it was not done again. Do it once "
     "more only if a person says that it is missing."
@@ -56,8 +58,8 @@ State = Literal["ok", "failed", "skipped", "cached", "asks"]
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """The caller of tools: the `number`th worker of this member in a task, such as researcher 2. For a run, the number
-    is the sub-task's.
+    """The caller of tools: the `number`th assignment of this member in a task, such as researcher 2. For a run on a
+    phone, the number is the sub-task's.
     """
 
     task: str
@@ -67,12 +69,12 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The outcome of one call. `told` is what the model reads, never empty; text by others is between <read> marks in
-    it, as data.
+    """The result of one tool call.
 
-    `done` is None if the call failed. With the state "asks", a person must approve it first: `gate` says why,
-    `question` and `details` are shown to them, and `approval` is a digest of the tool and its arguments that identifies
-    their answer. `call.id` is the id of the model's call.
+    `call` is the model's call. `told` is what the model reads, never empty; text by others is between <read> marks in
+    it, as data. `done` is None if the call failed. With the state "asks", a person must approve the call first: `gate`
+    says why, `question` and `details` are shown to them, and `approval` is a digest of the tool and its arguments that
+    identifies their answer.
     """
 
     call: ToolCall
@@ -84,11 +86,11 @@ class Called:
     details: tuple[str, ...] = ()
     approval: str = ""
     uncertain: bool = False
-    """Whether it is unknown if the call was done; `question` then says what was to be done."""
+    """Whether it is unknown if the call was done; `question` then describes it."""
 
 
 class Toolbox:
-    """The available tools that need no phone, by name, with what all their callers share: call record, policy and task
+    """The available tools that need no phone, by name, and what all their callers share: call record, policy and task
     files.
 
     An example: `toolbox.caller(Worker("7", "researcher", 1), ["web_search"])` returns that worker's caller.
@@ -103,7 +105,7 @@ class Toolbox:
         files: TaskFiles | None = None,
         offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
     ) -> None:
-        """`files` takes results that are too long to show. `offered_now` returns tools that come and go: a worker gets
+        """`files` stores results that are too long to show. `offered_now` returns tools that come and go: a worker gets
         those available when it begins or continues. Raises ValueError if two tools have the same name.
         """
         self.offered_now = offered_now
@@ -116,16 +118,22 @@ class Toolbox:
                 raise ValueError(f"There are two tools of the name {tool.kind!r}.")
 
     async def with_what_is_known(self, context: ToolContext) -> ToolContext:
-        """Add to the context everything that the task's tool calls have found so far, whoever made them."""
+        """Return the context with the addresses and document passages added that tool calls of the task have found so
+        far, whoever made them.
+        """
         found, documents = await self.calls.found(context.task_id), await self.calls.documents(context.task_id)
         return replace(context, found=(*context.found, *found), documents=(*context.documents, *documents))
 
     def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
-        """Return the caller for one worker, with those of the named tools that are available; None for all."""
+        """Return the object with which a worker calls tools: those of the named ones that are available, or all if
+        `names` is None.
+        """
         return ToolCaller(worker, self.named(names), self)
 
     def named(self, names: Collection[str] | None) -> list[Tool[Any]]:
-        """Return those of the named tools that are available, None for all; `mcp_home__*` matches a prefix."""
+        """Return those of the named tools that are available, all if `names` is None. A name such as `mcp_home__*`
+        stands for all with this prefix.
+        """
         if names is None:
             return list(self.offered())
         beginnings = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
@@ -137,7 +145,7 @@ class Toolbox:
 
 
 class ToolCaller:
-    """Makes tool calls for one worker."""
+    """Makes the tool calls of one worker."""
 
     def __init__(self, worker: Worker, tools: Iterable[Tool[Any]], box: Toolbox) -> None:
         self._worker = worker
@@ -146,7 +154,7 @@ class ToolCaller:
         self._equal: dict[str, int] = {}
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return the tools as they are described to the model."""
+        """Return the tools as they are described to a model."""
         return tuple(plain_tool_spec(tool.model) for tool in self._tools.values())
 
     async def call(
@@ -158,14 +166,15 @@ class ToolCaller:
         allowed: Collection[str] = (),
         denied: Collection[str] = (),
     ) -> tuple[Called, ...]:
-        """Make the calls of one answer, in order: calls without an effect up to 5 at once, a call with an effect alone.
+        """Make the calls of one answer in order and return their results. Calls without an effect are made up to 5 at
+        once, a call with an effect alone.
 
         `turn` is the number of the answer in the worker's conversation and must be the same after a crash: finished
         calls are not repeated, only their results. After a failure, calls that have not begun are skipped. At a call
-        that a person must approve ("asks"), those behind it wait: call again with the same answer and turn, and its
-        `approval` in `allowed` or `denied`.
+        that a person must approve ("asks"), those behind it wait: call again with the same answer and turn, and the
+        call's `approval` in `allowed` or `denied`.
 
-        If an answer has more calls than one worker may make, the last Called stands for all the rest. Raises Stopped,
+        If an answer has more calls than one worker may make, the last result stands for all the rest. Raises Stopped,
         and errors of the call record.
         """
         first = CallKey(self._worker.task, self._worker.member, self._worker.number, turn, 0)
@@ -191,25 +200,28 @@ class ToolCaller:
 
     @property
     def policy(self) -> Policy:
-        """The policy by which tools are gated."""
+        """The policy, the rules by which it is decided whether a call needs approval."""
         return self._box.policy
 
     def times(self, same: str) -> int:
-        """Count and return how often this call's result came from the cache, including now."""
+        """Count this use of a cached result, and return how often it was used. `same` is the digest that equal calls
+        share.
+        """
         self._equal[same] = self._equal.get(same, 0) + 1
         return self._equal[same]
 
     async def known(self, key: CallKey) -> StoredCall | None:
-        """Return the record of a call that must not run again; None if it may."""
+        """Return the record of a call that must not run again; None if the call may run."""
         stored = await self._box.calls.at(key)
         return None if stored is None or stored.state in {"begun", "stopped"} else stored
 
     async def refuse(self, key: CallKey, call: NewCall, told: str, state: CallState = "failed") -> None:
-        """Record that a call was not run."""
+        """Record that a call was not run. `told` is the reason."""
         await self._box.calls.refuse(key, call, state, {"why": told})
 
     async def perform(self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext) -> tuple[Done, bool]:
-        """Record the call, run it and record its result. Returns the result, and whether it comes from an equal call.
+        """Record the call, run it and record its result. Returns the result, and whether it was taken from an equal
+        earlier call.
 
         A call with an effect never runs twice. Raises ActionError if it failed, with `uncertain` if it may have been
         done, and Stopped.

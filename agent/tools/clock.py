@@ -38,7 +38,7 @@ class Time(Action):
 
 
 def time_tool(zone: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Tool[Time]:
-    """Return the tool for a service in this time zone ("" for UTC)."""
+    """Return the time tool for a service in this time zone ("" for UTC). `now` returns the current time."""
 
     async def run(action: Time, _context: ToolContext) -> Done:
         name = action.zone or zone or "UTC"

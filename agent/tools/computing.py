@@ -1,4 +1,4 @@
-"""Tools that calculate: one expression, or a short program. They can reach nothing, so nobody has to approve them.
+"""Tools that calculate: one expression, or a short program. They can reach nothing, so no approval is needed.
 
 Each runs in a process of its own that has no files, no network and no environment.
 """
@@ -28,9 +28,9 @@ MAX_SECONDS: Final = 2.0
 MAX_BYTES: Final = 32_000_000
 MAX_DEPTH: Final = 200
 MAX_PRINTED: Final = 20_000
-"""The maximum characters a program may print; the rest is dropped."""
+"""The maximum number of characters a program may print; the rest is dropped."""
 KILLED_AFTER_S: Final = 4.0
-"""Seconds after which a process that ignores its own limits is killed."""
+"""Seconds after which a process is killed that ignores its own limits."""
 _THREADS: Final = ThreadPool(4, "computing")
 _AHEAD: Final[deque[Monty]] = deque()
 """Processes started in advance after the first program, because starting one takes most of the time of a calculation.
@@ -82,7 +82,9 @@ class ComputingFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """The value of the last line in Python notation, "" if none, and what was printed."""
+    """The result of a program: the value of its last line in Python notation ("" if it has none), and what it
+    printed.
+    """
 
     value: str
     printed: str
@@ -99,8 +101,8 @@ async def calculate(expression: str) -> str:
 
 
 async def compute(code: str) -> Computed:
-    """Run a program in its own process. Raises ComputingFailed. If the caller is cancelled, the process still runs to
-    its limit.
+    """Run a program in its own process and return its result. Raises ComputingFailed. If the caller is cancelled, the
+    process still runs to its limit.
     """
     # In a thread: if cancelled, the package's asyncio API aborts the interpreter at exit one time in three.
     running = _THREADS.submit(_run, code)

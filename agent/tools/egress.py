@@ -1,4 +1,4 @@
-"""The only way out to the web: public addresses, and hosts that the operator named.
+"""Fetches from the web for all tools: from public addresses, and from hosts that the operator named.
 
 The IP address is checked at the moment of connecting, so no name can resolve to one address for the check and another
 for the connection. If the operator configured a proxy, it resolves names and connects; a name outside the public
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from aiohappyeyeballs import AddrInfoType
 
 MAX_SECONDS: Final = 15.0
-"""The total seconds for resolving, connecting, every redirect and the body."""
+"""How many seconds a fetch may take in total: resolving, connecting, every redirect and the body."""
 MAX_BYTES: Final = 4_000_000
-"""The maximum bytes of a body, both as sent and unpacked."""
+"""The maximum bytes of a body, both as it is sent and unpacked."""
 MAX_REDIRECTS: Final = 5
 _CHUNK: Final = 64 * 1024
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -57,7 +57,9 @@ class _Closed(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A fetched resource: its final URL, status, media type and charset, and the unpacked body."""
+    """A fetched resource. `url` is its address after redirects, `media` its media type, `charset` its character set as
+    the server states it, and `body` its unpacked content.
+    """
 
     url: str
     status: int
@@ -77,16 +79,16 @@ def _for_a_proxy(host: str) -> bool:
 
 
 async def resolve_here(host: str, port: int) -> Sequence[str]:
-    """Resolve a host with this machine's resolver."""
+    """Return the IP addresses of a host, using this machine's resolver. Raises OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for _family, _kind, _protocol, _name, address in found]
 
 
 class Egress:
-    """Fetches over http and https without cookies or proxies from the environment, limited in time and size.
+    """Fetches over http and https, limited in time and size, without cookies and without proxies from the environment.
 
-    `named` are the exact hosts and ports that the operator configured, which may be in a private network and are
-    reached directly. Everything else goes through `proxy`, an address with or without credentials, unless it is "".
+    `named` are the exact hosts and ports that the operator configured; they may be in a private network and are reached
+    directly. Everything else goes through `proxy`, an address with or without credentials, unless it is "".
     """
 
     def __init__(
@@ -112,9 +114,10 @@ class Egress:
         send: Mapping[str, Any] | bytes | None = None,
         reads: bool = True,
     ) -> Fetched:
-        """Fetch a resource; `send` is posted as JSON, bytes as they are. Raises FetchFailed.
+        """Fetch a resource with GET or, if `send` is given, POST it: bytes as they are, anything else as JSON. Raises
+        FetchFailed.
 
-        `headers` are only sent to the first address, and a request that sends something is not redirected. Unless it
+        `headers` are only sent to the first address, and a request that sends something is not redirected. Without
         `reads`, the body is ignored.
         """
         try:

@@ -71,7 +71,7 @@ class WriteFile(Action):
 
 
 def file_tools(files: TaskFiles) -> tuple[Tool[ReadFiles], Tool[WriteFile]]:
-    """Return the tools for the task folders below this directory."""
+    """Return the tools that read and write the files of a task, in its own folder below `files`."""
 
     async def look(action: ReadFiles, context: ToolContext) -> Done:
         return await _off_the_loop(lambda: _look(action, files.of(context.task_id)))

@@ -1,6 +1,6 @@
 """Tools for a worker's own notes: a to-do list, and notes that are passed on with its result.
 
-They are stored only in the record of calls: the current list is the last call.
+They are stored only in the record of tool calls: the current list is the one in the last call.
 """
 
 from __future__ import annotations

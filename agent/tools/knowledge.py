@@ -28,7 +28,7 @@ class SearchDocuments(Action):
 
 
 def knowledge_tool(documents: Knowledge) -> Tool[SearchDocuments]:
-    """Return the tool for these documents."""
+    """Return the tool that searches these documents."""
 
     async def run(action: SearchDocuments, context: ToolContext) -> Done:
         try:

@@ -1,7 +1,7 @@
 """Tools for what the service remembers about a person: storing, recalling and forgetting facts.
 
-What the person said in this task is stored as it is. Anything else, whether from a screen, a page or a model, needs
-their approval, and so does every fact to be forgotten.
+What the person said in this task is stored without a question. Anything else, whether from a screen, a page or a model,
+needs their approval, and so does forgetting a fact.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Forget(Action):
 
 
 def was_said(fact: str, said: tuple[str, ...]) -> bool:
-    """Whether a person said this: whole clauses from one of their messages, word for word.
+    """Whether the person said this fact: its clauses must be in one of their messages (`said`), word for word.
 
     Parts of clauses do not count, since leaving something out may reverse the meaning.
     """
@@ -105,7 +105,9 @@ def _clauses(text: str) -> list[str]:
 
 
 def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
-    """Return the tools for this memory. Each caller reaches only the facts of the person it works for."""
+    """Return the tools that store, recall and forget facts in this memory. Each caller only reaches the facts of the
+    person it works for.
+    """
 
     def may_remember(action: Remember, situation: Situation) -> Gate:
         if was_said(action.fact, situation.sources.said):

@@ -1,4 +1,4 @@
-"""Extracts the text of a PDF in a limited process of its own, so that a hostile file can only crash that process."""
+"""Extracts the text of a PDF in a separate process with limits, so that a hostile file can only crash that process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PdfUnread(Exception):
 
 
 async def pdf_text(data: bytes) -> str:
-    """Return the text of the first pages. Raises PdfUnread."""
+    """Return the text of the first pages of a PDF. Raises PdfUnread."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",
@@ -47,7 +47,9 @@ async def pdf_text(data: bytes) -> str:
 
 
 def main() -> None:
-    """Read a PDF from standard input and write its text to standard output, within limits."""
+    """Read a PDF from standard input and write its text to standard output, within limits. This runs in the separate
+    process.
+    """
     import logging  # noqa: PLC0415 - this is another process
     import resource  # noqa: PLC0415 - the same
 

@@ -1,4 +1,4 @@
-"""Converts the result of a tool: for a model, without secrets, and for the record of calls."""
+"""Converts the result of a tool: to the text for a model, without secrets, and to data for the record of calls."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from agent.tools.spec import Done, PageSource
 
 
 def told_of(done: Done) -> str:
-    """Return a result as a model reads it; text by others is between <read> marks that it cannot close."""
+    """Return a result as text for a model. Text by others is between <read> marks that it cannot close."""
     blocks = [f"<read>\n{text.replace('<read', '‹read').replace('</read', '‹/read')}\n</read>" for text in done.read]
     return "\n".join(part for part in (in_english(done.effects), *done.told, *blocks) if part) or "Done."
 
 
 def covered(done: Done, mask: Mask) -> Done:
-    """Return the result with all secrets covered."""
+    """Return a copy of the result with all secrets replaced by bullets."""
     cover = mask.text
     return replace(
         done,
@@ -36,7 +36,7 @@ def covered(done: Done, mask: Mask) -> Done:
 
 
 def done_data(done: Done) -> dict[str, Any]:
-    """Convert a result to plain JSON data. Its model usage is left out, because it is booked when it occurs."""
+    """Return a result as plain JSON data. Its model usage is left out, because it is counted when it occurs."""
     data: dict[str, Any] = {
         "effects": effects_data(done.effects),
         "told": list(done.told),
@@ -53,7 +53,7 @@ def done_data(done: Done) -> dict[str, Any]:
 
 
 def done_of(data: Mapping[str, Any]) -> Done:
-    """Rebuild a result from such data."""
+    """Rebuild a result from the data that `done_data` returned."""
     return Done(
         effects=effects_of(data.get("effects", [])),
         told=tuple(data.get("told", ())),

@@ -1,4 +1,4 @@
-"""Searches the web with the operator's SearXNG, with Tavily, or with DuckDuckGo without a key."""
+"""Web searches: with the operator's SearXNG, with Tavily (which needs a key), or with DuckDuckGo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FOUND: Final = 8
 MAX_TITLE, MAX_TEXT, MAX_ADDRESS = 150, 300, 1000
 DDGS_S: Final = 10
 PAUSE_S: Final = 60.0
-"""Seconds without requests after a refusal."""
+"""Seconds for which no request is sent after DuckDuckGo refused one."""
 NO_SEARCH: Final = "Read addresses that the person gave, or search in the browser of the phone."
 _BUSY: Final = frozenset({429, 432, 433, 503})
 """Statuses for too many requests; Tavily has two of its own for a used-up plan."""
@@ -28,7 +28,7 @@ TAVILY: Final = "https://api.tavily.com/search"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One page found by a search."""
+    """One page that a web search found. `text` is an excerpt."""
 
     title: str
     url: str
@@ -36,7 +36,7 @@ class Found:
 
 
 class Search(Protocol):
-    """A web search."""
+    """The interface of a web search."""
 
     async def search(self, query: str) -> tuple[Found, ...]:
         """Return the pages found, best first. Raises FetchFailed."""
@@ -44,20 +44,20 @@ class Search(Protocol):
 
 
 def endpoint_of(url: str) -> Endpoint:
-    """Return the exact host and port of an address configured by the operator."""
+    """Return the host and port in an address that the operator configured."""
     parts = yarl.URL(url)
     return (parts.raw_host or "").lower(), parts.port or 0
 
 
 class SearXng:
-    """Searches with a SearXNG instance that answers in JSON (its setting `search.formats`)."""
+    """Searches with a SearXNG instance, whose setting `search.formats` must include JSON."""
 
     def __init__(self, base: str, egress: Egress) -> None:
         self._base = base.rstrip("/").removesuffix("/search")
         self._egress = egress
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """Implements `Search.search`."""
+        """Return the pages found, best first. Raises FetchFailed. Implements `Search.search`."""
         asked = urlencode({"q": query, "format": "json"})
         got = await self._egress.fetch(f"{self._base}/search?{asked}")
         if got.status == 403:
@@ -74,7 +74,7 @@ class Tavily:
         self._address = address
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """Implements `Search.search`."""
+        """Return the pages found, best first. Raises FetchFailed. Implements `Search.search`."""
         head = {"Authorization": f"Bearer {self._key}"}
         got = await self._egress.fetch(self._address, headers=head, send={"query": query, "max_results": MAX_FOUND})
         if got.status in {401, 403}:
@@ -85,8 +85,8 @@ class Tavily:
 class DuckDuckGo:
     """Searches DuckDuckGo with the scraper package ddgs: one query at a time, and none for a while after a refusal.
 
-    It connects without the egress: ddgs chooses the host, and no word of a model or page can. It uses the `proxy` if
-    one is configured.
+    It connects on its own, without `Egress`, because ddgs chooses the host and no model or page can influence it. It
+    uses `proxy` if one is configured.
     """
 
     def __init__(self, ask: Callable[[str], Sequence[Mapping[str, Any]]] | None = None, *, proxy: str = "") -> None:
@@ -95,7 +95,7 @@ class DuckDuckGo:
         self._not_before = 0.0
 
     async def search(self, query: str) -> tuple[Found, ...]:
-        """Implements `Search.search`."""
+        """Return the pages found, best first. Raises FetchFailed. Implements `Search.search`."""
         clock = asyncio.get_running_loop().time
         async with self._turn:
             if (wait := self._not_before - clock()) > 0:

@@ -1,6 +1,8 @@
-"""Tools that run a shell or full Python in the workshop. Nothing can get out of it, so nobody has to approve them.
+"""Tools that run a shell or full Python in the workshop, a sandbox. Nothing can get out of it, so no approval is
+needed.
 
-A program's output is data, whoever wrote the program: it may have read a page or a file by somebody else.
+A program's output is treated as data, whoever wrote the program, because it may contain a page or file by somebody
+else.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from agent.tools.task_files import FileRefused, TaskFolder
 from agent.wording import Texts
 
 OUTPUT: Final = 6000
-"""Characters of the output that a model is shown, about 1,500 tokens."""
+"""Characters of a program's output that a model is shown, about 1,500 tokens."""
 TEXTS: Final = Texts(
     {
         "shell": "run in a shell: {command}",
@@ -85,14 +87,16 @@ class PythonFull(Action):
 
 
 class JobFolder(Protocol):
-    """The files of one task, as a job sees them. Both methods block; links do not count as files."""
+    """The files of one task, as a program in the workshop sees them. Both methods block; links do not count
+    as files.
+    """
 
     def take(self) -> tuple[WorkFile, ...]:
-        """Return all files that the workshop accepts."""
+        """Return all files that the workshop accepts, with their content."""
         ...
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
-        """Store these files, and return the names of those that did not fit."""
+        """Store these files, and return the paths of those that did not fit."""
         ...
 
 
@@ -103,7 +107,7 @@ class TaskJobFolder:
         self._folder = folder
 
     def take(self) -> tuple[WorkFile, ...]:
-        """Implements `JobFolder.take`."""
+        """Return all files of the task that the workshop accepts, with their content. Implements `JobFolder.take`."""
         taken: list[WorkFile] = []
         room = MAX_ALL
         for entry in self._folder.entries():
@@ -116,7 +120,7 @@ class TaskJobFolder:
         return tuple(taken)
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
-        """Implements `JobFolder.put`."""
+        """Store these files, and return the paths of those that did not fit. Implements `JobFolder.put`."""
         left: list[str] = []
         for file in files:
             try:
@@ -127,11 +131,11 @@ class TaskJobFolder:
 
 
 FolderOf = Callable[[ToolContext], JobFolder | None]
-"""A function that returns the folder of the task a tool works for; None if tasks have none."""
+"""A function that returns the folder of the task that a tool works for; None if tasks have no folders."""
 
 
 def shell_tools(workshop: Workshop, folder_of: FolderOf) -> tuple[Tool[Shell], Tool[PythonFull]]:
-    """Return the two tools for this workshop."""
+    """Return the tools that run a shell and Python in this workshop."""
 
     async def shell(action: Shell, context: ToolContext) -> Done:
         return await _run("shell", action.command, action.seconds, context)

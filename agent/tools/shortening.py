@@ -6,7 +6,9 @@ from agent.wording import shortened
 
 
 def head_and_tail(text: str, most: int) -> str:
-    """Return the text, or its beginning and end with a mark that says how many characters are missing."""
+    """Return the text or, if it has more than `most` characters, its beginning and end with a mark that says how many
+    are missing.
+    """
     if len(text) <= most:
         return text
     tail = most // 4
@@ -15,5 +17,5 @@ def head_and_tail(text: str, most: int) -> str:
 
 
 def in_a_line(text: str, most: int) -> str:
-    """Return the text in one line, cut off at its end."""
+    """Return the text in one line, cut off after `most` characters."""
     return shortened(" ".join(text.split()), most)

@@ -1,4 +1,4 @@
-"""A tool that reads skills, so that instructions are only loaded when needed."""
+"""A tool with which a model reads a skill, so that its instructions are only loaded when needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 PART: Final = 5_500
-"""The maximum characters read at once: a result of this length is shown whole."""
+"""How many characters are read at once; a result of this length is shown whole."""
 TEXTS: Final = Texts(
     {"read_skill": "read the skill {name}", "read": "{letters} characters read"},
     zh={"read_skill": "阅读技能 {name}", "read": "读到 {letters} 个字符"},
@@ -37,7 +37,7 @@ class ReadSkill(Action):
 
 
 def skill_tools(skills: Skills) -> tuple[Tool[Any], ...]:
-    """Return the tool for these skills; an empty tuple if there are none."""
+    """Return a tuple with the tool that reads these skills; an empty tuple if there are none."""
     if not skills.found:
         return ()
 

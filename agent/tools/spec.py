@@ -1,4 +1,6 @@
-"""The specification of actions and tools: their arguments, wording and gate, and how a tool is run."""
+"""The specification of actions and tools: their arguments, how they are described, when a person must approve them, and
+how a tool is run.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,15 @@ from devices.wording import Words, said
 A = TypeVar("A", bound=Action)
 
 Trait = Literal["touches", "moves the screen", "waits"]
-"""A property that actions share for the guards against loops and repeated questions: they touch a control (in whatever
-way), let a screen scroll, or only wait.
+"""A property of actions that the guards against loops and repeated questions use: they touch a control (in whatever
+way), scroll, or only wait.
 """
 
 
 class ActionError(Exception):
     """An action failed, and nothing of it was done. The message is for the model.
 
-    `reason` is a sentence for people, if there is one. With `uncertain`, the action may have been done after all.
+    `reason` is a sentence for people, "" if there is none. With `uncertain`, the action may have been done after all.
     `unknown_app` means that the phone has no app of the requested name.
     """
 
@@ -46,8 +48,10 @@ class ActionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the gate of an action bases its decision on: the policy, the task in the person's words and the target on
-    the screen (`spot`, None for a tool). `sources` are the private texts that the action must not carry away.
+    """The facts from which an action's own gate decides whether a person must approve it.
+
+    `policy` are the rules, `task` is the task in the person's words, and `spot` is the target on the screen (None for a
+    tool). `sources` are the private texts that must not leave the phone without approval.
     """
 
     policy: Policy
@@ -55,7 +59,7 @@ class Situation:
     spot: TouchTarget | None
     sources: Sources = field(default_factory=Sources)
     moved: tuple[str, ...] = ()
-    """The current paths of files and folders that the run has moved."""
+    """The new paths of files and folders that the run has moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +74,15 @@ class PageSource:
 class Done:
     """The result of an action or tool.
 
-    `effects` go into the history; `told` is only for the model. `notes` are kept for the task, `gathered` is task data
-    and `usage` counts model tokens that were spent. `read` holds texts by others, such as a web page, which the model
-    is shown as data until newer ones replace them. `found` are addresses returned by a search, which the whole task may
-    now read. `sources` are the pages actually read, listed below the result. `documents` are passages from the
-    operator's documents: without approval, none of their words may leave for the rest of the task. `data` is the result
-    for programs, ready for JSON.
+    `effects` go into the history; `told` is only for the model. `notes` are kept for the task, `gathered` is the data
+    of its result, and `usage` counts the model tokens that were spent. `read` are texts by others, such as a web page,
+    which the model is shown as data until newer ones replace them. `found` are addresses returned by a search, which
+    the whole task may now read. `sources` are the pages that were read; they are listed below the result. `documents`
+    are passages from the operator's documents: for the rest of the task, none of their words may leave without
+    approval. `data` is the result as JSON data, for programs.
 
     `read_in` is the package of the app that showed what was `read` or `copied`; "" for texts from anywhere else.
-    Without approval, words from an app may not leave it. `copied` is the new text to paste; None leaves it as it is.
+    Without approval, words from an app may not leave it. `copied` is the new text to paste; None if nothing was copied.
     `moved` is the new path of a moved file or folder.
     """
 
@@ -99,15 +103,15 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a tool that needs no phone works with. Every wait must go through `control.guard`, so that it can be
-    stopped.
+    """The arguments and services of a tool that needs no phone. Every wait must go through `control.guard`, so that it
+    can be stopped.
 
-    Secrets are covered in the tool's result; anything else that it lets out must go through `mask`. `task_id` is the
-    task and `task` its text. `person` owns the memory ("platform:id", "" if unknown), `member` is the worker
-    ("executor" on a phone), and `phone_id` is the task's phone ("" before it has one). `said` is what the person said,
+    Secrets are covered in the tool's result; anything else that the tool sends out must go through `mask`. `task_id` is
+    the task and `task` its text. `person` owns the memory ("platform:id", "" if unknown), `member` is the worker
+    ("executor" on a phone), and `phone_id` is the task's phone ("" before it has one). `said` is what the person wrote,
     the task first; `found` are addresses that this task's searches returned. `notes` (notes and run results), `memory`
     (remembered facts that workers were told), `documents` (passages read from the operator's documents) and `seen`
-    (words shown by each app) are private: none of their words leave without approval.
+    (hashes of the words that each app showed) are private: none of their words leave without approval.
     """
 
     task_id: str
@@ -129,25 +133,26 @@ class ToolContext:
 
     @property
     def sources(self) -> Sources:
-        """The private texts whose words must not be carried away."""
+        """The private texts whose words must not leave without approval."""
         return Sources(seen=self.seen, said=self.said, notes=self.notes, memory=self.memory, documents=self.documents)
 
 
 def ungated(_action: Action, _situation: Situation) -> Gate:
-    """A gate that always allows. The policy's rules for touches and key presses still apply."""
+    """A gate that asks no person. The policy's rules for touches and key presses still apply."""
     return ALLOWED
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActionSpec(Generic[A]):
-    """One kind of action: its argument model, and how it is worded, gated and compared. Subclasses define how it is
-    run.
+    """One kind of action: its argument model, how it is described to people, and when a person must approve it.
+    Subclasses define how it is run.
 
-    `describe` words the action for the history, which models read too. `asked` words the question to a person, given
-    the element under a touch; it defaults to `describe`. `means` names the arguments that identify the action (default:
-    all but its target): once a person denies it, the same arguments are not asked about again. `details` gives the
-    lines below the question, with exactly what would be sent; it defaults to every argument in `means`. `gate` runs
-    after the policy's rules for touches and can only make them stricter. An example:
+    `describe` returns the sentence for the history, which models read too. `asked` returns the question to a person,
+    given the element under a touch; it defaults to `describe`. `means` names the arguments that identify the action
+    (default: all but its target): once a person denies it, the same arguments are not asked about again. `details`
+    returns the lines below the question, with exactly what would be sent; it defaults to every argument in `means`.
+    `gate` decides whether a person must approve the action. It runs after the policy's rules for touches and can only
+    be stricter. `traits` are properties that guards use. An example:
 
         Tool(model=Weather, describe=lambda action, _: TEXTS.words("weather"), gate=ungated, run=weather)
     """
@@ -162,15 +167,17 @@ class ActionSpec(Generic[A]):
 
     @property
     def kind(self) -> str:
-        """The name of the action."""
+        """The name of the action, which identifies it in data and for models."""
         return str(self.model.model_fields["kind"].default)
 
     def asks(self, action: A, sight: ScreenView | None, under: Element | None = None) -> str:
-        """Return the question that asks a person to allow the action."""
+        """Return the question that asks a person to approve the action. `under` is the element under a touch,
+        if any.
+        """
         return said(self.describe(action, sight)) if self.asked is None else self.asked(action, sight, under)
 
     def shown(self, action: A) -> Sequence[str]:
-        """Return the lines below that question."""
+        """Return the lines below the question that asks for approval, with exactly what would be sent."""
         if self.details is None:
             return [f"{name}: {value}" for name, value in self.meant(action).items()]
         return self.details(action)
@@ -183,7 +190,7 @@ class ActionSpec(Generic[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class AnyTool(ActionSpec[A]):
-    """Any action that is not an input on the phone.
+    """The spec of an action that is not an input on the phone.
 
     `resolve` brings the arguments into the form in which they are judged, shown and used. It raises ActionError.
     """
@@ -193,11 +200,12 @@ class AnyTool(ActionSpec[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class Tool(AnyTool[A]):
-    """A tool that needs no phone and cannot reach one. `run` raises ActionError if it fails.
+    """The spec of a tool that needs no phone and cannot reach one. `run` does the work and raises ActionError if it
+    fails.
 
-    Each call is recorded and done at most once, even after a crash. A `repeatable` tool changes nothing anywhere, so
-    the model may call it again after a crash. With `cacheable`, an equal call in the same task reuses the first result.
-    See `ActionSpec` for an example.
+    Each call is recorded and done at most once, even after a crash. A `repeatable` tool changes nothing anywhere, so it
+    may be called again after a crash. With `cacheable`, an equal call in the same task reuses the first result. See
+    `ActionSpec` for an example.
     """
 
     repeatable: bool = False

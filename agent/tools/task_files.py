@@ -1,4 +1,4 @@
-"""The files of tasks: each task has one folder, and nothing outside it can be reached."""
+"""The files of tasks: each task has one folder, and no path leads out of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FileRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file: its path within the folder, and its size in bytes."""
+    """A file in a task's folder: its path within the folder, and its size in bytes."""
 
     path: str
     size: int
@@ -41,24 +41,28 @@ class TaskFiles:
         self._root = root
 
     def of(self, task: str) -> TaskFolder:
-        """Return the folder of a task, created on the first write. Raises FileRefused for an invalid task name."""
+        """Return the folder of a task, which is created at the first write. Raises FileRefused for an invalid task
+        name.
+        """
         if _TASK.fullmatch(task) is None or ".." in task:
             raise FileRefused("There is no folder for this task.")
         return TaskFolder(self._root / task)
 
 
 class TaskFolder:
-    """The folder of one task. Each part of a path is opened separately without following links, so none leads out."""
+    """The folder of one task. Each part of a path is opened separately without following links, so that no path leads
+    out.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self, name: str) -> str:
-        """Return the text of a file; invalid UTF-8 is shown as �. Raises FileRefused."""
+        """Return the content of a file as text, with � for invalid UTF-8. Raises FileRefused."""
         return self.read_bytes(name).decode("utf-8", "replace")
 
     def read_bytes(self, name: str) -> bytes:
-        """Return the bytes of a file. Raises FileRefused."""
+        """Return the content of a file as bytes. Raises FileRefused."""
         parts = _parts(name)
         with _explained(name):
             folder = self._open(parts[:-1], make=False)
@@ -77,7 +81,7 @@ class TaskFolder:
         return data
 
     def write(self, name: str, text: str | bytes) -> int:
-        """Write a whole file, replacing an existing one, and return its size. Raises FileRefused."""
+        """Write a whole file, replacing an existing one, and return its size in bytes. Raises FileRefused."""
         parts, data = _parts(name), text.encode("utf-8", "replace") if isinstance(text, str) else text
         if len(data) > MOST_BYTES:
             raise FileRefused(f"Not written: a file may have {MOST_BYTES // 1_000_000} MB.")

@@ -1,4 +1,4 @@
-"""A tool for text operations that models are bad at: counting, finding, replacing, sorting and comparing."""
+"""A tool for text operations at which models are bad: counting, finding, replacing, sorting and comparing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 LINES_COMPARED: Final = 2_000
-"""The maximum lines of each text, since comparing takes time that grows with both."""
+"""The maximum lines of each of two compared texts, because comparing takes time that grows with both."""
 PLACES: Final = 50
 TEXTS: Final = Texts(
     {"text": "work on a text ({operation})", "counted": "{characters} characters, {words} words, {lines} lines",

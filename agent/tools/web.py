@@ -1,7 +1,7 @@
-"""Tools that search the web and read pages without the phone. What they return is data.
+"""Tools that search the web and read pages without the phone. The texts that they return are treated as data.
 
 A page is only read if the person gave its address or a search of this task returned it. So no page or screen can make
-the agent open an address, or carry words away in one.
+the agent open an address, or send information out in one.
 """
 
 from __future__ import annotations
@@ -64,13 +64,15 @@ class WebSearch(Action):
 
 
 def may_read(url: str, context: ToolContext) -> bool:
-    """Whether the person gave this address, or a search of this task returned it."""
+    """Whether a tool may read this address, because the person gave it or a search of this task returned it."""
     wanted = same(url)
     return bool(wanted) and (wanted in addresses_in(context.said) or wanted in set(map(same, context.found)))
 
 
 def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
-    """Return the tool that reads pages; it calls `make` for the egress when it is first needed."""
+    """Return the tool that reads pages. `make` returns the Egress for fetching; it is called when the tool is first
+    used.
+    """
 
     async def run(action: ReadPage, context: ToolContext) -> Done:
         if not may_read(action.url, context):
@@ -103,7 +105,9 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
 
 
 def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
-    """Return the search tool; it calls `make` for the search when it is first needed."""
+    """Return the tool that searches the web. `make` returns the search to use; it is called when the tool is first
+    used.
+    """
 
     async def run(action: WebSearch, context: ToolContext) -> Done:
         if context.mask.text(action.query) != action.query:
@@ -131,6 +135,6 @@ def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
 
 
 def search_gate(action: WebSearch, situation: Situation) -> Gate:
-    """Ask a person before a search carries words of apps or notes away."""
+    """Require a person's approval for a search that contains private words, such as those of apps or notes."""
     reason = query_carries(action.query, situation.sources)
     return ALLOWED if reason is None else Gate("approve", reason, how="egress")

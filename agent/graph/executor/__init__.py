@@ -1,1 +1,1 @@
-"""The executor graph: look, think and act, for one sub-task on one phone."""
+"""The executor graph: carries out one sub-task on one phone in rounds of looking, deciding and acting."""

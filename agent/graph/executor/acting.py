@@ -1,4 +1,4 @@
-"""Performs one action: recorded in the journal, done at most once, and its result recorded too."""
+"""Performs one action at most once, and records its beginning and its result in the journal."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ TOOL_BEGUN = (
 
 
 async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun: str) -> None:
-    """Record that an action is about to be done. Raises ActionError with `begun` if it was already recorded, and
-    LeaseLost if the phone belongs to another run now.
+    """Record in the journal that an action is about to be done.
+
+    `data` is the action as plain data. Raises ActionError with the text `begun` if the journal already has this action,
+    and LeaseLost if the phone belongs to another run now.
     """
     await written(context)
     if not await context.journal.begin(key, data, fence=context.fence):
@@ -41,8 +43,10 @@ async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun
 
 
 async def written(context: RunContext) -> None:
-    """Wait until the result of the last input is in the journal, so that the next model request does not wait for the
-    disk. Code that writes about that or another action, or ends the run, waits here first.
+    """Wait until the result of the last input is in the journal.
+
+    The result is written in the background, so that the next model request need not wait for the disk. Code that writes
+    about that or another action, or ends the run, calls this first.
     """
     writing, context.memory.writing = context.memory.writing, None
     if writing is not None:
@@ -50,14 +54,15 @@ async def written(context: RunContext) -> None:
 
 
 async def give_up(context: RunContext, key: ActionKey, why: str) -> None:
-    """Record that an action was begun but nothing was sent."""
+    """Record in the journal that an action was begun but nothing was sent; `why` says for what reason."""
     await asyncio.shield(context.journal.finish(key, "rejected", why))
 
 
 async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[Done]) -> Done:
-    """Await work that was begun and record its result; `cut_off` is recorded if it was interrupted.
+    """Await the work of a tool whose beginning is recorded, then record and return its result.
 
-    Raises ActionError if it failed, and Stopped.
+    `cut_off` is the state to record if the work is interrupted. Raises ActionError if the work failed, and Stopped if
+    the run was stopped.
     """
     try:
         done = await work
@@ -83,15 +88,16 @@ async def send_input(
     looked: float | None = None,
     judged: Judged | None = None,
 ) -> tuple[Effect, ...]:
-    """Send an input that was begun, and return its effects. `sight` is the screen that was seen before.
+    """Send an input whose beginning is recorded in the journal, and return its effects.
 
-    `looked` is when the look began that showed the screen as a person approved it (seconds of the event loop's clock).
-    The effects then also say how old that look was, and whether another window got the input. An input without approval
-    is only sent while the screen matches `judged`.
+    `sight` is the screen that was seen before. `looked` is when the observation began that showed the screen as a
+    person approved it (seconds of the event loop's clock); the effects then also say how old that observation was, and
+    whether another window got the input. An input without approval is only sent while the screen still matches
+    `judged`.
 
     After the `last` action of a step, the model may be shown the screen before it is known to be still. Raises
-    ActionError if nothing, or nothing certain, was done; Stopped if the run was stopped meanwhile (the journal then
-    says uncertain); and PhoneUnavailable if the phone accepts no input until a person changes something.
+    ActionError if the input was not done or may not have been done; Stopped if the run was stopped meanwhile (the
+    journal then says uncertain); and PhoneUnavailable if the phone accepts no input until a person changes something.
     """
     context.screen.expire()  # the input makes what was seen so far outdated
     try:

@@ -1,4 +1,4 @@
-"""The specification of the executor's actions and tools, and the registry of those that a run has."""
+"""The specs of the executor's actions and tools, and the registry of the actions that a run has."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ A = TypeVar("A", bound=Action)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhoneContext(ToolContext):
-    """What a tool works with that needs the run's phone.
+    """The arguments and services of a tool that needs the run's phone.
 
-    `sight` is the screen that the model decided on; None if an earlier process showed it and a person has approved the
-    action since. `key` identifies the action in the journal. `unknown_is_judged` means that a press that no rule knows
-    is judged by a model or a person.
+    `sight` is the screen on which the model decided; None if an earlier process showed it and a person has approved the
+    action since. `key` identifies the action in the journal. `unknown_is_judged` means that a model or a person judges
+    presses that no safety rule covers.
     """
 
     run: RunId
@@ -46,10 +46,11 @@ class PhoneContext(ToolContext):
 
 @dataclass(frozen=True, kw_only=True)
 class InputAction(ActionSpec[A]):
-    """An action that is one input on the phone. It is journalled and sent at most once, and its effect is observed.
+    """The spec of an action that is one input on the phone. It is journalled and sent at most once, and its effect is
+    observed.
 
-    `to_input` returns None if the action has no place to go, and raises ActionError for any other problem. The policy
-    also judges the resulting input, whatever the action is called.
+    `to_input` makes the input. It returns None if there is no place on the screen to send it to, and raises ActionError
+    for any other problem. The policy judges the resulting input as well, whatever the action is called.
     """
 
     to_input: Callable[[A, ResolvedTarget, ScreenView], Input | None]
@@ -57,7 +58,7 @@ class InputAction(ActionSpec[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class PhoneTool(AnyTool[A]):
-    """A tool that works with the phone or its screen. `run` raises what `Tool.run` raises.
+    """The spec of a tool that works with the phone or its screen. `run` raises what `Tool.run` raises.
 
     A `journalled` tool is done at most once, even after a crash; it may only be false if repeating does no harm.
     `cut_off` is what the journal records if the tool was interrupted.
@@ -70,7 +71,7 @@ class PhoneTool(AnyTool[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class PersonAction(ActionSpec[A]):
-    """An action that only a person can do, or that ends the work. The executor handles it itself."""
+    """The spec of an action that a person must do, or that ends the work. The executor handles it itself."""
 
     gate: Callable[[A, Situation], Gate] = ungated
 
@@ -80,7 +81,9 @@ AnySpec = InputAction[Any] | Tool[Any] | PhoneTool[Any] | PersonAction[Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """An action with its spec, its wording and the current screen, which is None if this process has not seen it."""
+    """An action that is ready to be judged: with its spec, its description (`what`) and the current screen (`sight`),
+    which is None if this process has not seen it.
+    """
 
     action: Action
     spec: AnySpec
@@ -90,20 +93,20 @@ class Resolved:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedInput(Resolved):
-    """An action that is an input, with its target and the input that is sent."""
+    """A `Resolved` action that is an input: with its target (`where`) and the input to send (`physical`)."""
 
     spec: InputAction[Any]
     sight: ScreenView
     where: ResolvedTarget
     physical: Input
     looked: float | None = None
-    """When the look began that showed what a person had approved, in seconds of the event loop's clock. The action is
-    then already in the journal, and the input must follow immediately.
+    """When the observation began that showed what a person had approved, in seconds of the event loop's clock. The
+    action is then already in the journal, and the input must follow immediately.
     """
 
 
 class GoneTool(Action):
-    """A tool that was there when its use was decided, and is not any more."""
+    """Stands for a tool that existed when a model decided to use it and does not exist any more."""
 
     kind: Literal["gone_tool"] = "gone_tool"
     tool: str
@@ -129,7 +132,7 @@ _GONE: Final = Tool(
 
 
 class ActionRegistry:
-    """The actions and tools of a run: models are told about exactly these and can decide on no others."""
+    """The actions and tools of a run. Models are told about exactly these and can choose no others."""
 
     def __init__(self, specs: Iterable[AnySpec]) -> None:
         """Raises ValueError if two specs have the same kind."""
@@ -139,7 +142,7 @@ class ActionRegistry:
                 raise ValueError(f"There are two actions of the kind {spec.kind!r}.")
 
     def plus(self, *specs: AnySpec) -> ActionRegistry:
-        """Return a registry with additional actions. Raises ValueError for a kind that already exists."""
+        """Return a new registry that also has these actions. Raises ValueError for a kind that already exists."""
         return ActionRegistry([*self._specs.values(), *specs])
 
     @property
@@ -158,7 +161,7 @@ class ActionRegistry:
         return TypeAdapter(known)
 
     def action_from(self, data: dict[str, Any]) -> Action:
-        """Rebuild the action from plain data; GoneTool if its tool no longer exists."""
+        """Rebuild an action from plain data. Returns a GoneTool if its tool no longer exists."""
         try:
             return self._adapter.validate_python(data)
         except ValidationError:
@@ -166,13 +169,15 @@ class ActionRegistry:
             return GoneTool(tool=str(data.get("kind", ""))[:MOST_NAME])
 
     def spec_of(self, action: Action) -> AnySpec:
-        """Return the spec of an action that is registered or gone."""
+        """Return the spec of a registered action, or of a GoneTool."""
         return _GONE if isinstance(action, GoneTool) else self._specs[action.kind]
 
     def describe(self, action: Action, sight: ScreenView | None) -> Words:
-        """Describe what the action does, naming its target if known. Models read it in English."""
+        """Return a sentence about what the action does, naming its target if the screen `sight` is given. Models read
+        it in English.
+        """
         return self.spec_of(action).describe(action, None if sight is None else sight.told)
 
     def kinds_with(self, trait: Trait) -> set[str]:
-        """Return the kinds of all actions with this trait."""
+        """Return the kinds of all actions that have this trait."""
         return {kind for kind, spec in self._specs.items() if trait in spec.traits}

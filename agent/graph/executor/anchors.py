@@ -1,4 +1,4 @@
-"""Identifies an approved target, so that it can be found again and nothing else is touched instead."""
+"""Identifies the target of an approved action, so that it can be found again and nothing else is touched instead."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 
 MAX_ALIKE = 20
-"""How many identical-looking elements are searched for the approved one; no page has more Delete buttons."""
+"""How many identical-looking elements are compared with the approved one. No page has more Delete buttons."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelocatedTarget:
-    """The approved target on a new look at the phone."""
+    """The approved target, found again in a new observation of the phone."""
 
     observation: Observation
     target: ResolvedTarget
 
     def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
-        """Return a view of the new look in the space of the action's points, with its words `covered` if set."""
+        """Return the new observation as a view whose size is that of the action's points. `before` is the view on which
+        the action was decided; without it, the size is taken from `state`. `covered` hides the words.
+        """
         space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
         screen, targets = screen_of(self.observation, space, covered=covered)
         return ScreenView(self.observation, screen, targets, state["step"]["frame"])
@@ -35,10 +37,12 @@ class RelocatedTarget:
 def anchor_of(
     where: ResolvedTarget, sight: ScreenView, *, facts: bool = True, before: Observation | None = None
 ) -> dict[str, Any]:
-    """Describe the target as plain data: the element's looks, or the whole screen if it has no element.
+    """Return the anchor of a target: plain data that identifies it later, by the element's id, class and label
+    (`looks`) or, without an element, by the whole screen.
 
     With `facts`, it includes what a person is shown: digests of the words of the dialog or row and its window, and a
-    picture of anything without words. `before` is an earlier look: parts that changed on their own since count less.
+    picture of anything without words. `before` is an earlier observation; parts that changed on their own between the
+    two observations are not compared later.
     """
     seen = sight.observation
     anchor: dict[str, Any] = {"package": seen.package, "size": [seen.size.width, seen.size.height]}
@@ -58,9 +62,10 @@ def anchor_of(
 
 
 def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> RelocatedTarget | None:
-    """Find the target on the new look; None if it, or what it is about, differs from what was approved.
+    """Find the target of an anchor in a new observation. Returns None if the target, or what was shown around it,
+    differs from what was approved.
 
-    With `facts`, an anchor without them is not found, because it does not say what was approved.
+    With `facts`, an anchor made without them is never found, because it does not say what was approved.
     """
     if anchor is None or anchor["package"] != now.package or anchor["size"] != [now.size.width, now.size.height]:
         return None
@@ -117,7 +122,9 @@ def _meant(anchor: dict[str, Any], now: Observation) -> Element | None:
 
 
 def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | None:
-    """Return the element that looks like this, the closest to its earlier place if there are several."""
+    """Return the element with this id, class and label (`looks`), the closest to the bounds `before` if there are
+    several; None if there is none.
+    """
     return next(iter(_alike(wanted, before, now)), None)
 
 
@@ -140,7 +147,9 @@ def _place(box: Bounds, before: Bounds, within: list[int] | None, now: Observati
 
 
 def looks(element: Element) -> list[str]:
-    """Return what identifies an element; the text of a field may have changed since."""
+    """Return what identifies an element: resource id, class name and label. The label of a field is left out (""),
+    because its text may have changed.
+    """
     return [element.resource_id, element.class_name, "" if element.editable else element.label]
 
 

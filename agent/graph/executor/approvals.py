@@ -1,5 +1,5 @@
-"""Asks a person to approve an action: once for each matter, and for exactly what the phone shows at that moment. What
-they approved in advance is not asked about.
+"""Asks a person to approve an action, for exactly what the phone shows at that moment. An action that they denied is
+not asked about again, and one that they approved in advance passes without a question.
 """
 
 from __future__ import annotations
@@ -32,9 +32,12 @@ from devices.phone import Observation
 from devices.wording import said
 
 MAX_TRIES: Final = 3
-"""Tries of a denied action: it is asked about once, reported the second time, and the third ends the work."""
+"""How often a denied action may be tried: the first try is asked about, the second is reported, the third ends the
+work.
+"""
 MAX_ASKINGS: Final = 2
-"""Approvals of one control whose screen changed before the action; after that, a person does it."""
+"""How often a person is asked about a control whose screen changes after each approval; after that, the person does it.
+"""
 DENIED = (
     "A person has denied this before: {what}. They were not asked again, and it was not done. Do not try it once more, "
     "nor another way to the same; go on without it, or finish with failure."
@@ -46,7 +49,12 @@ GRID = 80
 
 
 class Denied(ActionError):
-    """A person denied this earlier in the run. `tries` includes this one; `about` identifies the matter."""
+    """Raised if a person denied this action earlier in the run.
+
+    `consequence` is the digest of what the action would do, `about` is the key that repeated tries share (see
+    `agent.graph.executor.matters.about_of`), `what` describes the action, and `tries` counts the tries including this
+    one.
+    """
 
     def __init__(self, consequence: str, what: str, tries: int, about: str) -> None:
         super().__init__(DENIED.format(what=what))
@@ -57,11 +65,11 @@ class Denied(ActionError):
 
 
 async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInput, gate: Gate) -> ExecutorState:
-    """Return the update that asks a person to approve this: the question, and what the answer is bound to. If it was
-    approved in advance, the update contains that approval, bound in the same way, instead of the question.
+    """Return the update that asks a person to approve this action: the question, and the target that the answer applies
+    to. If the action was approved in advance, the update contains that approval instead of the question.
 
-    The phone is looked at again, and the person is shown that look; anything that changed since the model's look
-    changes on its own. Raises Denied, ActionError, Stopped and PhoneUnavailable.
+    The phone is looked at again, and the person is shown that observation. Anything that has changed since the model's
+    observation changes on its own and is not compared later. Raises Denied, ActionError, Stopped and PhoneUnavailable.
     """
     now, action, spec = await _look(context), it.action, it.spec
     before = it.sight.observation
@@ -107,8 +115,8 @@ async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInp
 def tool_approval_of(
     state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
 ) -> ExecutorState:
-    """Return the update that asks a person to approve a tool call. A tool is identified by its arguments; no screen is
-    involved. Raises Denied.
+    """Return the update that asks a person to approve a tool call, which its arguments identify. No screen is involved.
+    Raises Denied.
     """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what, consequence)
@@ -118,7 +126,9 @@ def tool_approval_of(
 
 
 def counted(counts: dict[str, int], key: str | None, count: int | None = None) -> dict[str, int]:
-    """Return the counts with this key increased, or set to `count` (0 removes it); unchanged without a key."""
+    """Return a copy of the counts with this key increased by one, or set to `count` (0 removes the key). If `key` is
+    None, the counts are returned unchanged.
+    """
     if key is None:
         return counts
     now = counts.get(key, 0) + 1 if count is None else count
@@ -142,7 +152,7 @@ async def _look(context: RunContext) -> Observation:
 
 
 def _found(where: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
-    """Find the same place on the new look. Raises ActionError if the target is gone."""
+    """Find the same place on the new observation. Raises ActionError if the target is gone."""
     if (before.package, before.size) != (now.package, now.size):
         raise ActionError(GONE)
     if where.element is None:
@@ -191,7 +201,9 @@ def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:
 
 
 def standing_after(state: ExecutorState, asked: Question, answer: Answer) -> list[dict[str, Any]]:
-    """Return what is approved in advance after this answer, with a new approval if it is for the task."""
+    """Return the approvals given in advance, after this answer: a new one is added if the person approved for the whole
+    task.
+    """
     known = state["safety"]["standing"]
     if answer.text != ALLOW_FOR_TASK or asked.to is None:
         return known
@@ -199,10 +211,10 @@ def standing_after(state: ExecutorState, asked: Question, answer: Answer) -> lis
 
 
 def allowed_ahead(state: ExecutorState, message: Message) -> ExecutorState | None:
-    """Return the update that approves this message without a question; None if it was not approved in advance.
+    """Return the update with the approval given in advance that covers this message; None if there is none.
 
-    A schedule's approval is used up before the message is sent and stays so whatever happens, so nothing is sent twice
-    without a question, even after a crash.
+    A schedule's approval is used up before the message is sent, whatever happens then. So nothing is sent twice without
+    a question, even after a crash.
     """
     known = [StandingYes.model_validate(each) for each in state["safety"]["standing"]]
     used = next((each for each in known if each.covers(message.to, message.text)), None)
@@ -216,6 +228,8 @@ def allowed_ahead(state: ExecutorState, message: Message) -> ExecutorState | Non
 
 
 def standing_effect(standing_yes: dict[str, Any]) -> AllowedAhead:
-    """Return the record of the approval that lets the step pass; it is stored before the message is sent."""
+    """Return the effect that records which approval given in advance lets the step pass. It is stored before the
+    message is sent.
+    """
     yes = StandingYes.model_validate(standing_yes)
     return AllowedAhead(to=yes.to, by=yes.by, schedule=yes.schedule)

@@ -24,7 +24,7 @@ ExecutorGraph = CompiledStateGraph[ExecutorState, RunContext, ExecutorState, Exe
 
 
 def build_executor(checkpointer: BaseCheckpointSaver[str] | None) -> ExecutorGraph:
-    """Return the compiled graph. The nodes' return types define its routes."""
+    """Return the compiled executor graph with this checkpointer. The nodes' return types define its routes."""
     return _compiled().copy({"checkpointer": checkpointer})
 
 

@@ -1,4 +1,4 @@
-"""The actions and tools that every run has. Add a new one here, or pass a spec to a registry's `plus`."""
+"""The actions and tools that every run has. To add one, append its spec here or pass it to `ActionRegistry.plus`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the executor's nodes work with. It is never stored; a continued run gets a new one."""
+"""The services and in-memory data that the executor's nodes work with. They are never stored; a continued run gets new
+ones.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ from devices.phone import Phone
 
 @dataclass(frozen=True)
 class LearnedNames:
-    """The names that recorded words (casefolded) have on phones set to this phone's language. `keep` replaces the
-    stored names.
+    """Translations of a recording's words, by casefolded recorded word, that earlier runs learned on phones with this
+    phone's language. `keep` replaces the stored translations.
     """
 
     known: Mapping[str, str]
@@ -42,30 +44,32 @@ class LearnedNames:
 
 @dataclass
 class RunMemory:
-    """What this process remembers about a run, whichever phone it uses. It is empty after a restart."""
+    """What this process remembers about a run, even if the run changes phones. It is empty after a restart."""
 
     screen: ScreenState = field(default_factory=ScreenState)
     """What was seen on the phone; maintained by the run's `PhoneScreen`."""
     writing: asyncio.Future[None] | None = None
-    """The result of the last input while it is being written to the journal (`acting.written`)."""
+    """The pending write of the last input's result to the journal (`acting.written`)."""
     caption: asyncio.Task[ModelReply | None] | None = None
     """The pending model call for the step's caption on the card, until the step is closed."""
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
-    """The text shown next to each picture of the image window, by sub-task and step."""
+    """The text that the model was shown next to each picture of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
-    """The press that the independent reader judges while the acting model is still writing."""
+    """The press that the independent reader, a second model, judges while the acting model is still writing."""
     first_answer: FirstAnswer | None = None
-    """The answer to the first request if it was sent before the run began."""
+    """The running answer to the first request, if it was sent before the run began."""
     spent_ahead: Usage = field(default_factory=Usage)
-    """The cost of such early requests that were not used, until it is booked."""
+    """The cost of early first requests that were not used, until it is added to the run's usage."""
     looks: Looks = field(default_factory=Looks)
-    """What the looks of the sub-task showed, for its proof by code."""
+    """What each step's observation showed, so that code can prove that the sub-task is done."""
     told: set[str] = field(default_factory=set)
-    """The one-time messages that this run has already sent."""
+    """Keys of the one-time messages that this run has already sent."""
     facts: tuple[str, ...] = ()
     """Remembered facts about the person that fit the sub-task."""
     told_others: tuple[str, ...] = ()
-    """Remembered facts that other workers of the task were told: private here too, but in no prompt."""
+    """Remembered facts that other workers of the task were told. They count as private in this run too, but are in no
+    prompt.
+    """
     documents: tuple[str, ...] = ()
     """Passages of the operator's documents that any worker read for the task."""
     instructions: str = ""
@@ -75,7 +79,7 @@ class RunMemory:
     recorded: RecordedSkill | None = None
     """The skill's recording, if it has one that code can replay."""
     names: LearnedNames | None = None
-    """What earlier runs learned about the skill's words in this phone's language."""
+    """Translations of the skill's words that earlier runs learned for this phone's language."""
     arguments: dict[str, str] = field(default_factory=dict)
     """The skill's arguments, by parameter name."""
 

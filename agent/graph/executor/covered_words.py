@@ -1,4 +1,6 @@
-"""Hides the words of apps that forbid screenshots from every model until a person allows reading them for the task."""
+"""The tool with which a model asks a person to let it read the words of an app that forbids screenshots. Until then, no
+model sees these words.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class ReadWords(Action):
 
 
 def require_covered(action: ReadWords, sight: ScreenView | None) -> None:
-    """Raise ActionError if a person would be asked for nothing; a screen not yet seen may have covered words."""
+    """Raise ActionError if this screen has no covered words of the app, so that there is nothing to ask a person for.
+    Without a screen (`sight` is None) nothing is checked.
+    """
     if sight is not None and not (sight.screen.covered and sight.observation.package == action.app):
         raise ActionError(NOT_COVERED.format(app=action.app))
 

@@ -23,11 +23,13 @@ TOO_HOT = 60.0
 
 
 class PhoneSpent(Spoken, PhoneUnavailable):
-    """The phone must be charged or cool down before anything else is begun on it."""
+    """The run must end because the phone has to charge or cool down first."""
 
 
 def look_after(context: RunContext) -> None:
-    """Warn of a low battery and of heat, once each. Raises PhoneSpent if the run must end."""
+    """Send a warning about a low battery and one about heat, each once per run. Raises PhoneSpent if the run
+    must end.
+    """
     info, told = context.phone.info, context.memory.told
     draining = info.health is Health.LOW_BATTERY
     if draining and info.battery is not None and info.battery <= EMPTY_BATTERY:

@@ -1,4 +1,6 @@
-"""Tracks the reading of a press that starts while the acting model is still writing, and its cost if it is unused."""
+"""Holds the safety judgement of a press that starts while the acting model is still writing, and counts its cost if it
+is not used.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,10 @@ from agent.models.tokens import hung_up
 
 @dataclass
 class EarlyReading:
-    """The reading of one press, identified by its `key`: control, window and all words bound to it.
+    """The independent reader's judgement of one press while it runs.
 
-    `sent` holds the request once it was sent to `model`. The task never raises the model's errors.
+    `key` identifies the press: control, window and all words bound to it. `model` is the reader's name. `sent` holds
+    the requests that were already sent. `task` never raises the model's errors.
     """
 
     key: str
@@ -23,11 +26,11 @@ class EarlyReading:
     sent: list[ModelRequest] = field(default_factory=list)
 
     async def answer(self) -> tuple[PressReading, Usage]:
-        """Return the reading, and the tokens it used."""
+        """Wait for the judgement; return it with the tokens it used."""
         return await self.task
 
     def drop(self) -> Usage:
-        """Cancel the reading because another press was decided, or none, and return what it cost."""
+        """Cancel the judgement because it is not needed any more, and return the tokens that it cost."""
         if self.task.done() and not self.task.cancelled() and self.task.exception() is None:
             return self.task.result()[1]
         self.task.cancel()
@@ -37,18 +40,20 @@ class EarlyReading:
 
 @dataclass
 class EarlyReadings:
-    """The readings begun for the answer that is being written: at most one press."""
+    """The judgement begun for the answer that the model is writing: at most one at a time."""
 
     begun: EarlyReading | None = None
     _spent: Usage = field(default_factory=Usage)
 
     def begin(self, reading: EarlyReading) -> None:
-        """Keep this reading, cancelling an earlier one."""
+        """Store this reading, and cancel the one stored before."""
         self.drop()
         self.begun = reading
 
     def take(self, key: str | None) -> EarlyReading | None:
-        """Return the reading for the press with this key; a reading for another press is cancelled."""
+        """Return and remove the stored reading if it is for the press with this key; otherwise cancel it and return
+        None.
+        """
         if self.begun is None or self.begun.key != key:
             self.drop()
             return None
@@ -56,13 +61,13 @@ class EarlyReadings:
         return reading
 
     def drop(self) -> None:
-        """Cancel the reading that was begun."""
+        """Cancel the stored reading, if there is one."""
         if self.begun is not None:
             self._spent += self.begun.drop()
             self.begun = None
 
     def take_spent(self) -> Usage:
-        """Cancel what is running, and return, once, the tokens spent on unused readings."""
+        """Cancel the stored reading, and return the tokens spent on unused readings since the last call."""
         self.drop()
         spent, self._spent = self._spent, Usage()
         return spent

@@ -1,4 +1,6 @@
-"""Tools for the whole text of a field, even if partly out of sight: read, edit, copy, cut and paste in any app."""
+"""Tools for the whole text of a field, even if parts of it are out of sight: read, edit, copy, cut and paste, in any
+app.
+"""
 
 from __future__ import annotations
 
@@ -136,23 +138,29 @@ class PasteText(Action):
 
     kind: Literal["paste_text"] = "paste_text"
     text: SkipJsonSchema[str | None] = None
-    """The copied text, filled in by code before anything judges it."""
+    """The copied text. Code fills it in before any rule judges the action."""
 
 
 def field_in(elements: Sequence[Element]) -> Element | None:
-    """Return the field meant if none is named: the focused one, otherwise the only one."""
+    """Return the field that an action means if it names none: the focused one, otherwise the only one. None if there
+    are several or none.
+    """
     fields = [each for each in elements if each.editable]
     focused = [each for each in fields if each.focused]
     return focused[0] if focused else fields[0] if len(fields) == 1 else None
 
 
 def text_of(field: Element) -> str:
-    """Return what a field contains, "" if it shows its hint."""
+    """Return the content of a field; "" if it only shows its hint."""
     return "" if field.text == field.hint else field.text
 
 
 def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
-    """Return the field meant and its whole text. Raises ActionError if a model must not see it."""
+    """Return the field that is meant and its whole text.
+
+    `covered` says whether the words of this screen are hidden from models. Raises ActionError if they are, if the field
+    holds a secret, or if it is not clear which field is meant.
+    """
     field = _meant(seen, covered=covered)
     if field.password or _is_covered(field.text):
         raise ActionError(CODE_FIELD)
@@ -176,7 +184,9 @@ def _meant(seen: Observation, *, covered: bool) -> Element:
 
 
 def changed_text(action: EditText, text: str) -> str:
-    """Return the text with all changes applied in order. Raises ActionError if a change has no unique place."""
+    """Return the text after all changes, applied in order. Raises ActionError if the old words of a change do not occur
+    exactly once.
+    """
     if action.text is not None:
         return inputs.as_typed(action.text)
     for old, new in action.changes:
@@ -190,9 +200,11 @@ def changed_text(action: EditText, text: str) -> str:
 
 @dataclass(frozen=True)
 class SameText:
-    """Implements `devices.phone.Judged` for a text derived from a field's content, so that text entered meanwhile is
-    not lost. `cover` removes secrets from a look, as they were removed from `text`. A field without the focus is
-    touched where it was.
+    """Implements `devices.phone.Judged` for an input that replaces a field's text: it may only be sent while the field
+    still has the text from which the new one was made.
+
+    `field` and `text` are as they were read from the observation `seen`. `cover` removes secrets from an observation,
+    as they were removed from `text`. A field without the focus must still be where it was, because it is touched there.
     """
 
     field: Element
@@ -202,13 +214,15 @@ class SameText:
     pictured: bool = True
 
     def shows_same(self, thumbnail: Image.Image) -> bool:  # noqa: ARG002
-        """Returns False, because no picture shows all of a long text: the elements are read, however long
-        that takes.
+        """Return False, because no picture shows all of a long text. The elements are read instead, however long that
+        takes.
         """
         return False
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """Implements `Judged.tells_same`."""
+        """Whether the field is still there in these elements and still has the same text. Implements
+        `Judged.tells_same`.
+        """
         now = self.cover(replace(self.seen, elements=elements))
         field, then = field_in(now.elements or ()), self.field
         if field is None or text_of(field) != self.text:
@@ -265,7 +279,9 @@ async def _look(context: PhoneContext) -> Observation:
 
 
 async def read_text(_action: ReadText, context: PhoneContext) -> Done:
-    """Return the whole text of the field, as data. Raises ActionError if it must not be read, and Stopped."""
+    """Run the `read_text` tool: return the whole text of the field, as data. Raises ActionError if it must not be read,
+    and Stopped.
+    """
     seen = await _look(context)
     field, text = read_field(seen, covered=context.mask.covers_words(seen))
     if context.policy.is_secret_field(field):
@@ -282,7 +298,9 @@ async def read_text(_action: ReadText, context: PhoneContext) -> Done:
 
 
 async def copy_text(action: CopyText, context: PhoneContext) -> Done:
-    """Keep a text for `paste_text`. Raises ActionError if it must not be copied, and Stopped."""
+    """Run the `copy_text` tool: keep a text for `paste_text`. Raises ActionError if it must not be copied,
+    and Stopped.
+    """
     seen = await _look(context)
     covered = context.mask.covers_words(seen)
     if action.of:

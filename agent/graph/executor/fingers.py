@@ -1,5 +1,5 @@
-"""Sends several inputs for one action. Each is judged as if the model had sent it, and held ones are left
-to the model.
+"""Sends several inputs for one action. Each is judged as if the model had sent it; those that need a person's approval
+are not sent, but left to the model.
 """
 
 from __future__ import annotations
@@ -39,25 +39,27 @@ HELD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a control shows afterwards; `right` says whether that is the wanted value, None if unknown."""
+    """What a control shows after it was set. `right` says whether that is the wanted value; None if unknown."""
 
     text: str
     right: bool | None
 
 
 def together(joint: str, *parts: Shown) -> Shown:
-    """Combine several results into one, which is right if all are."""
+    """Combine several results into one, with their texts joined by `joint`. It is right if all are."""
     rights = {each.right for each in parts}
     right = False if False in rights else None if None in rights else True
     return Shown(joint.join(each.text for each in parts), right)
 
 
 class Missed(Exception):
-    """The wanted state was not reached; the message tells the model why."""
+    """Raised if the wanted state was not reached; the message tells the model why."""
 
 
 class Fingers:
-    """Touches the phone and looks at the effect of each touch. `seen` is the latest look."""
+    """Sends touches to the phone for a tool, and looks at the effect of each. `seen` is the latest observation, `sent`
+    the number of inputs so far.
+    """
 
     def __init__(self, context: PhoneContext, seen: Observation) -> None:
         self._context = context
@@ -68,14 +70,16 @@ class Fingers:
 
     @classmethod
     async def on_screen(cls, context: PhoneContext) -> Fingers:
-        """Start with a look. Raises ActionError if the screen's words may not be read, Stopped and PhoneError."""
+        """Create an instance, starting with an observation. Raises ActionError if the screen's words may not be read,
+        Stopped and PhoneError.
+        """
         fingers = cls(context, await context.screen.peek(keep=True))
         fingers._require_words()
         return fingers
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The elements of the latest look."""
+        """The elements of the latest observation."""
         return self.seen.elements or ()
 
     @property
@@ -84,22 +88,26 @@ class Fingers:
         return self._context.phone.info.locale
 
     def now(self, element: Element) -> Element | None:
-        """Return the current element that corresponds to one of an earlier look, or None."""
+        """Return the element in the latest observation that corresponds to this one of an earlier
+        observation, or None.
+        """
         return nearest(looks(element), element.bounds, self.seen)
 
     async def tap(self, where: Element | Point) -> None:
-        """Touch once. Raises as `_send` does."""
+        """Touch an element or point once. Raises ActionError if a person would have to approve it, Missed if it takes
+        too long or another app appears, Stopped and PhoneError.
+        """
         at = where.bounds.clipped(self.seen.size).centre if isinstance(where, Element) else where
         target = where if isinstance(where, Element) else None
         await self._send(inputs.Tap(at), Tap(target=PointTarget(x=at.x, y=at.y)), target, at)
 
     async def swipe(self, start: Point, end: Point, milliseconds: int) -> None:
-        """Move a finger. Raises as `_send` does."""
+        """Move a finger from `start` to `end`. Raises what `tap` raises."""
         move = Swipe(start=PointTarget(x=start.x, y=start.y), end=PointTarget(x=end.x, y=end.y))
         await self._send(inputs.Swipe(start, end, milliseconds), move, None, start, end)
 
     async def write(self, field: Element, text: str) -> None:
-        """Replace the content of a field. Raises as `_send` does."""
+        """Replace the content of a field with `text`. Raises what `tap` raises."""
         at = field.bounds.clipped(self.seen.size).centre
         await self._send(inputs.TypeText(text, at=at, clear=True), Type(text=text, clear=True), field, at)
 

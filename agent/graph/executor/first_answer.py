@@ -1,4 +1,4 @@
-"""The first answer of a run, requested in advance while it was being decided whether the task needs a phone."""
+"""The acting model's first answer, requested while it is still being decided whether the task needs a phone."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from agent.scene import Scene
 
 
 class Pieces:
-    """Collects the pieces of an answer and passes them on once there is a listener."""
+    """Collects the pieces of an answer while it is written, and passes them on once there is a listener."""
 
     def __init__(self) -> None:
         self._kept: list[Delta] = []
         self._listener: Callable[[Delta], None] = self._kept.append
 
     def __call__(self, piece: Delta) -> None:
-        """Accept a piece."""
+        """Accept the next piece."""
         self._listener(piece)
 
     def tell(self, listener: Callable[[Delta], None]) -> None:
-        """Pass all earlier and later pieces to the listener."""
+        """Pass all pieces to the listener: those collected so far at once, later ones as they arrive."""
         for piece in self._kept:
             listener(piece)
         self._listener = listener
@@ -33,7 +33,9 @@ class Pieces:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """A running request: the scene it shows, and the model that was asked."""
+    """A request that was sent before the run began: the scene that it shows, the request, the model's name and the
+    running answer.
+    """
 
     scene: Scene
     request: ModelRequest
@@ -46,11 +48,13 @@ class FirstAnswer:
         return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
 
     def given_by(self, model: Model) -> Model:
-        """Return a model that uses this running answer."""
+        """Return a model that answers the first request with this running answer, and asks `model` again if
+        that fails.
+        """
         return _Begun(model, self)
 
     async def drop(self) -> Usage:
-        """Cancel the request and return what it cost."""
+        """Cancel the request and return the tokens that it cost."""
         if self.answering.done() and not self.answering.cancelled():
             failed = self.answering.exception()
             if failed is None:

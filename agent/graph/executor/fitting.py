@@ -1,5 +1,5 @@
-"""Checks whether a recorded step fits a screen: which element it touches there, whether it is already done, and whether
-a model's action is the same.
+"""Checks whether a step of a recorded skill fits the current screen: which element it touches there, whether it is
+already done, and whether an action of a model is the same step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from devices.phone import Observation
 
 
 class Fitting:
-    """One screen, with the names that recorded words have on it."""
+    """Compares recorded steps with one screen, using the names that recorded words have on it."""
 
     def __init__(
         self,
@@ -34,8 +34,8 @@ class Fitting:
         foreign: bool = False,
         known: Mapping[str, str] | None = None,
     ) -> None:
-        """`values` are the parameters' values in this run. `foreign` means that the phone is set to another language,
-        and `known` is what earlier runs learned about that.
+        """`values` are the parameters' values in this run. `foreign` means that the phone is set to another language
+        than the recording, and `known` are the translations that earlier runs learned, by casefolded recorded word.
         """
         self._known = known or {}
         self._foreign = foreign
@@ -49,7 +49,7 @@ class Fitting:
         """
 
     def is_set(self, step: RecordedAction) -> bool:
-        """Whether a switch already has the state that the step would set."""
+        """Whether the switch that the step would turn already has the resulting state."""
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
         found = self.fitting(step)
@@ -59,14 +59,16 @@ class Fitting:
         return now is not None and now is not step.anchor.checked
 
     def is_unset(self, step: RecordedAction) -> bool:
-        """Whether the screen shows the switch that the step should set, and it is not set."""
+        """Whether the screen shows the switch that the step turns, still in the state before."""
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
         found = self._find(step.anchor)
         return found is not None and checked_now(found, self._seen) is step.anchor.checked
 
     def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
-        """Return what the step touches here, True if it touches nothing and fits, None if it does not fit."""
+        """Return the element that the step touches on this screen, True if it touches none and fits, None if it does
+        not fit. With `strictly`, opening an app or address never fits, nor does a screen that cannot be compared.
+        """
         if step.kind not in FIELDS or step.is_left_to_model:
             return None
         if step.kind in {"open_app", "open_url"}:
@@ -83,7 +85,9 @@ class Fitting:
         )
 
     def fitting(self, step: RecordedAction) -> Found | None:
-        """Return the element that the step touches if this is the recorded screen."""
+        """Return the element that the step touches if this is the recorded screen; otherwise None. The step must have
+        an anchor.
+        """
         assert step.anchor is not None
         if step.package != self._seen.package:
             return None
@@ -97,7 +101,7 @@ class Fitting:
         return found if like is not Likeness.OTHER or self.scrolled else None
 
     def has(self, anchor: Anchor) -> bool:
-        """Whether something on this screen may be what the anchor means, even if it is one of several similar ones."""
+        """Whether this screen has an element that the anchor may mean, even if it is one of several similar ones."""
         words = folded(self._name_of(anchor.words))
         shown = {folded(e.label) for e in self._seen.elements or ()}
         return self._find(anchor) is not None or folded(filled(anchor.words, self._values)) in shown or words in shown
@@ -119,11 +123,15 @@ class Fitting:
 
     @property
     def names(self) -> dict[str, str]:
-        """The known current names of recorded words; those learned in this run take precedence."""
+        """The known translations of recorded words, by casefolded recorded word. Those learned in this run take
+        precedence.
+        """
         return {**self._known, **self.renamed}
 
     def taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
-        """Whether one of a model's actions is this step; if so, it is consumed and its name remembered."""
+        """Whether one of a model's actions in `free` is this step. If so, that action and those before it are removed
+        from `free`, and the name of the touched element is learned.
+        """
         same = next((each for each in free if self._is_alike(step, each)), None)
         if same is None:
             return False
@@ -135,7 +143,9 @@ class Fitting:
         return True
 
     def likeness(self, marks: Sequence[Landmark]) -> Likeness:
-        """Return how similar this screen is to the one with these landmarks, by their current names."""
+        """Return how similar this screen is to the recorded one with these landmarks, compared by their
+        current names.
+        """
         return likeness(marks, self._seen, self._values, self.names)
 
     def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
@@ -161,12 +171,12 @@ class Fitting:
         return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
     def shows(self, text: str) -> bool:
-        """Whether a field already has this text."""
+        """Whether a field on the screen already has this text."""
         wanted = folded(text)
         return bool(wanted) and any(e.editable and folded(e.text) == wanted for e in self._seen.elements or ())
 
     def text(self, step: RecordedAction, name: str) -> str:
-        """Return the value of a field of the recorded action in this run."""
+        """Return the text of the recorded action's field `name`, with the values of this run."""
         return filled(str(step.action.get(name, "")), self._values)
 
 

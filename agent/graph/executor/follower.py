@@ -1,4 +1,6 @@
-"""Follows one recording at one step of a run: which of its actions fits this screen, and how to get there."""
+"""Decides at one step of a run what a recorded skill does next: which of its actions fits the screen, and how to get
+there.
+"""
 
 from __future__ import annotations
 
@@ -23,45 +25,45 @@ from agent.wording import sentence
 from devices.phone import Element
 
 RECORDED: Final = "recorded"
-"""The finish reason of a reply that comes from a recording and not from an endpoint."""
+"""The finish reason of a reply that a recording gave instead of a model."""
 PATIENCE: Final = 3.0
-"""How many times longer than in the recording the next screen is waited for."""
+"""The next screen is waited for this many times longer than it took in the recording."""
 LEAST_WAIT_S, MOST_WAIT_S = 3.0, 30.0
 MOST_SCROLLS: Final = 8
-"""The maximum scrolls in one direction before a model is asked where something is."""
+"""How many scrolls in one direction are tried before a model is asked where something is."""
 AHEAD: Final = 6
-"""How many recorded steps are checked after a model acted, because it may have done several at once."""
+"""How many recorded steps are checked after a model acted, because the model may have done several at once."""
 _DETOURS: Final = frozenset({"wait", "back", "reopen", "scroll"})
 """What is done while the next recorded step does not fit yet."""
 MOST_BACKS: Final = 3
-"""How many pages are left with Back in an app that was just opened."""
+"""How often Back may be pressed in an app that was just opened, to leave the page on which it was left."""
 
 
 @dataclass
 class ReplayPosition:
-    """How far the recording was followed, according to the run's step records."""
+    """How far the run has come in the recording, derived from its past steps."""
 
     step: int = 0
     """The index of the next recorded step."""
     tried: bool = False
-    """Whether it was already sent or refused without simply succeeding."""
+    """Whether that step was already sent or refused, without simply succeeding."""
     unsure: bool = False
-    """Whether it is unknown if that arrived."""
+    """Whether it is unknown if the phone got that step."""
     waits: int = 0
     backs: int = 0
     scrolls: list[PastData] = field(default_factory=list)
     model: list[RecordedAction] = field(default_factory=list)
-    """What the model did since the last recorded step."""
+    """The actions of the model since the last recorded step."""
     asked: int = 0
-    """How many steps the model has taken since then."""
+    """How many steps the model has taken since the last recorded step."""
     names_asked: bool = False
-    """Whether a model was asked in this run for the current names of recorded words."""
+    """Whether this run has already asked a model to translate the recorded words."""
     other_version: bool = False
-    """Whether another version of the recording was followed before, whose steps do not apply to this one."""
+    """Whether the run followed another version of the recording before, whose step numbers do not apply to this one."""
 
 
 def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> ReplayPosition:
-    """Return how far this run has come in the recording, and store learned names in `fitting`."""
+    """Return how far this run has come in the recording. The names that the run learned are stored in `fitting`."""
     position, names_asked, other_version = ReplayPosition(), False, False
     for each in past:
         memo = each["memo"]
@@ -101,7 +103,7 @@ def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fit
 
 
 class Follower:
-    """Follows one recording at one step of a run."""
+    """Follows one recording at one step of a run, on one screen."""
 
     def __init__(
         self,
@@ -113,7 +115,9 @@ class Follower:
         locale: str = "",
         known: Mapping[str, str] | None = None,
     ) -> None:
-        """`locale` is the phone's language; `known` maps recorded words to names that earlier runs learned there."""
+        """`arguments` are the skill's parameter values, `past` the run's steps and `view` the current screen. `locale`
+        is the phone's language, and `known` are the translations of recorded words that earlier runs learned for it.
+        """
         self._skill = skill
         self._values = dict(arguments)
         self._steps = skill.steps
@@ -135,11 +139,11 @@ class Follower:
 
     @property
     def all(self) -> int:
-        """How many steps the recording has."""
+        """The number of steps in the recording."""
         return len(self._steps)
 
     def reply(self) -> ModelReply | None:
-        """Return what the recording does on this screen; None if a model must be asked."""
+        """Return the recording's next action for this screen as a model reply; None if a model must be asked."""
         position, seen = self._position, self._seen
         if self._position.other_version or seen.elements is None or not seen.complete:
             return None
@@ -161,8 +165,8 @@ class Follower:
         return self._scroll(step) or (self._back(step) if position.waits else self._wait(step))
 
     def needs_names(self, reply: ModelReply | None) -> bool:
-        """Whether the recording does not fit because the phone uses another language, and its words were not translated
-        yet.
+        """Whether the recorded words should be translated now, because the recording does not fit in the phone's
+        language. `reply` is what the recording would do without translations.
         """
         position = self._position
         if position.names_asked or position.other_version:
@@ -190,15 +194,16 @@ class Follower:
         return by_settings or is_foreign(self.words, self.shown)
 
     def learn(self, names: Mapping[str, str]) -> None:
-        """Store the current names of recorded words. What a model touched in their place takes precedence."""
+        """Store translations of recorded words. Names of elements that a model touched in this run take precedence."""
         self._position.names_asked = True
         self._fitting.renamed = {**names, **self._fitting.renamed}
 
     @property
     def learned(self) -> dict[str, str]:
-        """The names in another language that later runs may use; none if the phone has the recording's language.
+        """The translations that later runs may use, by casefolded recorded word; empty if the phone has the recording's
+        language.
 
-        Of parameter values, only those chosen from an app's own list are included; others are the person's words.
+        Parameter values are only included if they were chosen from an app's own list; others are the person's words.
         """
         if not (self._other_language or self._position.names_asked or self._known):
             return {}
@@ -213,7 +218,7 @@ class Follower:
 
     @property
     def words(self) -> list[str]:
-        """The words searched from here on, with the values of this run."""
+        """The recorded words that the remaining steps search for, with the values of this run."""
         steps = (*self._steps[self._open :], self._skill.end)
         anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
         said = [words for each in anchors for words in (each.words, each.beside)]
@@ -222,7 +227,7 @@ class Follower:
 
     @property
     def shown(self) -> list[str]:
-        """The words of this screen, as far as models may read them."""
+        """The words of this screen; empty if models may not read them."""
         if self._view.screen.covered:
             return []
         return list(dict.fromkeys(words for e in self._seen.elements or () if (words := words_of(e))))
@@ -234,9 +239,10 @@ class Follower:
 
     @property
     def is_told_by_list(self) -> bool:
-        """Whether a model can do this step with only the element list, saving the picture, which is half of a call's
-        cost. Everything touchable must have words, nothing must be read, and it must be the first try of a step that
-        certainly was not done.
+        """Whether a model can do this step with only the element list, which saves the picture, half of a call's cost.
+
+        Everything touchable must have words, nothing must be read, and it must be the first try of a step that was
+        certainly not done yet.
         """
         seen, position = self._seen, self._position
         if position.asked or position.unsure or seen.secure or not seen.complete or not seen.elements:
@@ -252,11 +258,13 @@ class Follower:
         )
 
     def hint(self) -> str:
-        """Return what a model that must do this step is told."""
+        """Return the hint for a model that must do this step: what the recording would do."""
         return self._hints.hint(self._open, unsure=self._position.unsure)
 
     def for_pilot(self, scene: Scene) -> Scene:
-        """Return the scene for the pilot, which reads literal instructions: this one step and its progress."""
+        """Return the scene for the offline pilot, which follows literal instructions: this one step as the goal, and
+        what was done about it.
+        """
         return self._hints.for_pilot(self._open, scene, asked=self._position.asked)
 
     def _unset(self, step: int) -> int:
@@ -409,5 +417,5 @@ def _changed_nothing(past: PastData) -> bool:
 
 
 def call(kind: str, fields: Mapping[str, Any]) -> ToolCall:
-    """Return a tool call that was not made by a model."""
+    """Return a tool call that code made instead of a model."""
     return ToolCall(RECORDED, kind, json.dumps(dict(fields), ensure_ascii=False))

@@ -1,10 +1,11 @@
-"""Replays a recorded skill: a model that answers from the recording, and asks the real model where it cannot.
+"""Replays a recorded skill through a model that answers from the recording, and asks the real model where that is not
+possible.
 
 At each step, code checks whether the next recorded action fits this screen. If so, that action is the answer, without a
-model call. If not yet, it waits or scrolls. Otherwise the real model does the step, told what the recording would do,
-and the recording continues as soon as it fits again.
+model call. If it does not fit yet, the answer is to wait or scroll. Otherwise the real model does the step, with a hint
+about what the recording would do, and the recording continues as soon as it fits again.
 
-An action is only answered for an element that its anchor identifies uniquely (see agent.recorded_skills.anchors). It is
+A recorded action is only used if its anchor identifies an element uniquely (see agent.recorded_skills.anchors). It is
 gated, asked about and journalled like any model's answer. If the person writes something during the run, the model
 decides from then on.
 """
@@ -27,13 +28,15 @@ from agent.scene import Scene
 from agent.wording import sentence
 
 Asked: TypeAlias = tuple[dict[str, str], Usage]
-"""The current names of recorded words, by the casefolded recorded word, and the tokens used to ask."""
+"""The translations of recorded words, by casefolded recorded word, and the tokens used to ask for them."""
 Rendered: TypeAlias = Callable[[Scene], tuple[Message, ...]]
 """A function that renders a scene for the model."""
 
 
 class FollowingModel:
-    """Implements Model around the acting model, answering from a recording where possible."""
+    """Implements Model around the acting model: answers from a recording where possible, and asks the real model
+    otherwise.
+    """
 
     def __init__(
         self,
@@ -43,9 +46,8 @@ class FollowingModel:
         *,
         rendered: Rendered | None = None,
     ) -> None:
-        """`names` asks for the names of the recording's words on this phone; None if no model can.
-
-        `rendered` renders a scene for a model that points by list numbers, so that no picture is needed.
+        """`names` asks a model to translate the recording's words; None if no model can. `rendered` renders a scene for
+        a model that points by list numbers, so that it needs no picture; None if the model needs one.
         """
         self._model = model
         self._follower = follower
@@ -96,7 +98,9 @@ class FollowingModel:
 
 
 def following(model: Model, state: ExecutorState, context: RunContext, view: ScreenView) -> Model:
-    """Return the acting model, wrapped with the run's recording if there is one."""
+    """Return the acting model, wrapped in a `FollowingModel` if the run has a recording and the person has written
+    nothing since.
+    """
     skill = context.memory.recorded
     if skill is None or _is_steered(state):
         return model
@@ -120,8 +124,10 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
 
 
 def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:
-    """Whether the end can be verified with only the element list, because the recording itself reached it on its own
-    page. A model's claim may be about something only the picture shows, such as a page behind a dialog.
+    """Whether the end can be verified with only the element list, without a picture.
+
+    This is so if the recording itself reached the end on its own page. A claim by a model may be about something that
+    only the picture shows, such as a page behind a dialog.
     """
     skill = context.memory.recorded
     if skill is None or state["step"]["reply"].get("finish_reason") != RECORDED:
@@ -136,8 +142,8 @@ def _follower(skill: RecordedSkill, state: ExecutorState, context: RunContext, v
 
 
 async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView, outcome: Outcome) -> None:
-    """Store what this run learned about another language if it succeeded; otherwise delete the known names, because any
-    of them may be wrong.
+    """Store the translations that this run learned if it succeeded. Otherwise delete the stored ones, because any of
+    them may be wrong.
     """
     skill, names = context.memory.recorded, context.memory.names
     if skill is None or names is None or _is_steered(state):
@@ -151,7 +157,7 @@ async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView
 
 
 def is_proven(state: ExecutorState) -> bool:
-    """Whether code saw that the recording reached its end, because the last screen is as recorded."""
+    """Whether the recording reached its end and code saw that the last screen is as recorded."""
     reply = state["step"]["reply"]
     return reply.get("memo", {}).get("proven") is True and reply.get("finish_reason") == RECORDED
 

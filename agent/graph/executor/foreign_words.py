@@ -1,5 +1,7 @@
-"""Asks a model once per run, for all remaining steps, what a recording's words are called in the phone's language. The
-answer only changes what is searched for: an element must be found by it as by the recorded words, or not at all.
+"""Asks a model, once per run, to translate a recording's words into the phone's language.
+
+The answer only changes which words are searched for. An element must still be found by them as strictly as by the
+recorded words.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ class Names(BaseModel):
 
 
 def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
-    """Whether the screen uses another script than the recording. Languages that share a script are only distinguished
-    by the phone's settings (`is_other_language`).
+    """Whether the screen's words (`shown`) are in another script than the recorded ones, such as Chinese instead of
+    Latin. Languages that share a script are only distinguished by the phone's settings (`is_other_language`).
     """
     own = Counter(script for words in recorded for script in _scripts(words))
     labels = [scripts for words in shown if (scripts := _scripts(words))]
@@ -59,7 +61,7 @@ def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
 
 
 def is_other_language(recorded: str, now: str) -> bool:
-    """Whether two locales, such as "en-US" and "es_ES", have different languages; an unknown one never differs."""
+    """Whether two locales, such as "en-US" and "es_ES", have different languages. An empty locale differs from none."""
     ours, theirs = (re.split("[-_]", locale, maxsplit=1)[0].casefold() for locale in (recorded, now))
     return bool(ours and theirs) and ours != theirs
 
@@ -67,8 +69,10 @@ def is_other_language(recorded: str, now: str) -> bool:
 async def names_by(
     model: Model, recorded: Collection[str], shown: Collection[str], *, conversation: str, task: str
 ) -> tuple[dict[str, str], Usage]:
-    """Return the current names of recorded words, by the casefolded recorded word, and the tokens used. No names are
-    returned if the model does not answer in time. Never raises an error of the model.
+    """Ask the model for the current names of recorded words.
+
+    `shown` are the words of the screen. Returns the names by casefolded recorded word, and the tokens used; no names if
+    the model fails or does not answer in time.
     """
     facts = {"recorded": [*recorded][:MOST_WORDS], "screen": [*shown][:MOST_WORDS]}
     request = ModelRequest(

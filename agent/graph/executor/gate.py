@@ -1,4 +1,6 @@
-"""The gate in front of each action: decides whether a person is asked first, and what they are shown."""
+"""The gate: decides before each action whether it may be done, is refused, or needs a person's approval, and what they
+are shown.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,10 @@ _CHINESE = r"\u3400-\u9fff"
 async def question_before_input(
     state: ExecutorState, context: RunContext, it: ResolvedInput, record: Callable[[PressReading, Usage], None]
 ) -> ExecutorState | None:
-    """Return the update that asks a person first; None if the input may be sent. `record` receives what an independent
-    reader said about it.
+    """Return the update that asks a person before an input; None if it may be sent.
 
-    Raises Stopped, ActionError if it is refused, Denied if a person denied it before, and what a look raises.
+    `record` receives the judgement of the independent reader, a second model, and the tokens it used. Raises Stopped,
+    ActionError if the input is refused, Denied if a person denied it before, and what observing the phone raises.
     """
     action, sight = it.action, it.sight
     spot = spot_of(sight, it.where, action)
@@ -91,7 +93,7 @@ def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | No
 
 
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
-    """Whether this is a press that no rule knows, so that the reader would be asked about it."""
+    """Whether this action is a press that no rule covers, so that the independent reader would be asked about it."""
     spec, where = context.actions.spec_of(action), resolve_target(action, sight)
     if not isinstance(spec, InputAction) or not has_reader(context):
         return False
@@ -109,13 +111,17 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
 
 
 def is_unjudged(context: RunContext, it: ResolvedInput) -> bool:
-    """Whether this presses something about which the window says nothing, and no reader judges it."""
+    """Whether this is a press about which the window has no words for the rules, and no independent reader
+    judges it.
+    """
     spot = spot_of(it.sight, it.where, it.action)
     return not has_reader(context) and is_press(it.action, spot) and tells_nothing(spot)
 
 
 def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
-    """Whether judging the action judges the input sent: for example, a tap sends a tap to its target."""
+    """Whether judging the action also judges the input that is sent. For example, a tap must send a tap to its own
+    target.
+    """
     same, there = spoken_as(physical, sight)
     return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)
 
@@ -135,7 +141,7 @@ def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
 ) -> ExecutorState | None:
     """Return the update that asks a person before a tool runs; None if it may run. No screen is involved. Raises
-    ActionError if it is refused, and Denied.
+    ActionError if the tool is refused, and Denied if a person denied it before.
     """
     gate = spec.gate(action, _situation(state, context, None))
     match gate.verdict:
@@ -148,7 +154,9 @@ def question_before_tool(
 
 
 def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = None) -> TouchTarget:
-    """Return what an action meets on the screen. A scroll begins and ends where its finger does."""
+    """Return what an action touches on the screen and what is around it, for the rules to judge. A scroll begins and
+    ends where its finger does.
+    """
     seen = sight.observation
     if isinstance(action, Scroll):
         finger = scroll_of(action.direction, where, sight)
@@ -177,7 +185,9 @@ def _said_by_the_person(state: ExecutorState, text: str) -> bool:
 
 
 def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
-    """Return the field that is typed into: the target, otherwise the focused one."""
+    """Return the field that the action types into: its target, otherwise the focused field. It is empty if there is
+    neither.
+    """
     where = resolve_target(action, sight)
     if where.element is not None or where.point is not None:
         return where
@@ -188,10 +198,10 @@ def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
 
 
 def aim_again(action: Action, what: str, chosen_on: ScreenView, now: ScreenView) -> ResolvedTarget:
-    """Find the target of a later action in one answer, on the screen that the earlier actions left.
+    """Find the target of a later action of one answer, on the screen `now` that the earlier actions left.
 
-    Its number belongs to the older list, so an element that moved is found by its looks. Raises ActionError if it is
-    gone.
+    The element's number belongs to the list of `chosen_on`, so an element that moved is found by its id, class and
+    label. `what` describes the action. Raises ActionError if the element is gone.
     """
     target = getattr(action, "target", None)
     if not isinstance(target, ElementTarget):

@@ -1,4 +1,4 @@
-"""The hints for a model that must do a step of a recording."""
+"""Writes the hints for a model that must do a step of a recording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.recorded_skills.step_record import RecordedAction, filled
 from agent.scene import Scene
 
 TOLD_AHEAD: Final = 3
-"""How many further recorded steps a model is told about."""
+"""How many further recorded steps a hint mentions."""
 _HINT: Final = (
     "A recorded skill is followed here. Its step {number} of {all} could not be done by itself: {what}. Do on this "
     "screen what leads there, and no more: close what lies over it, wait, or find it under another name. The recording "
@@ -30,7 +30,7 @@ _AT_END: Final = (
 
 
 class Hints:
-    """The steps of one recording in words, with the values of this run."""
+    """Describes the steps of one recording in words, with the values of this run."""
 
     def __init__(self, skill: RecordedSkill, values: Mapping[str, str]) -> None:
         self._skill = skill
@@ -38,7 +38,9 @@ class Hints:
         self._values = values
 
     def hint(self, number: int, *, unsure: bool) -> str:
-        """Return the hint for the step with this number; `unsure` means that it may have been sent before."""
+        """Return the hint for the step with this index, or for the end after the last one. `unsure` means that the step
+        may have been sent before.
+        """
         if number >= len(self._steps):
             words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
             return _AT_END.format(marks=f", which showed {words}" if words else "")
@@ -48,7 +50,9 @@ class Hints:
         return hint + _SENT * unsure
 
     def for_pilot(self, number: int, scene: Scene, *, asked: int) -> Scene:
-        """Return the scene for the pilot: this one step, and what was done about it in `asked` steps."""
+        """Return the scene for the offline pilot: the step with this index as the goal, and what was done about it in
+        the last `asked` steps.
+        """
         step = self._steps[min(number, len(self._steps) - 1)]
         words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
         match step.kind:

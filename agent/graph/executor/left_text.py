@@ -1,4 +1,4 @@
-"""Finds text that a run typed but did not send, if it is still in its field."""
+"""Finds text that a run typed but did not send and that is still in its field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_LETTERS: Final = 80
 
 
 def typed_and_standing(state: ExecutorState, now: Observation) -> str:
-    """Return the text that this run typed last and that is in a field of this window; "" if none."""
+    """Return the text that this run typed last and that is still in a field of this window; "" if there is none."""
     typed = [fact.text for step in state["past"] if step["app"] == now.package for fact in _typed(step["effects"])]
     typed += [fact.text for fact in _typed(state["step"]["effects"])]
     standing = _standing(now)
@@ -26,8 +26,8 @@ def typed_and_standing(state: ExecutorState, now: Observation) -> str:
 
 
 def left_text(past: Sequence[PastData], last: Observation | None, app: str) -> str:
-    """Return the sentence about a text that a person did not allow to be sent and that the last look showed in a field;
-    "" if there is none. `app` is the name of the app in front.
+    """Return the sentence about a text that a person did not allow to be sent and that is still in a field of the
+    `last` observation; "" if there is none. `app` is the name of the app in front.
     """
     denied = [fact for step in past for fact in effects_of(step["effects"]) if isinstance(fact, NotAllowed)]
     if last is None or not denied or denied[-1].text not in _standing(last):
@@ -48,8 +48,8 @@ def _standing(seen: Observation) -> set[str]:
 
 
 def unsent(state: ExecutorState, now: Observation, app: str) -> list[str]:
-    """Return the line about a message of this run that is in a conversation's field, not sent; none if the person wants
-    it to stay there.
+    """Return a list with the sentence about a message of this run that is still in the field of a conversation. It is
+    empty if there is none or the task asks to leave it there. `app` is the name of the app in front.
     """
     text = typed_and_standing(state, now)
     if not text or not conversation_with(now) or leaves_unsent(state["order"]["task"]):

@@ -1,4 +1,4 @@
-"""Tools that scroll lists longer than the screen, until words appear or to the end while reading all rows."""
+"""Tools that scroll a list longer than the screen: until certain words appear, or to the end while reading all rows."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class _Scrolling:
 
 
 def list_area(seen: Observation, direction: Direction) -> Bounds | None:
-    """Return the place of the largest list on this screen that scrolls this way, or None."""
+    """Return the bounds of the largest list on this screen that scrolls in this direction; None if there is none."""
     lists = [each for each in seen.elements or () if each.scrollable and _is_list(each, direction)]
     areas = [each.bounds.clipped(seen.size) for each in lists]
     return max((area for area in areas if area.area), key=lambda area: area.area, default=None)
@@ -138,7 +138,9 @@ def _is_list(element: Element, direction: Direction) -> bool:
 
 
 async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
-    """Scroll until the words are on the screen. Raises ActionError if nothing scrolls, and Stopped."""
+    """Run the `scroll_to` tool: scroll until the words are on the screen or the list ends. Raises ActionError if
+    nothing scrolls, and Stopped.
+    """
     wanted, scrolling = " ".join(action.text.split()).casefold(), _Scrolling(context, action.direction)
     async for seen, _area in scrolling.pages():
         if any(wanted in " ".join(each.label.split()).casefold() for each in seen.elements or () if not each.editable):
@@ -149,7 +151,9 @@ async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
 
 
 async def read_list(action: ReadList, context: PhoneContext) -> Done:
-    """Read each row once. Raises ActionError if nothing scrolls, and Stopped."""
+    """Run the `read_list` tool: scroll to the end and return each row once, as data. Raises ActionError if nothing
+    scrolls, and Stopped.
+    """
     rows, scrolling, app = Rows(action.direction), _Scrolling(context, action.direction), ""
     async for seen, area in scrolling.pages():
         app = seen.package

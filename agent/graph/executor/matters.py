@@ -1,5 +1,7 @@
-"""Tracks what a run was held up at and what became of it, so that no ending can claim otherwise, whatever a model says:
-actions denied by a person or refused by the gate, and approved ones.
+"""Tracks the matters of a run: the actions that a person denied or approved, or the gate refused, and what became of
+each.
+
+The final report is based on them, so that it cannot claim otherwise, whatever a model says.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from devices.inputs import Key
 from devices.wording import said
 
 MAX_DEEDS: Final = 10
-"""How many of the last actions are listed next to something that was not done."""
+"""How many of the last actions are listed in a report about something that was not done."""
 
 
 class MatterFate(StrEnum):
-    """What became of a matter."""
+    """What became of a matter: an action that the gate stopped to ask or refuse (see `Matter`)."""
 
     DENIED = "denied"
     """A person denied it."""
@@ -44,8 +46,10 @@ class MatterFate(StrEnum):
 
 
 class Matter(BaseModel):
-    """Something that the gate held, and what became of it. `about` is equal for repeated tries, such as other words to
-    the same recipient. `what` is shown to people. `subtask` is the last sub-task that tried it.
+    """An action that the gate stopped to ask or refuse, and what became of it.
+
+    `about` is equal for repeated tries, such as other words to the same recipient. `what` describes it for people.
+    `subtask` is the number of the last sub-task that tried it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,8 +61,8 @@ class Matter(BaseModel):
 
 
 def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
-    """Identify what a press is about, so that another press may replace it: a message to the same recipient, whatever
-    its words, otherwise this `consequence`.
+    """Return the key of the matter that a press belongs to: for a message, the recipient, whatever its words; otherwise
+    `consequence`. A later press with the same key replaces the earlier one.
     """
     if gate.consequence == RuleName.SEND and near.kind == "page" and near.title:
         return digest([RuleName.SEND, near.title])
@@ -66,17 +70,21 @@ def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
 
 
 def headline(question: str, what: str) -> str:
-    """Return how it is reported: the question without its question mark, or the action if the question says no more."""
+    """Return how a matter is reported to people: the question without its question mark, or the action `what` if the
+    question only asks whether it may be done.
+    """
     return said(what) if question == sentence("ask.may", what=what) else question.rstrip("?？ ")
 
 
 Matters = list[dict[str, Any]]
-"""The matters of a run as data, in the order in which their results became known."""
+"""The matters of a run as plain data, in the order in which their results became known."""
 
 
 def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | None, subtask: int) -> Matters:
-    """Return the matters with this one added, replacing an earlier try. `known` has its `about` and `what`, like the
-    anchor of an approval; otherwise nothing is added.
+    """Return the run's matters with one added, which replaces an earlier try of the same. `fate` is what became of it.
+
+    `known` has its `about` and `what`, like the anchor of an approval; without `about`, the matters are returned
+    unchanged.
     """
     if known is None or "about" not in known:
         return matters
@@ -90,7 +98,7 @@ _LOOKS: Final = (*(Scroll, ScrollTo, ReadList, ShowAll, ListApps, ReadText, Copy
 
 
 def acts(action: Action) -> bool:
-    """Whether the action changes something on the phone or elsewhere, rather than only navigating or looking."""
+    """Whether the action changes something on the phone or elsewhere, and does not only navigate or look."""
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
     if isinstance(action, Files):
@@ -99,39 +107,49 @@ def acts(action: Action) -> bool:
 
 
 def done_by_hand(matters: Matters) -> Matters:
-    """Return the matters after a person used the phone: approved actions that were not done were up to them."""
+    """Return the run's matters after a person used the phone, without approved actions that were not done: the person
+    could do these.
+    """
     return [each for each in matters if each["fate"] != MatterFate.NOT_DONE]
 
 
 def tried_again(state: ExecutorState, about: str) -> Matters:
-    """Return the run's matters after this sub-task tried something that a person had denied before."""
+    """Return the run's matters, with the one that `about` identifies assigned to the current sub-task, because this
+    tried it again after a person's denial.
+    """
     matters = state["safety"]["matters"]
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
 def without_refused(matters: Matters) -> Matters:
-    """Return the matters of a run that found a way around what was refused."""
+    """Return the run's matters without actions that the rules refused, because the run found another way."""
     return [each for each in matters if each["fate"] != MatterFate.REFUSED]
 
 
 def matters_of(state: ExecutorState) -> list[Matter]:
-    """Return the matters that the sub-task has tried."""
+    """Return the matters that the current sub-task has tried: actions that a person denied or approved, or the gate
+    refused.
+    """
     mine = [Matter.model_validate(each) for each in state["safety"]["matters"]]
     return [each for each in mine if each.subtask == state["order"]["subtask"]]
 
 
 def denied(matters: Matters) -> tuple[str, ...]:
-    """Return what a person denied in the whole run and did not approve later."""
+    """Return descriptions of the actions that a person denied in the whole run and did not approve later."""
     return tuple(each["what"] for each in matters if each["fate"] == MatterFate.DENIED)
 
 
 def told_open(matters: Sequence[Matter]) -> list[str]:
-    """Return a line for each matter that was not done, or may not have been."""
+    """Return lines for people, one about each of these matters (actions that needed a decision) that was not done or
+    may not have been.
+    """
     return [sentence(f"matter.{each.fate}", what=each.what) for each in matters if each.fate is not MatterFate.DONE]
 
 
 def told_done(matters: Sequence[Matter], deeds: Sequence[str]) -> list[str]:
-    """Return what was done anyway: a line for each approved action, and one for the last other actions."""
+    """Return lines for people about what was done: one for each approved action, and one for the last of the other
+    actions (`deeds`).
+    """
     lines = [sentence("matter.done", what=each.what) for each in matters if each.fate is MatterFate.DONE]
     if deeds:
         lines.append(sentence("matter.deeds", deeds=" · ".join(map(said, deeds[-MAX_DEEDS:]))))

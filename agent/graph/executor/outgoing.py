@@ -1,4 +1,6 @@
-"""Checks what an action would take out of the phone: addresses, and text typed where it reaches the internet."""
+"""Checks what information an action would take out of the phone: in addresses, and in text typed where it reaches the
+internet.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,16 @@ from agent.tools.spec import Situation
 from devices.wording import Words
 
 KEPT: Final = 40
-"""How many texts approved to leave are remembered, the newest of a run."""
+"""How many texts that a person allowed to leave the phone are remembered, the newest of a run."""
 
 
 def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
-    """Return where the words of this run come from, including recalled facts and document passages."""
+    """Return the texts from which the words of this run may come, such as apps, notes, recalled facts and document
+    passages.
+    """
     seen, copied = state["safety"]["seen_words"], state["safety"]["copied"]
     if copied is not None:
-        # Counts as the newest of its app, however much that showed since: none of it leaves without approval.
+        # Added as the newest text of its app, even if the app showed much since, so that none of it leaves unapproved.
         seen = with_words(seen, copied["app"], "", copied["text"].splitlines())
     return Sources(
         seen=seen,
@@ -35,7 +39,9 @@ def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
 
 
 def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
-    """Return the texts approved to leave, including that of the action just approved in this app."""
+    """Return pairs of package and text that a person allowed to leave the phone, with the text of this action, just
+    approved in the app `package`, added.
+    """
     before = state["safety"]["released_texts"]
     match action:
         case OpenUrl(url=text) | Type(text=text):
@@ -44,7 +50,9 @@ def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[
 
 
 def carried_gate(action: Action, situation: Situation) -> Gate:
-    """Decide whether a person must be asked before any action because of what it would carry away."""
+    """Decide, for any kind of action, whether a person must be asked because of the information that it would take out
+    of the phone.
+    """
     match action:
         case OpenUrl():
             return address_gate(action, situation)
@@ -56,13 +64,13 @@ def carried_gate(action: Action, situation: Situation) -> Gate:
 
 
 def address_gate(action: OpenUrl, situation: Situation) -> Gate:
-    """Decide whether a person must be asked before this address is opened because of what it carries."""
+    """Decide whether a person must be asked before this address is opened, because of the information in it."""
     return _asked(address_carries(action.url, situation.sources))
 
 
 def typed_gate(action: Type, situation: Situation) -> Gate:
-    """Decide whether a person must be asked before this text is typed because of what it carries. An address typed into
-    a browser counts as opened.
+    """Decide whether a person must be asked before this text is typed, because of the information in it. An address
+    typed into a browser is judged as if it were opened.
     """
     spot, policy = situation.spot, situation.policy
     if spot is None:
@@ -77,8 +85,8 @@ def typed_gate(action: Type, situation: Situation) -> Gate:
 
 
 def pressed_gate(action: Tap | DoubleTap | LongPress | PressKey, situation: Situation) -> Gate:
-    """Decide whether a person must be asked before a touch or key that passes on the content of the focused field,
-    however it got there.
+    """Decide whether a person must be asked before a touch or key that would send the content of the focused field,
+    however that got there.
     """
     spot = situation.spot
     if spot is None or (spot.target is not None and spot.target.editable):

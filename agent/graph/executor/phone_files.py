@@ -65,8 +65,8 @@ class Files(Action):
 
 
 def exact_paths(action: Files) -> Files:
-    """Return the action with normalised paths. Raises ActionError for a path outside shared storage, which a person
-    cannot approve either.
+    """Return the action with normalised paths. Raises ActionError for a path outside shared storage; a person cannot
+    approve that either.
     """
     check = checked_movable if action.do == "move" else checked_folder
     try:
@@ -77,7 +77,9 @@ def exact_paths(action: Files) -> Files:
 
 
 def new_names(action: Action) -> list[str]:
-    """Return the new path of what this action moves, which may also be the folder that it moves it into."""
+    """Return a list with the new path of what this action moves, which may also be the folder that it is moved into. It
+    is empty if the action moves nothing.
+    """
     if not isinstance(action, Files) or not action.to:
         return []
     try:
@@ -87,12 +89,12 @@ def new_names(action: Action) -> list[str]:
 
 
 def files_gate(action: Files, situation: Situation) -> Gate:
-    """Ask a person before a file is replaced, because the file at the new path is then lost."""
+    """Require a person's approval before a file is replaced, because its old content is then lost."""
     return situation.policy.hold(RuleName.DELETE, "file", action.to) if action.replace else ALLOWED
 
 
 async def put_in_order(action: Files, context: PhoneContext) -> Done:
-    """Run the tool. Raises ActionError if nothing, or nothing certain, was done, and Stopped."""
+    """Run the `files` tool. Raises ActionError if it failed or may have failed, and Stopped."""
     if not isinstance(context.phone, FileManager):
         raise ActionError(UNABLE)
     try:

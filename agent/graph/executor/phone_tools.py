@@ -1,4 +1,6 @@
-"""Tools that use the phone without an input of their own: waiting, listing apps, notes, and files for the chat."""
+"""Tools that use the phone without sending an input: waiting, listing apps, taking notes, and sending files to the
+chat.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,14 @@ TEXTS: Final = Texts({"apps": "{number} apps"}, zh={"apps": "{number} 个应用"
 
 
 async def wait(action: Wait, context: PhoneContext) -> Done:
-    """Wait, then look."""
+    """Run the `wait` tool: wait, then return what changed on the screen."""
     assert context.sight is not None
     await context.control.guard(asyncio.sleep(action.seconds))
     return Done(difference(context.sight.observation, await _look(context)))
 
 
 async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
-    """Look repeatedly until the condition is met or the time is up."""
+    """Run the `wait_for` tool: look repeatedly until its condition is met or its seconds have passed."""
     assert context.sight is not None
     before = context.sight.observation
     clock = asyncio.get_running_loop().time
@@ -69,7 +71,9 @@ MOST_APPS = 200
 
 
 async def list_apps(action: ListApps, context: PhoneContext) -> Done:
-    """Return the names of the phone's apps, as data. Raises ActionError if the phone does not report them."""
+    """Run the `list_apps` tool: return the names of the phone's apps, as data. Raises ActionError if the phone does not
+    report them.
+    """
     if not isinstance(context.phone, AppSource):
         raise ActionError("Not done: this phone cannot list its apps. Open the app by its name.")
     try:
@@ -86,11 +90,11 @@ async def list_apps(action: ListApps, context: PhoneContext) -> Done:
 
 SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."
 SCREEN_LETTERS = 1500
-"""The maximum letters of one screen in a note, about a full screen: notes are read again at every step."""
+"""The maximum letters of one screen in a note, about a full screen, because notes are sent again at every step."""
 
 
 async def note(action: Note, context: PhoneContext) -> Done:
-    """Note the model's words and, if it wants that, those of the screen."""
+    """Run the `note` tool: note the model's words and, if it asks for that, the words of the screen."""
     assert context.sight is not None
     if not action.screen:
         return Done(notes=(action.text,))
@@ -99,9 +103,10 @@ async def note(action: Note, context: PhoneContext) -> Done:
 
 
 async def sum_up(action: SumUp, context: PhoneContext) -> Done:
-    """Have the basic model summarise the notes, or the screen if there are none. Raises ActionError and Stopped.
+    """Run the `sum_up` tool: have the basic model summarise the notes, or the screen if there are none. Raises
+    ActionError and Stopped.
 
-    The summary is kept as a note, which the model reads as data, and as data of the task.
+    The summary becomes a note, which the model reads as data, and the data of the task's result.
     """
     assert context.sight is not None
     lines = "\n".join(f"- {each}" for each in context.notes) or f"- {context.mask.text(_words_of(context.sight))}"
@@ -144,8 +149,8 @@ _SUFFIX = re.compile(r"[a-z0-9]{1,10}")
 
 
 def exact_path(action: SendFile) -> SendFile:
-    """Return the action with the normalised path. Raises ActionError outside shared storage, which nobody
-    can approve.
+    """Return the action with a normalised path. Raises ActionError for a path outside shared storage; a person cannot
+    approve that either.
     """
     try:
         return action.model_copy(update={"path": checked_path(action.path)})
@@ -154,7 +159,7 @@ def exact_path(action: SendFile) -> SendFile:
 
 
 def file_gate(action: SendFile, situation: Situation) -> Gate:
-    """Decide whether a person must be asked before this file is sent; not if the task itself asks for its original
+    """Decide whether a person must be asked before this file is sent. Not if the task names the file by its original
     name.
     """
     if any(is_within(action.path, each) for each in situation.moved):
@@ -163,8 +168,8 @@ def file_gate(action: SendFile, situation: Situation) -> Gate:
 
 
 async def send_file(action: SendFile, context: PhoneContext) -> Done:
-    """Fetch the file and pass it to the chat. Raises ActionError if nothing was sent, and Stopped if the run was
-    stopped before that.
+    """Run the `send_file` tool: fetch the file and pass it to the chat. Raises ActionError if nothing was sent, and
+    Stopped if the run was stopped before that.
     """
     path = PurePosixPath(action.path)
     try:

@@ -1,4 +1,6 @@
-"""Sets date and time pickers by code: pages calendars, lists years, presses clocks and turns wheels."""
+"""Sets date and time pickers by code: turns pages of calendars, scrolls lists of years, presses clock faces and turns
+wheels.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ _FORMAT: Final = re.compile(r"[dmyjat]{1,4}([-/. ]+)[dmyjat]{1,4}\1[dmyjat]{1,4}
 
 
 async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
-    """Select a day; None if nothing here accepts one. Raises Missed and what fingers raise."""
+    """Select a day in the picker on the screen, and return what it shows then; None if nothing here accepts a date.
+    `locale` is the phone's language. Raises Missed and what `Fingers.tap` raises.
+    """
     if calendar_in(f.elements) is not None:
         return await _on_calendar(f, wanted, locale)
     if columns := _date_columns(wheels_in(f.elements), locale):
@@ -49,7 +53,9 @@ async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
 
 
 async def set_time(f: Fingers, wanted: time) -> Shown | None:
-    """Select a time; None if nothing here accepts one. Raises Missed and what fingers raise."""
+    """Select a time in the picker on the screen, and return what it shows then; None if nothing here accepts a time.
+    Raises Missed and what `Fingers.tap` raises.
+    """
     if (fields := time_fields(f.elements)) is not None:
         return await _typed_time(f, fields, wanted)
     if clock_in(f.elements) is not None:

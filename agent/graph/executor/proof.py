@@ -1,8 +1,9 @@
-"""Proves success by code: for a task whose every word is understood, and a screen that shows exactly what it asks for.
+"""Proves by code that a simple task succeeded: every word of the task must be understood, and the screen must show
+exactly what it asks for.
 
 Evidence only counts if its words come from the task, it was not there before, and an action of this run came in
-between. Text in a field proves nothing, and neither does a web page, which can show anything. A model is asked about
-everything not proven here, so a missing case only costs a request.
+between. Text in a field proves nothing, and neither does a web page, which can show anything. What is not proven here
+is verified by a model, so a missing case only costs a request.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from agent.scene import StepStatus
 from devices.phone import Element, Observation
 
 MAX_LOOKS: Final = 40
-"""The maximum looks of a sub-task; a longer one is not a simple task."""
+"""The maximum number of observations that are kept; a task that needs more is not a simple one."""
 
 _SETTINGS_NAMES: Final = frozenset({"", "settings", "设置"})
 """Names in tasks for the app with the phone's own switches."""
@@ -54,15 +55,17 @@ class _Look:
 
 @dataclass
 class Looks:
-    """What the looks of a sub-task showed, as far as code compares them. A process that has not seen all of them, for
-    example after a restart, proves nothing.
+    """What the observations of a sub-task showed, in the form in which code compares them. A process that has not seen
+    all of them, for example after a restart, proves nothing.
     """
 
     subtask: int = 0
     looks: list[_Look] = field(default_factory=list)
 
     def add(self, subtask: int, step: int, seen: Observation) -> None:
-        """Add the look on which a step was decided; a step decided again replaces its look."""
+        """Add the observation on which the step with this number was decided. It replaces an earlier observation of the
+        same step.
+        """
         if subtask != self.subtask or step == 1:
             self.subtask, self.looks = subtask, []
         known = None if seen.elements is None else Counter(map(plain, _labels(seen)))
@@ -71,12 +74,12 @@ class Looks:
         del self.looks[MAX_LOOKS:]
 
     def complete(self, step: int) -> bool:
-        """Whether every step up to this one is included."""
+        """Whether there is an observation for every step up to this number."""
         return [each.step for each in self.looks] == list(range(1, step + 1))
 
 
 def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
-    """Whether the current screen shows that the task is done."""
+    """Whether the current screen (`seen`) proves that the task is done."""
     order, said, step = state["order"], state["conversation"], state["step"]["number"]
     if order["plan"] or order["goal"] != order["task"] or order["files"]:
         return False

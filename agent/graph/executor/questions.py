@@ -1,6 +1,7 @@
-"""Turns actions that need a person into questions, and asks questions of its own.
+"""Builds the questions that people are asked: for actions that need a person, and some without an action, such as
+unlocking the phone.
 
-The question about a press names its object first; the details say how it is pressed.
+The question about a press names its object first, such as the recipient; the details say how it is pressed.
 """
 
 from __future__ import annotations
@@ -52,36 +53,42 @@ class PressToApprove:
     what: str
     """The press in words."""
     gate: Gate
-    """The gate's verdict, with the reason for asking."""
+    """The decision of the gate, with the reason for asking."""
     sight: ScreenView
-    """The screen that they are asked about."""
+    """The screen that the person is shown."""
     near: ApprovalContext
-    """The control and what is around it."""
+    """The pressed control and the words around it."""
     control: Element | None
-    """The pressed element, if there is one."""
+    """The pressed element; None if the press is on a bare point."""
     shown: Sequence[str]
     """Lines that say what would be sent."""
     typed: str | None
-    """What the press itself types before it sends."""
+    """The text that the press itself types before it sends."""
     blind: bool
-    """Whether it touches an unlabelled spot."""
+    """Whether it touches a spot without any words."""
     frame: str | None
-    """A reference to the picture that is shown."""
+    """The reference of the picture that the person is shown."""
     anew: bool
-    """Whether it was approved before but the screen then changed."""
+    """Whether the person approved it before but the screen then changed."""
     before: str | None
-    """A reference to the picture that was approved then."""
+    """The reference of the picture that was shown with the earlier approval."""
     message: Message | None
-    """The message that it sends; further ones to its recipient can be approved for the task."""
+    """The message that the press sends; None if it sends none. Further messages to its recipient can be approved for
+    the whole task.
+    """
 
 
 def asking(question: Question, binding: dict[str, Any] | None = None) -> ExecutorState:
-    """Return the update that asks a person; `binding` is what their answer is bound to."""
+    """Return the update that asks a person this question. `binding` is the target that their answer will apply to, as
+    data.
+    """
     return {"question": {"pending": question.model_dump(mode="json"), "binding": binding}}
 
 
 def question_to_person(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> Question:
-    """Return the question of an action that is one. If an answer could be a secret, only choices are accepted."""
+    """Return the question for an action that asks a person or hands the phone over to them. If an answer could be a
+    secret, only the offered choices are accepted.
+    """
     match action:
         case AskUser():
             choices = action.choices or (_listed(context) if action.among_shown else ())
@@ -109,9 +116,10 @@ def _listed(context: RunContext) -> tuple[str, ...]:
 
 
 def approval(state: ExecutorState, context: RunContext, press: PressToApprove) -> Question:
-    """Return the question that asks to approve a press and names its object. The details contain what would be sent,
-    the amounts, and the words of the dialog or row, as far as the screen shows them. A recipient whose name is a secret
-    here cannot be approved for the task.
+    """Return the question that asks to approve a press and names its object.
+
+    The details contain what would be sent, the amounts, and the words of the dialog or row, as far as the screen shows
+    them. A recipient whose name contains a secret cannot be approved for the whole task.
     """
     reason, facts = said(press.gate.reason), facts_of(press.sight.observation)
     app = _app(context, press.sight)
@@ -134,7 +142,9 @@ def approval(state: ExecutorState, context: RunContext, press: PressToApprove) -
 
 
 def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Gate, shown: Sequence[str]) -> Question:
-    """Return the question that asks to approve a tool call, with exactly what is shown."""
+    """Return the question that asks to approve a tool call. `what` describes the call, `gate` has the reason, and
+    `shown` are the lines with its arguments.
+    """
     lines = [sentence("ask.reason", reason=said(gate.reason)), *shown]
     return _approval(state, context, sentence("ask.may", what=what), lines, consequence=gate.consequence)
 
@@ -142,7 +152,9 @@ def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Ga
 def instead(
     state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: ApprovalContext, frame: str | None
 ) -> Question:
-    """Return the question for a person to do it themselves, because the screen keeps changing after each approval."""
+    """Return the question that asks a person to do the action themselves, because the screen changes after each
+    approval.
+    """
     facts = facts_of(sight.observation)
     detail = "\n".join(map(in_one_line, [*_around(near, facts), *facts.lines]))
     return _by_hand(state, context, in_one_line(sentence("ask.instead", what=what)), detail=detail, frame=frame)
@@ -151,7 +163,7 @@ def instead(
 def secret(
     state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str = ""
 ) -> Question:
-    """Return the question for a secret for this field. `words` are the model's, which are only quoted."""
+    """Return the question that asks for a secret for this field. `words` are the model's own, which are only quoted."""
     app, name = _app(context, sight) or sentence("ask.front"), field_name(field)
     again = field is not None and place_of(sight.observation.package, field) in state["safety"]["secret_fields"]
     if again:
@@ -165,14 +177,18 @@ def secret(
 
 
 def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> Question:
-    """Return the question for a secret before there is a field for it."""
+    """Return the question that asks for a secret before its field is on the screen. `words` are the model's own, which
+    are only quoted.
+    """
     return _question(state, context, QuestionKind.SECRET, sentence("ask.secret_ahead"), detail=_quoted(words))
 
 
 def may_get_secret(
     state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str, *, known: bool
 ) -> Question:
-    """Return the question whether a secret may go into this field; `known` means that it is a secret field."""
+    """Return the question whether a secret may be typed into this field. `known` means that the field is known to be
+    for secrets; `words` are the model's own, which are only quoted.
+    """
     name = repr(field_name(field)) if field_name(field) else sentence("ask.nameless")
     what = sentence("do.enter_secret", field=name, app=_app(context, sight) or sentence("ask.front"))
     lines = [line for line in ("" if known else sentence("ask.no_secret_field"), _quoted(words)) if line]
@@ -180,12 +196,16 @@ def may_get_secret(
 
 
 def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> Question:
-    """Return the question that asks a person to unlock the phone."""
+    """Return the question that asks a person to unlock the phone. `number` counts such questions of the run, so that
+    each has its own id, and `frame` refers to the picture.
+    """
     return _by_hand(state, context, sentence("ask.locked"), frame=frame, tail=f".lock{number}")
 
 
 def stuck(state: ExecutorState, context: RunContext, performed: Sequence[str], number: int, why: str) -> Question:
-    """Return the question how to continue. `why` is the phone's own reason, "" if it gave none."""
+    """Return the question that asks a person how to continue after no progress. `performed` are the last actions,
+    `number` makes the id unique, and `why` is the phone's own reason, "" if it gave none.
+    """
     text = sentence("ask.stuck", did=" · ".join(map(said, performed)), goal=state["order"]["goal"])
     return _question(state, context, QuestionKind.ASK, text, detail=why, tail=f".stuck{number}")
 

@@ -1,7 +1,8 @@
-"""The independent reader: a small model call that sees a press and its window, and nothing of the task.
+"""The independent reader: a separate small model call that judges what a press would do. It sees the press and its
+window, but nothing of the task.
 
-It is asked about presses that no rule knows, and can only add a hold. It gets no words of the person, the plan or the
-acting model; what the phone shows is passed to it as quoted data.
+It is asked about presses that no rule covers, and its answer can only lead to an additional question to a person. It
+gets no words of the person, the plan or the acting model; what the phone shows is passed to it as quoted data.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from devices.phone import Element
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 20.0
-"""Seconds that a press waits for its reading; then it counts as unknown."""
+"""Seconds that a press waits for the reader's answer; after that, its consequence counts as unknown."""
 MAX_WORDS = 80
-"""The maximum labels of a window that the reader is shown, those closest to the control."""
+"""The maximum number of labels of a window that the reader is shown: those closest to the control."""
 MAX_LETTERS = 200
 """The maximum letters of one label."""
 RING_PART = 14
@@ -50,17 +51,17 @@ QUALITY = 80
 
 
 def has_reader(context: RunContext) -> bool:
-    """Whether presses that no rule knows are judged by the reader in this run."""
+    """Whether the independent reader judges presses that no rule covers in this run."""
     return context.config.guard != "rules" and context.config.models.for_purpose(Purpose.GUARD).name != PILOT
 
 
 async def read_press(
     context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget
 ) -> tuple[PressReading, Usage]:
-    """Return what this press does, according to the reader now or earlier. Raises Stopped.
+    """Return what this press does, as the reader says now or said earlier, and the tokens used. Raises Stopped.
 
-    Unusable answers, time-outs and outages are `unknown`, and asked again next time. Its seconds are how long the press
-    waited: a reading that was done while the model wrote takes none.
+    Unusable answers, time-outs and outages give `unknown`, and the reader is asked again next time. The reading's
+    `seconds` are how long the press waited; this is 0 if the reader finished while the model was still writing.
     """
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
     reader, version = context.config.models.for_purpose(Purpose.GUARD).name, sight.observation.app_version
@@ -79,7 +80,9 @@ async def read_press(
 
 
 def begin_reading(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> None:
-    """Start reading a press that is not decided yet, unless its reading is known."""
+    """Ask the reader about a press that the model has not finished deciding yet, unless its answer is already
+    stored.
+    """
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
     name = context.config.models.for_purpose(Purpose.GUARD).name
     key = pressed.key(name)

@@ -1,7 +1,8 @@
-"""Starts the independent reading of a press while the model is still writing, as soon as its target is in the answer.
+"""Asks the independent reader about a press while the acting model is still writing, as soon as the target is in the
+answer.
 
-The reading is only begun here. The finished answer counts: a press that it does not contain is not waited for, and
-nothing is done or asked because of it.
+The request is only started here. What counts is the finished answer: if it does not contain the press, the reader's
+result is not used.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from agent.models.base import Delta, Model, ModelReply, ModelRequest, ToolCall
 from agent.observing import ScreenView
 
 MOST_TRIES: Final = 12
-"""Most tries to parse an unfinished answer: a tap is known after one or two, a submitted text after four."""
+"""How often an unfinished answer is parsed at most. A tap is recognised after one or two tries, a text with Enter after
+four.
+"""
 CLOSERS: Final = frozenset(")]}>")
 """Characters after which an action written as text may be complete."""
 
 
 class WatchedModel:
-    """Implements Model around the acting model, watching its answer while it is written."""
+    """Implements Model around the acting model, and passes its answer to `ReadingAhead` while it is being written."""
 
     def __init__(self, model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
         self._model = model
@@ -39,19 +42,21 @@ class WatchedModel:
         return self._model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Implements `Model.complete`."""
+        """Request an answer from the model, with `ReadingAhead` as the listener; `on_delta` is ignored. Implements
+        `Model.complete`.
+        """
         del on_delta
         return await self._model.complete(request, on_delta=self._ahead)
 
 
 def watched(model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> Model:
-    """Return the acting model, watched if another model reads presses."""
+    """Return the acting model, wrapped in a `WatchedModel` if this run has an independent reader."""
     return WatchedModel(model, state, context, sight) if has_reader(context) else model
 
 
 class ReadingAhead:
-    """Receives the pieces of one answer and starts reading its first action once enough of it is written to see that it
-    is a press which no rule knows; later actions of the same answer are read when they are due.
+    """Receives the pieces of one answer, and asks the reader about the first action once it is clear that it is a press
+    which no rule covers. Later actions of the answer are judged when their turn comes.
     """
 
     def __init__(self, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
@@ -64,7 +69,7 @@ class ReadingAhead:
         self._over = False
 
     def __call__(self, delta: Delta) -> None:
-        """Accept a piece."""
+        """Accept the next piece of the answer."""
         # The elements for a picture that was shown alone arrive while the model writes.
         self._sight = self._context.screen.view or self._sight
         if self._over or not self._sight.observation.complete:
@@ -101,8 +106,8 @@ class ReadingAhead:
 
 
 def fields_written(arguments: str) -> str | None:
-    """Return the arguments of a call up to the last complete one, as JSON; None before the first. The last one of an
-    unfinished text is left out, because a number may continue.
+    """Return the arguments of an unfinished tool call up to the last complete one, as JSON; None if none is complete.
+    The last argument of an unfinished text is left out, because a number may continue.
     """
     try:
         json.loads(arguments)

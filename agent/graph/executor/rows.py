@@ -1,4 +1,6 @@
-"""Assembles the rows of a list from overlapping looks: each once, in order, whatever repeats or stays in view."""
+"""Assembles the rows of a list from observations that overlap, so that each row appears once, in order, even if rows
+repeat or stay in view.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ _NEAR: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The words of one row or part of it. `start` and `end` are its edges in pixels in the direction of travel, `left`
-    and `right` those across.
+    """The words of one row or part of it. `start` and `end` are its edges in pixels along the direction of scrolling,
+    `left` and `right` those across it.
     """
 
     words: str
@@ -31,7 +33,7 @@ class Row:
 
 
 def cells_in(seen: Observation, area: Bounds, direction: Direction) -> tuple[Row, ...]:
-    """Return the parts of rows in this area that have words, in the direction of travel."""
+    """Return the parts of rows in this area that have words, ordered along the direction of scrolling."""
     elements = tuple(each for each in seen.elements or () if each.bounds.clipped(seen.size).area)
     places = listed(elements, seen.size, seen.package, tokens=_ALL)
     found: list[Row] = []
@@ -91,7 +93,7 @@ def _overlap(cell: Row, other: Row) -> bool:
 
 
 class Rows:
-    """Assembles all rows of a list from overlapping looks."""
+    """Collects all rows of a list from observations that overlap."""
 
     def __init__(self, direction: Direction) -> None:
         self._backwards = direction in {"up", "left"}
@@ -103,12 +105,14 @@ class Rows:
 
     @property
     def words(self) -> list[str]:
-        """The rows from top to bottom, or from left to right."""
+        """The words of each row, from top to bottom or from left to right."""
         words = [row.words for row in self._rows]
         return words[::-1] if self._backwards else words
 
     def add(self, cells: Sequence[Row], expected: int) -> None:
-        """Add the next look at the list; `expected` is how many pixels it should have moved."""
+        """Add the parts of rows that the next observation shows. `expected` is how many pixels the list should have
+        moved since the last observation.
+        """
         if not cells:
             return
         self._floating |= _floating(self._seen, cells)
@@ -133,8 +137,8 @@ class Rows:
             self._rows[-1] = row  # the edge of the list had cut it off
 
     def _moved(self, page: Sequence[Row], expected: int) -> int:
-        """Return how many pixels the list moved since the last look: the distance that contradicts the fewest rows and,
-        of several, the closest to the expected one. If no row is seen twice, everything is new.
+        """Return how many pixels the list moved since the last observation: the distance that contradicts the fewest
+        rows and, of several, the closest to the expected one. If no row is seen twice, everything is new.
         """
         ways = {
             old.start - new.start

@@ -43,12 +43,12 @@ LONGEST_PAUSE_S: Final = 10.0
 """The maximum pause in seconds between two attempts to find memory; it doubles each time."""
 
 UNTOLD_TRIES: Final = 2
-"""Presses per app that wait for elements without success; later ones are judged without them."""
+"""How many presses in one app may wait in vain for its elements; later presses there are judged without elements."""
 LIGHT_PICTURES: Final = 8
 """How many compressed pictures of past steps are cached; no model is trained on a larger window."""
 
 LATELY: Final = 0.1
-"""Seconds for which a look at a still screen is current: another look takes longer than that."""
+"""How many seconds the observation of a still screen counts as current, because another one takes longer than that."""
 
 Result = TypeVar("Result")
 
@@ -58,9 +58,10 @@ class ScreenState:
     """What this process has seen of a phone in a run, maintained by its `PhoneScreen`. It is empty after a restart, so
     the phone is looked at again.
 
-    `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, with secrets
-    uncovered, and settled unless `pending` says otherwise. `pending` is an early look that is not confirmed yet, or
-    that is known to have moved and is not corrected yet. `light` are compressed pictures of past steps by reference.
+    `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, with its
+    secrets still readable. The screen was at rest for it, unless `pending` is set. `pending` is an early observation
+    (one of a screen that may still move) that is not confirmed yet, or that was wrong and is not corrected yet. `light`
+    are compressed pictures of past steps, by reference.
     """
 
     model: str = ""
@@ -76,29 +77,33 @@ class ScreenState:
     by_list: bool = False
     """Whether the model is shown only the element list, without pictures."""
     whole_list: bool = False
-    """Whether the model asked for the list with all its lines."""
+    """Whether the model asked to be shown the element list without omissions."""
     waits_for_lists: bool = False
-    """Whether the model points badly, so that it is shown no picture without its list."""
+    """Whether the model is only shown pictures together with their element list, because it missed targets
+    without one.
+    """
     untold: dict[str, int] = field(default_factory=dict)
-    """How often in a row each app reported no elements although they were waited for (`PhoneScreen.told_late`)."""
+    """How often in a row each app, by package, reported no elements although they were waited for
+    (`PhoneScreen.told_late`).
+    """
 
     def forget(self) -> None:
-        """Discard everything seen, including the view, because the phone may have been used otherwise."""
+        """Discard everything seen, including the view, because someone else may have used the phone."""
         self.fresh = self.view = self.pending = None
 
 
 class PhoneScreen:
-    """The phone's screen as one run sees it: `look` before a model is asked, `answer_to` while it thinks, `after` an
-    action.
+    """The phone's screen as one run sees it: call `look` before a model is asked, `answer_to` while it thinks, and
+    `after` for the effect of an action.
 
-    Each look is used as long as it holds. What is seen after an action is also what the model is shown next, possibly
-    while the screen still moves and before a slow phone has reported its elements. Whether it was still, and its
-    elements, are determined during the model call. A look takes a quarter of a second or more. If the screen moved, the
-    model call is wasted, so the next looks wait until the screen has settled (see `SpeculationBackoff`).
+    An observation takes a quarter of a second or more, so each is used as long as it is valid. The observation after an
+    action is also what the model is shown next, possibly while the screen still moves and before a slow phone has
+    reported its elements. Whether the screen was still, and its elements, are determined during the model call. If it
+    moved, that call is wasted, so the next observations wait until the screen has settled (see `SpeculationBackoff`).
 
-    Nothing is ever done on a screen that moved, nor judged by elements that do not belong to the picture shown. Only
-    looks are retried, never actions. Everything returned has its secrets covered, in elements and picture; pictures are
-    stored by reference.
+    No action is ever done on a screen that moved, nor judged by elements that do not belong to the picture shown. Only
+    observations are retried, never actions. Everything returned has its secrets covered, in elements and picture;
+    pictures are stored by reference.
     """
 
     def __init__(
@@ -115,8 +120,9 @@ class PhoneScreen:
         needs_list: bool = False,
         grace: float = 15.0,
     ) -> None:
-        """`model` is the model first shown the screen, `needs_list` whether it cannot work without the elements, and
-        `grace` how many seconds an unplugged phone is waited for.
+        """`state` is what this process has already seen. `model` names the first model that is shown the screen,
+        `needs_list` says whether it cannot work without the elements, and `grace` is how many seconds an unplugged
+        phone is waited for.
         """
         self._phone = phone
         self._phones = phones
@@ -136,40 +142,44 @@ class PhoneScreen:
 
     @property
     def fresh(self) -> Observation | None:
-        """The latest look since then, not yet shown to a model."""
+        """The latest observation after the view, which no model has been shown yet, with secrets covered; None if there
+        is none.
+        """
         fresh = self._state.fresh
         return None if fresh is None else self._mask.observation(fresh)
 
     @property
     def pending(self) -> EarlyLook | None:
-        """The early look after the last action, until it is confirmed or corrected."""
+        """The early observation (one of a screen that may still move) after the last action, until it is confirmed or
+        corrected; otherwise None.
+        """
         return self._state.pending
 
     @property
     def is_new(self) -> bool:
-        """Whether the view has just arrived with its elements, so that another look would show the same."""
+        """Whether the view and its elements have just arrived, so that another observation would show the same."""
         return asyncio.get_running_loop().time() - self._state.came < LATELY
 
     @property
     def step_began(self) -> float:
-        """When this step first looked, in seconds of the monotonic clock."""
+        """When this step first looked at the phone, in seconds of the monotonic clock."""
         return self._state.step_began
 
     def expire(self) -> None:
-        """Discard what was seen since the view; the next look asks the phone."""
+        """Discard the observation after the view, so that the next one asks the phone."""
         self._state.fresh = None
 
     def forget(self) -> None:
-        """Discard everything seen, including the view, because the phone may have been used otherwise."""
+        """Discard everything seen, including the view, because someone else may have used the phone."""
         self._state.forget()
 
     def take_pending(self) -> EarlyLook | None:
-        """Return the early look and stop tracking it."""
+        """Return the early observation, if there is one, and stop tracking it."""
         early, self._state.pending = self._state.pending, None
         return early
 
     def wait_for_lists(self) -> None:
-        """From now on, show the model no screen whose elements have not arrived."""
+        """Show the model only screens whose elements have arrived, from now on."""
         self._state.waits_for_lists = True
 
     @property
@@ -178,7 +188,7 @@ class PhoneScreen:
         return self._state.model
 
     def show_to(self, model: str) -> None:
-        """From now on, show the screen to this model, in its picture size. Requires a new look."""
+        """Show the screen to this model from now on, in its picture size. The phone must then be looked at again."""
         self._state.model = model
         self._state.by_list = self._state.waits_for_lists = False
         self._state.forget()
@@ -193,13 +203,15 @@ class PhoneScreen:
         return self._state.by_list
 
     def go_by_list(self) -> None:
-        """From now on, show the model only lists, and say so on the card. Requires a new look."""
+        """Show the model only element lists from now on, and say so on the task's card in the chat. The phone must then
+        be looked at again.
+        """
         self._state.by_list = self._state.waits_for_lists = True
         self._state.forget()
         self._emit(Told(text=sentence("told.by_list", model=self._state.model)))
 
     def list_all(self) -> None:
-        """Show the model the complete element list until the next input."""
+        """Show the model the element list without omissions until the next input."""
         self._state.whole_list = True
 
     @property
@@ -209,10 +221,10 @@ class PhoneScreen:
         return MAX_TOKENS_ALONE if self._state.by_list else MAX_TOKENS
 
     async def look(self) -> ScreenView:
-        """Return what the model should be shown now: what was seen last, or a new look at the phone, which is woken if
-        needed.
+        """Return the view to show the model now: the observation kept after the last action, or a new one. A sleeping
+        phone is woken.
 
-        Raises Stopped, and PhoneError if three looks failed or there is no memory for a picture for too long.
+        Raises Stopped, and PhoneError if three attempts failed or there is no memory for a picture for too long.
         """
         state = self._state
         if state.pending is not None and state.pending.moved:
@@ -230,11 +242,12 @@ class PhoneScreen:
         return view
 
     async def look_ahead(self, *, own: bool) -> ScreenView | None:
-        """Look at an unused phone; the next `look` returns this. Returns None if that must look itself, because the
-        phone sleeps or is locked, its keyboard is shown, or some words are covered.
+        """Look at an idle phone before the run begins, so that the next `look` can return the same.
 
-        If the phone does not belong to the run yet (`own`) or the elements have not arrived, it is an early look, and
-        `answer_to` checks whether it still holds. Stores no picture. Raises Stopped and PhoneError.
+        Returns None if `look` must do that itself, because the phone sleeps or is locked, its keyboard is shown, or
+        some words are covered. If the phone does not belong to the run yet (`own` is false) or the elements have not
+        arrived, it is an early observation, and `answer_to` checks whether it is still right. Stores no picture. Raises
+        Stopped and PhoneError.
         """
         state, mask = self._state, self._mask
         if self._needs_list or state.waits_for_lists or not mask.covers_nothing:
@@ -252,13 +265,14 @@ class PhoneScreen:
 
     @property
     def is_early(self) -> bool:
-        """Whether the view is an early look, which `answer_to` confirms."""
+        """Whether the model was shown an early observation, which `answer_to` still has to confirm."""
         return self._state.pending is not None and self._state.pending.shown
 
     async def peek(self, *, keep: bool = False, moved: bool = False) -> Observation:
-        """Look at the screen without showing it to the model; with `keep`, the model is shown it next. With `moved`, an
-        input was sent since the last kept look, so the screen gets time to change and come to rest. Raises Stopped and
-        PhoneError.
+        """Look at the screen without showing it to the model.
+
+        With `keep`, the model is shown this observation next. With `moved`, an input was sent since the last kept
+        observation, so the screen gets time to change and come to rest. Raises Stopped and PhoneError.
         """
         before = self._state.fresh if moved else None
         seen = await self._control.guard(self._phone.observe(after=before, fit=self._fit))
@@ -267,8 +281,9 @@ class PhoneScreen:
         return self._mask.observation(seen)
 
     async def told_late(self, seen: Observation) -> Observation:
-        """Return the screen with its elements if the look before a press had none, giving them the time they need. If
-        they do not arrive, return the look itself; an app that never reports any, such as a game, is not waited for
+        """Look again if the observation before a press had no elements, giving them the time they need.
+
+        Returns `seen` itself if they do not arrive. An app that never reports any, such as a game, is not waited for
         again. Raises Stopped and PhoneUnavailable.
         """
         untold = self._state.untold
@@ -288,9 +303,10 @@ class PhoneScreen:
         return seen
 
     async def after(self, key: ActionKey, what: Input, before: Observation, *, last: bool) -> Observation:
-        """Look at the effect of an input; this is also the next observation.
+        """Look at the effect of the input `what`, and return the new observation, which `look` returns next. `before`
+        is the screen before the input.
 
-        After the `last` action of a step, it may be an early look, which is then `pending`. Raises Stopped and
+        After the `last` action of a step, it may be an early observation, which is then `pending`. Raises Stopped and
         PhoneError, although the input was sent.
         """
         state, mask = self._state, self._mask
@@ -318,8 +334,11 @@ class PhoneScreen:
     async def answer_to(
         self, model: Model, request: ModelRequest, *, still: Callable[[EarlyLook], Awaitable[None]]
     ) -> ModelReply | StaleAnswer:
-        """Return the model's answer once its screen is known to be still. `still` is called as soon as that is known;
-        the view is complete by then. Raises ModelError and Stopped.
+        """Return the model's answer once it is certain that the screen it was shown was still; StaleAnswer if the
+        screen moved.
+
+        `still` is called as soon as that is certain; the view has all its elements by then. Raises ModelError and
+        Stopped.
         """
         early = self._state.pending
         if early is None:
@@ -333,7 +352,9 @@ class PhoneScreen:
         return await self._frames.save(observation.jpeg.data, suffix="jpg")
 
     async def stored(self, reference: str | None, size: Size, *, light: bool = False) -> ImagePart | None:
-        """Return a stored picture, compressed if `light`; None if it no longer exists."""
+        """Return a stored picture as it is sent to a model, compressed if `light`. `size` is its size in pixels.
+        Returns None if there is no reference or the picture was deleted.
+        """
         if reference is None:
             return None
         lightened_before = self._state.light
@@ -348,7 +369,7 @@ class PhoneScreen:
         return ImagePart(data, "image/jpeg", size)
 
     async def _observed(self) -> Observation:
-        """Return what was seen last, or a new look.
+        """Return what was seen last, or a new observation.
 
         It is tried up to three times: a picture may arrive broken, a busy phone may not answer in time, and an
         unplugged phone is waited for.

@@ -1,4 +1,6 @@
-"""Codes and passwords: when a person is asked for one, which field it goes into, and how it is typed unseen."""
+"""Codes and passwords: decides when a person is asked for one and which field it goes into, and types it without
+showing it to a model.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,10 @@ ENTER_WAITS = (
 def asked_instead(
     state: ExecutorState, context: RunContext, sight: ScreenView, action: AskUser
 ) -> ExecutorState | None:
-    """Return the update if this question asks for a secret; None if the model may be told its answer.
+    """Return the update that asks a person for a secret, if the model's question asks for one; None if the model may be
+    told the answer.
 
-    The answer goes into the secret field on the screen, or waits for one.
+    The secret goes into the secret field on the screen, or is kept until there is one.
     """
     if action.choices or not context.policy.asks_for_secret(action.question):
         return None
@@ -57,10 +60,12 @@ def asked_instead(
 
 
 def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView, action: EnterSecret) -> ExecutorState:
-    """Return the update before a secret is typed: the question for it or, first, whether it may go into this field.
+    """Return the update that comes before a secret is typed: the question for it or, first, whether it may go into this
+    field.
 
-    The latter is asked if the field is not known to be for secrets, or the secret was given before there was a field.
-    Raises ActionError if there is no field, if it would press a button, or if the app must never be touched.
+    The latter is asked if the field is not known to be for secrets, or if the secret was entered before its field was
+    on the screen. Raises ActionError if there is no field, if it would press a button, or if the app must never be
+    touched.
     """
     where = field_aim(action, sight)
     gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(sight, where))
@@ -79,7 +84,9 @@ def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView
 
 
 def secret_matter(sight: ScreenView) -> str:
-    """Identify the typing of a secret by the app that gets it (see agent.graph.executor.matters.Matter)."""
+    """Return the key that identifies the typing of a secret in this app
+    (`agent.graph.executor.matters.Matter.about`).
+    """
     return digest(["secret", sight.observation.package])
 
 
@@ -92,10 +99,10 @@ def secret_question(
     *,
     allowed: bool = False,
 ) -> ExecutorState:
-    """Return the update that asks a person for the content of this field; `words` are the model's.
+    """Return the update that asks a person for the content of this field. `words` are the model's own.
 
-    With `allowed`, a person approved a field that is not for secrets; it must then be at the same place, in the same
-    window with the same recipient.
+    With `allowed`, a person approved a field that is not known to be for secrets; it must then still be at the same
+    place, in the same window with the same recipient.
     """
     question = questions.secret(state, context, where.element, sight, words)
     return questions.asking(question, anchor_of(where, sight, facts=allowed))
@@ -110,10 +117,11 @@ async def type_secret(
     secret: str,
     looked: float,
 ) -> tuple[tuple[Effect, ...], str]:
-    """Type what the person gave, directly from memory; journal and history only record that it happened. It was begun
-    in the journal before the look (`looked`, seconds of the event loop's clock) that showed the field.
+    """Type the value of a secret, directly from memory. The journal and the history only record that it happened.
 
-    Returns the effects, and why Enter was not pressed ("" if it was as requested). Raises ActionError.
+    The action's beginning is in the journal already, and `looked` is when the observation began that showed the field
+    (seconds of the event loop's clock). Returns the effects, and why Enter was not pressed ("" if it was, or was not
+    requested). Raises ActionError.
     """
     value = context.secrets.take(secret)
     if value is None:
@@ -127,7 +135,7 @@ async def type_secret(
     context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
     if field is not None:
         context.mask.cover_field(package, field)
-    # It was only given for the field: Enter may do more than that.
+    # The person only entered it for the field; Enter may do more than that.
     waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
     effect = await send_input(context, key, physical, sight, looked=looked)
@@ -135,7 +143,9 @@ async def type_secret(
 
 
 def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
-    """Return the action that enters a given secret, also if a model would have typed it or asked for it."""
+    """Return the action that types a secret into its field, made from the model's action, which may also be a question
+    or normal typing.
+    """
     if isinstance(action, EnterSecret):
         return action
     if isinstance(action, AskUser):
@@ -149,6 +159,8 @@ def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
 def what_was_typed(
     context: RunContext, action: Action, where: ResolvedTarget, sight: ScreenView
 ) -> tuple[str, list[str]]:
-    """Return what is reported about a typed secret: to people, and to a model that asked for it in words."""
+    """Return a sentence for people about a typed secret, and a list of notices for a model that had asked for it in
+    words.
+    """
     told = [TYPED.format(field=repr(questions.field_name(where.element)))] if isinstance(action, AskUser) else []
     return context.actions.describe(secret_action(action, where), sight), told

@@ -1,4 +1,4 @@
-"""A tool that sets anything that holds a value (sliders, wheels, date and time pickers) and reads it back."""
+"""A tool that sets controls which hold a value (sliders, wheels, date and time pickers) and reads the value back."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class _Wanted:
 
 
 async def set_value(action: SetValue, context: PhoneContext) -> Done:
-    """Set the value and return what is shown then. Raises ActionError if nothing accepts it or a person would have to
-    approve it, and Stopped.
+    """Run the `set_value` tool: set the value, and return what the control shows then. Raises ActionError if nothing
+    accepts the value or a person would have to approve it, and Stopped.
     """
     wanted, left = _Wanted(action.value.strip()), ""
     try:
@@ -210,4 +210,4 @@ SET_VALUE: Final = PhoneTool(
     traits=frozenset({"touches"}),
     run=set_value,
 )
-"""The rules judge each of its touches separately: those that they hold are left to the model's own touch."""
+"""The rules judge each of its touches separately. Touches that need a person's approval are left to the model."""

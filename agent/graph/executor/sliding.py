@@ -1,4 +1,4 @@
-"""Moves sliders to a value by code, calculating the position from previous readings until it is right."""
+"""Moves sliders to a value by code: moves the thumb, reads the value, and corrects the position until it is right."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _NEAR: Final = 3
 
 
 async def set_slider(f: Fingers, slider: Slider, values: tuple[ToldNumber, ...], target: Element | None) -> Shown:
-    """Move it to a value, or both thumbs to the ends of a range. Raises Missed and what fingers raise."""
+    """Move a slider to one value, or its two thumbs to the two values of a range. `target` is the thumb meant if there
+    are several. Raises Missed and what `Fingers.tap` raises.
+    """
     thumbs = slider.thumbs
     if len(values) == 1:
         ends = [n for n, thumb in enumerate(thumbs) if target is not None and thumb.bounds == target.bounds]

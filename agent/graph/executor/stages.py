@@ -1,4 +1,6 @@
-"""The stages of one action: it is resolved, gated, journalled and run, and its result is recorded in its step."""
+"""The stages of one action: its target is resolved, it is gated, journalled and run, and its result is recorded in the
+step.
+"""
 
 from __future__ import annotations
 
@@ -65,9 +67,9 @@ from devices.phone import Element, Judged
 from devices.wording import Words
 
 FOUND_KEPT: Final = 200
-"""How many addresses returned by searches a run remembers, the newest."""
+"""How many addresses returned by searches a run remembers: the newest ones."""
 READ_LETTERS: Final = 12_000
-"""The maximum letters of texts by others shown at once, about 3,000 tokens per step."""
+"""The maximum characters of texts by others that the model is shown at once, about 3,000 tokens per step."""
 EXECUTOR: Final = "executor"
 """The member name under which a run's tool calls are recorded."""
 FINISH_ALONE = "Finish alone, after you have seen on the screen what your last action did."
@@ -78,11 +80,13 @@ UNJUDGED = (
 
 
 class OpenStep:
-    """The current step: copies of the subjects that its actions change, and the resulting state update."""
+    """The current step while its actions are done: holds copies of the subjects of the state that they change, and
+    makes the resulting update.
+    """
 
     def __init__(self, state: ExecutorState, context: RunContext) -> None:
         self.state = state
-        """As the node was given it."""
+        """The state as it was passed to the node."""
         self.order = state["order"]
         self.context = context
         self.taken: StepState = {**state["step"], "status": None, "failure": None}
@@ -102,17 +106,19 @@ class OpenStep:
 
     @property
     def current(self) -> ExecutorState:
-        """The state including the changes made by this step's actions, by which the next one is judged."""
+        """The state including the changes by this step's earlier actions; the next action is judged by it."""
         return {**self.state, "safety": self.safety, "conversation": self.conversation}
 
     @property
     def data(self) -> dict[str, Any]:
-        """The current action as it was decided."""
+        """The current action as the model decided it, as plain data."""
         return self.taken["decision"]["actions"][self.index]
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The current action in the form of the journal, with what the independent reader said about it."""
+        """The current action as it is stored in the journal: its data and, if there are any, the reader's judgements of
+        it.
+        """
         own = [each for each in self.taken["readings"] if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
@@ -127,33 +133,37 @@ class OpenStep:
         return ActionKey(self.context.run, self.order["subtask"], self.taken["number"], self.index)
 
     def perform(self, what: str) -> None:
-        """Add what is done, or about to be done."""
+        """Add a sentence about what is done, or about to be done."""
         self.taken["performed"] = [*self.taken["performed"], kept(what)]
 
     def notify(self, *notices: str) -> None:
-        """Add what the model is told next."""
+        """Add notices for the model's next request."""
         self.conversation["model_notices"] = [*self.conversation["model_notices"], *notices]
 
     def add_effects(self, *effects: Effect) -> None:
-        """Add effects."""
+        """Add effects to those of the step."""
         self.taken["effects"] = [*self.taken["effects"], *effects_data(effects)]
 
     def foresee(self, it: Resolved) -> None:
-        """Add what counts even if it remains unknown whether the action was done: new paths, and a cut text."""
+        """Record, before the action is done, what must be known even if its result remains unknown: the new paths of
+        moved files, and a text that is cut.
+        """
         self.safety["moved"] = [*self.safety["moved"], *new_names(it.action)]
         if isinstance(it, ResolvedInput) and isinstance(it.action, CutText):
             seen = it.sight.observation
             self.record(Done(copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package))
 
     async def recall_cut(self) -> None:
-        """Take up the text that an earlier process may have cut in this step before it was interrupted."""
+        """Restore the text that an earlier process may have cut in this step before it was interrupted, from the
+        journal.
+        """
         for index in range(self.index, len(self.taken["decision"]["actions"])):
             begun = await self.context.journal.action_of(replace(self.key, index=index))
             if begun is not None and (cut := begun.get("cut")) is not None:
                 self.record(Done(copied=cut["text"], read_in=cut["app"]))
 
     def record(self, done: Done) -> None:
-        """Add the result of an action, without secrets."""
+        """Add the result of an action, with secrets covered."""
         cover, conversation = self.context.mask.text, self.conversation
         self.add_effects(*done.effects)
         self.notify(*map(cover, done.told))
@@ -178,12 +188,12 @@ class OpenStep:
             conversation["addresses_found"] = [*found][-FOUND_KEPT:]
 
     def end(self, status: StepStatus, what: Words) -> None:
-        """Add what became of the action with which this step ends."""
+        """Set what became of the last action of this step; `what` describes the action."""
         self.taken["status"] = status.value
         self.perform(did_as(status, what))
 
     def fail(self, error: ActionError) -> None:
-        """Add why an action was not done."""
+        """Record why an action was not done, for the model and for people."""
         self.notify(str(error))
         self.taken["failure"] = {
             "reason": kept(error.reason),
@@ -192,11 +202,17 @@ class OpenStep:
         }
 
     def settle(self, fate: MatterFate, known: Mapping[str, Any] | None) -> None:
-        """Record what became of something that the gate held (see agent.graph.executor.matters.with_fate)."""
+        """Record what became of an action that the gate stopped. `known` is its `about` and `what` (see
+        agent.graph.executor.matters.with_fate).
+        """
         self.safety["matters"] = with_fate(self.safety["matters"], fate, known, self.order["subtask"])
 
     def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
-        """Record the action, its target and screen, without secrets, as material for a skill."""
+        """Record the action, its target and its screen, without secrets, so that a skill can be made of it.
+
+        `touches` says whether it touches the screen, and `seconds` is how long it took, including the wait for its
+        effect on the screen.
+        """
         data = self.context.mask.told(self.data if it.action.kind == self.data["kind"] else action_data(it.action))
         seen = None if it.sight is None else it.sight.told.observation
         if target is not None and it.sight is not None and it.sight.screen.covered:
@@ -214,7 +230,7 @@ class OpenStep:
         self.taken["recorded_actions"] = [*self.taken["recorded_actions"], made.model_dump(mode="json")]
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
-        """Add what the independent reader said about a press of this step."""
+        """Add the independent reader's judgement of a press of this step, and the tokens it used."""
         self.usage += usage
         self.taken["readings"] = [*self.taken["readings"], {"index": self.index, **reading.data}]
 
@@ -231,7 +247,9 @@ class OpenStep:
 
 
 def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
-    """Find the action's target on the current screen. Raises ActionError if it is gone."""
+    """Return the action with its spec, description and target on the current screen (`sight`). `chosen_on` is the
+    screen that the model decided on. Raises ActionError if the target is gone.
+    """
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
         what = step.context.actions.describe(action, sight)
@@ -243,7 +261,9 @@ def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Screen
 
 
 def with_copied(step: OpenStep, action: Action) -> Action:
-    """Fill in the text of a paste action; other actions are unchanged. Raises ActionError if nothing was copied."""
+    """Return a paste action with the copied text filled in; other actions are returned unchanged. Raises ActionError if
+    nothing was copied.
+    """
     if not isinstance(action, PasteText):
         return action
     copied = step.safety["copied"]
@@ -253,7 +273,9 @@ def with_copied(step: OpenStep, action: Action) -> Action:
 
 
 def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
-    """Return an input with its place on this screen. Raises ActionError if it has none."""
+    """Return the action as an input for this screen. Raises ActionError if there is no place on the screen to send it
+    to.
+    """
     what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
@@ -261,8 +283,10 @@ def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget,
 
 
 async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
-    """For a press on a screen without elements, wait for them. A missing list says nothing about what is pressed, so no
-    rule would hold it. Raises ActionError, Stopped and PhoneUnavailable.
+    """Wait for the elements of a press on a screen without any, and return the press with them.
+
+    Without elements, no rule could recognise what is pressed. Other actions are returned unchanged. Raises ActionError,
+    Stopped and PhoneUnavailable.
     """
     if not isinstance(it, ResolvedInput):
         return it
@@ -277,8 +301,8 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
 
 
 async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
-    """Return the update that asks a person first; None if the action may be done. Raises ActionError if it
-    is refused.
+    """Return the update that asks a person before this action; None if it may be done. Raises ActionError if it is
+    refused.
     """
     state, context, spec = step.current, step.context, it.spec
     try:
@@ -320,11 +344,13 @@ def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
 
 
 async def journal(step: OpenStep, it: Resolved) -> None:
-    """Record what is about to be done. Raises ActionError if it was begun before, and LeaseLost."""
+    """Record in the journal that this action is about to be done, if it must not be repeated. Raises ActionError if it
+    was begun before, and LeaseLost.
+    """
     if isinstance(it, ResolvedInput):
         step.perform(it.what)
         if it.looked is None:
-            # A text that is cut is on the phone no more, so that it has to outlive this process.
+            # A cut text is no longer on the phone, so the journal keeps it in case this process ends.
             cut = {"cut": step.safety["copied"]} if isinstance(it.action, CutText) else {}
             await begin(step.context, step.key, step.recorded | cut, BEGUN)
     elif isinstance(it.spec, PhoneTool) and it.spec.journalled:
@@ -335,7 +361,7 @@ async def journal(step: OpenStep, it: Resolved) -> None:
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
-    """Run the action, once. Raises ActionError if nothing, or nothing certain, was done."""
+    """Do the action once, and return its result. Raises ActionError if it was not done or may not have been done."""
     match it.spec:
         case PersonAction():
             return Done(told=(FINISH_ALONE,))
@@ -353,7 +379,7 @@ async def run(step: OpenStep, it: Resolved) -> Done:
     else:
         done = await work
         step.perform(it.what)
-    # It chose its own places, which are unknown here, so a recording leaves the step to a model.
+    # The tool chose where to touch, which is unknown here, so a recording leaves the step to a model.
     step.keep(it, touches="touches" in it.spec.traits)
     return done
 
@@ -395,7 +421,9 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
 
 
 def newest(texts: Iterable[str]) -> list[str]:
-    """Return the newest of these texts that the model is shown at once, always including the last one."""
+    """Return the newest of these texts, as many as the model is shown at once (`READ_LETTERS`) and always at least the
+    last one.
+    """
     shown: list[str] = []
     for text in reversed(tuple(texts)):
         if shown and sum(map(len, shown)) + len(text) > READ_LETTERS:

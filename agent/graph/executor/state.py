@@ -1,8 +1,8 @@
-"""What the executor graph keeps between its nodes: plain data only, pictures by reference.
+"""The executor graph's state: plain JSON data, with pictures stored elsewhere and referenced by name.
 
-The state is a tree with one branch for each subject. A node returns, by subject, the keys that are new (`{"step":
-{"status": None}}`); `merged` puts them into the branch and leaves its other keys as they are. Updates are put together
-by `joined`. Lists are never changed in place: what a node was given is what the last checkpoint has.
+The state is a tree with one branch per subject. A node returns only the keys that it changes, grouped by subject
+(`{"step": {"status": None}}`). The reducer `merged` overwrites these keys in the branch and keeps the others. `joined`
+combines several updates. Lists are never changed in place, because the last checkpoint holds the same objects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from devices.geometry import Size
 from devices.wording import Words, said
 
 VERSION: Final = 1
-"""Of the shape of this state, kept with it."""
+"""The version of this state's layout, stored in the state."""
 
 Node = Literal[
     "executor_entry",
@@ -40,288 +40,323 @@ Node = Literal[
 ]
 
 Sentence = str | dict[str, Any]
-"""A text, or a sentence of ours as `agent.wording.kept` has it."""
+"""A plain text, or one of the service's own sentences as JSON data (`agent.wording.kept`)."""
 
 
 class FailureData(TypedDict):
-    """Why an action was not done (see agent.scene.StepFailure)."""
+    """An `agent.scene.StepFailure` as plain data: why an action was not done, or may not have been done."""
 
     reason: Sentence
-    """For people."""
+    """The reason, as a sentence for people."""
     uncertain: bool
-    """Whether it may have been done all the same."""
+    """Whether the action may have been done anyway."""
     unknown_app: bool
     """Whether the phone has no app of the name that was to be opened."""
 
 
 class ReplyData(TypedDict):
-    """A model's reply as it came, ready to be parsed (again)."""
+    """A model's unparsed reply as plain data, so that it can be parsed again after a restart."""
 
     text: str
-    """What it said, calls of tools excepted."""
+    """The text of the reply, without its tool calls."""
     reasoning: str
-    """What it thought aloud, where its endpoint tells."""
+    """The model's reasoning, if its endpoint returns it."""
     tool_calls: list[dict[str, str]]
-    """The calls of tools, each with `id`, `name` and `arguments`."""
+    """The tool calls, each with `id`, `name` and `arguments`."""
     finish_reason: NotRequired[str]
-    """How the answer ended; "recorded" where a recorded skill has answered."""
+    """Why the reply ended, as the endpoint reports it; "recorded" if a recorded skill replied instead of a model."""
     memo: NotRequired[dict[str, Any]]
-    """What the model keeps with its answer, for itself."""
+    """Plain data that the model stored with its reply for its own later use."""
     model: NotRequired[str]
     """The name of the model for which the request was rendered."""
 
 
 class DecisionData(TypedDict):
-    """A reply, understood."""
+    """The parsed content of a reply: the actions to do, and why."""
 
     thought: str
-    """Why the model does this, in its words."""
+    """The model's reason for its actions, in its own words."""
     summary: str
-    """What it does, in its words, for the card."""
+    """What the model does, in its own words, for the card in the chat."""
     actions: list[dict[str, Any]]
     """The actions as plain data, in order."""
 
 
 class SummaryData(TypedDict):
-    """What the first steps of the past have come to, summed up."""
+    """A summary that replaces the oldest past steps in what the model is shown."""
 
     steps: int
-    """How many steps the text stands for."""
+    """How many past steps the summary covers, counted from the first."""
     text: str
-    """The summary, which is data for the model."""
+    """The summary. It is shown to the model as data."""
     tried: int
-    """The number of past steps before which it is not tried again, after a failure."""
+    """After a failed attempt to summarise: the number of past steps at which it is tried again; otherwise 0."""
 
 
 class ResultData(TypedDict):
     """How the sub-task ended."""
 
     outcome: str
-    """An agent.outcome.Outcome."""
+    """The value of an `agent.outcome.Outcome`."""
     summary: str
-    """The end in a sentence, for people."""
+    """A sentence for people about how the sub-task ended."""
     data: str | None
-    """What was asked for."""
+    """The information that the task asked for; None if there is none."""
     on_screen: NotRequired[bool]
     """Whether every line of `data` was a label on the last screen."""
     needs_model: NotRequired[dict[str, Any] | None]
-    """The plain form of an agent.outcome.NeedsModel, where it took a model."""
+    """An `agent.outcome.NeedsModel` as plain data, if the sub-task is blocked because no model is configured."""
 
 
 class StepData(TypedDict, total=False):
-    """What a step is, while it is taken and afterwards."""
+    """The data of a step that exist both while it is carried out and in the history."""
 
     number: int
     """The number of the step in the sub-task, from 1."""
     app: str
     """The package of the app in front."""
     frame: str | None
-    """The picture that the model was shown, by reference."""
+    """The reference of the picture that the model was shown; None if it was shown none."""
     performed: list[Sentence]
-    """What was done, or was to be done and was not."""
+    """Sentences about what was done, or what was intended but not done."""
     effects: list[dict[str, Any]]
-    """What that has changed (agent.effect_facts.Effect)."""
+    """What the actions changed, as plain data (`agent.effect_facts.Effect`)."""
     recorded_actions: list[dict[str, Any]]
-    """What a recorded skill can be made of (agent.recorded_skills.step_record.RecordedAction)."""
+    """The actions in the form from which a recorded skill can be made
+    (`agent.recorded_skills.step_record.RecordedAction`).
+    """
     status: str | None
-    """What became of the last action (agent.scene.StepStatus); None for done, or not known to be anything else."""
+    """What became of the last action, as a value of `agent.scene.StepStatus`. None means that it was done, as far as is
+    known.
+    """
     failure: FailureData | None
-    """Why the last action was not done."""
+    """Why the last action was not done; None if it was."""
 
 
 class StepState(StepData, total=False):
-    """The step that is being taken."""
+    """The current step."""
 
     picture_size: list[int]
-    """Width and height of the picture that the model was shown: points of its actions are in these pixels."""
+    """Width and height in pixels of the picture that the model was shown. The points in its actions are in these
+    pixels.
+    """
     app_name: str
-    """What people call the app in front."""
+    """The name that people know the app in front by."""
     reply: ReplyData
-    """The last answer of the acting model."""
+    """The last reply of the acting model."""
     decision: DecisionData
-    """What that answer decides."""
+    """The parsed content of that reply."""
     action_index: int
-    """The place of the next action of the decision, from 0."""
+    """The index in the decision of the next action to do, from 0."""
     touch_point: list[int] | None
-    """Where the touch went, in pixels of the picture."""
+    """Where the screen was touched (x, y), in pixels of the picture; None if it was not touched."""
     readings: list[dict[str, Any]]
-    """What the independent reader said of presses of this step (agent.guards.reading.PressReading)."""
+    """What the independent reader, a second model, said about presses of this step
+    (`agent.guards.reading.PressReading`).
+    """
     unreported: dict[str, Any] | None
-    """The event of the step before, until it is known what its action changed (see agent.graph.executor.steps)."""
+    """The `Step` event of the previous step, held back until it is known what its action changed (see
+    `agent.graph.executor.steps`); None if there is none.
+    """
 
 
 class PastData(StepData):
-    """One step taken (see agent.scene.PastStep)."""
+    """A finished step in the history, from which an `agent.scene.PastStep` is made."""
 
     reply: str
-    """The model's answer with its calls of tools, as it is shown to it again."""
+    """The model's reply with its tool calls, in the form in which it is shown to the model again."""
     picture_size: list[int]
-    """Width and height of the picture in whose pixels its places are."""
+    """Width and height in pixels of the picture that the model was shown. The points in the step are in these pixels.
+    """
     thought: str
-    """Why the model did this, in its words."""
+    """The model's reason for this step, in its own words."""
     memo: dict[str, Any]
-    """What the model has kept with its answer, for itself."""
+    """Plain data that the model stored with its reply for its own later use."""
     model: str
-    """The name of the model that took it, "" where no model was asked."""
+    """The name of the model that took the step; "" if no model was asked."""
 
 
 class OrderState(TypedDict, total=False):
-    """What is to be done; no node changes it."""
+    """What is to be done. No node changes this subject."""
 
     run: str
     """The id of the run."""
     subtask: int
     """The number of the sub-task in the run, from 1."""
     phone: str
-    """The stable id of the phone that the sub-task was begun on."""
+    """The stable id of the phone on which the sub-task began."""
     task: str
-    """What the person asked, in full."""
+    """The person's whole request."""
     goal: str
-    """What this sub-task is to reach."""
+    """What this sub-task is to achieve."""
     plan: str
-    """The plan that the sub-task is a part of, and the form that the result is to have; "" for neither."""
+    """The plan that the sub-task belongs to and the form that its result must have, as text; "" if there is neither."""
     max_steps: int
-    """How many steps may be taken."""
+    """The maximum number of steps."""
     files: list[str]
-    """The paths on the phone of what came with the task."""
+    """The paths on the phone of the files that came with the task."""
 
 
 class QuestionState(TypedDict, total=False):
-    """What a person is asked, and what their answer allows."""
+    """The open question to a person, and what the answer permits."""
 
     pending: dict[str, Any] | None
-    """The open question (agent.questions.Question)."""
+    """The open question (`agent.questions.Question`) as plain data; None if there is none."""
     between_steps: bool
-    """Whether it was asked between two steps, by no action."""
+    """Whether the question was asked between two steps, and not because of an action."""
     between_steps_count: int
-    """How many such questions the run has asked."""
+    """How many questions the run has asked between steps."""
     answered_count: int
-    """How many questions of the sub-task were answered."""
+    """How many questions of the sub-task have been answered."""
     binding: dict[str, Any] | None
-    """What the answer is bound to: the target and what was shown around it (see agent.graph.executor.anchors)."""
+    """What the answer applies to: the action's target and what was shown around it, as data (see
+    `agent.graph.executor.anchors`). None if it applies to no target.
+    """
     approved_action: int | None
-    """The place, in the decision, of the action that a person has allowed."""
+    """The index in the decision of the action that a person approved; None if there is none."""
     standing_yes: dict[str, Any] | None
-    """The permission given ahead that lets this action pass without a question (agent.standing_yes.StandingYes)."""
+    """The approval given in advance (`agent.standing_yes.StandingYes`) that lets the current action pass without a
+    question; None if there is none.
+    """
     secret: str | None
-    """The id of a secret that a person has given and that is to be typed; its value is in memory only."""
+    """The id of a secret that a person entered and that is to be typed; None if there is none. Its value is only in
+    memory.
+    """
 
 
 class CopiedText(TypedDict):
-    """What was copied in the task, and the package of the app that it was copied from."""
+    """The text that was copied in this run, and the package of the app that it comes from."""
 
     app: str
     text: str
 
 
 class SafetyState(TypedDict, total=False):
-    """What the gate has to know of the run and of the sub-task."""
+    """What the gate, which decides whether a person is asked before an action, needs to know about the run and the
+    sub-task.
+    """
 
     denials: dict[str, int]
-    """How often in the run something was tried that a person has not allowed, by its consequence."""
+    """How often the run tried something that a person denied, by the digest that identifies the consequence of the
+    action.
+    """
     matters: list[dict[str, Any]]
-    """What the run was held up at, and what became of it (agent.graph.executor.matters.Matter)."""
+    """Actions of the run that the gate stopped, and what became of each (`agent.graph.executor.matters.Matter`)."""
     has_acted: bool
-    """Whether the run has changed anything at all."""
+    """Whether the run has done any action that may have changed something."""
     deeds: list[Sentence]
-    """What was done in the sub-task without a question."""
+    """Sentences about actions of the sub-task that were done without a question."""
     deeds_before_denial: int
-    """How many of the deeds came before the last thing that a person did not allow."""
+    """How many entries of `deeds` precede the last denial by a person."""
     changed_screens: dict[str, int]
-    """How often in the sub-task the screen was another one when a person had allowed something, by its control."""
+    """How often in the sub-task the screen changed between a person's approval and the action, by the digest of the
+    control.
+    """
     approved_frames: dict[str, str]
-    """The pictures that a person was shown with what they allowed in the sub-task, by its control."""
+    """The reference of the picture that a person was shown when they approved such an action whose screen then changed,
+    by the digest of the control.
+    """
     standing: list[dict[str, Any]]
-    """What a person has allowed ahead in the run (agent.standing_yes.StandingYes)."""
+    """The approvals that a person gave the run in advance (`agent.standing_yes.StandingYes`)."""
     held_secret: str | None
-    """The id of a secret that was given before there was a field for it; the run keeps it."""
+    """The id of a secret that a person entered before its field was on the screen; None if there is none."""
     secret_fields: list[list[str]]
-    """The fields of the sub-task that got a secret (agent.guards.typed.place_of)."""
+    """The fields into which the sub-task typed a secret (`agent.guards.typed.place_of`)."""
     secret_step: int | None
-    """The number of the step that typed the last secret of the sub-task."""
+    """The number of the step that typed the last secret of the sub-task; None if there was none."""
     seen_words: Seen
-    """Which words the apps have shown in the run (agent.guards.seen_words)."""
+    """The uncommon words, numbers and addresses that each app has shown during the run (`agent.guards.seen_words`)."""
     released_texts: list[list[str]]
-    """What a person has let out of the phone in the run: pairs of app and text."""
+    """Pairs of a package and a text that a person allowed to leave the phone during the run."""
     secret_places: list[list[str]]
-    """The places where secrets were seen in the run (agent.guards.masking)."""
+    """The places on screens where secrets were seen during the run (`agent.guards.masking`)."""
     readable_apps: list[str]
-    """The apps that forbid pictures and whose words a person lets the model read in the run."""
+    """The packages of apps that forbid screenshots but whose words a person allows the model to read during the run."""
     moved: list[str]
-    """Files and folders that the run has moved, as they are called since, also where it is not known whether it has:
-    the new names are no words of the task.
+    """New paths of files and folders that the run has moved or may have moved. The task does not mention these names,
+    so sending such a file needs an approval.
     """
     copied: CopiedText | None
-    """What is pasted in the run: nothing else that lies on the phone's clipboard is known."""
+    """What the run copied and may paste; None if nothing. Other content of the phone's clipboard is unknown and never
+    pasted.
+    """
 
 
 class ConversationState(TypedDict, total=False):
     """What the acting model is told, and what it and the person have said."""
 
     model_notices: list[str]
-    """What the model is told next: why an answer could not be used, an answer of the person, a reminder."""
+    """News for the model's next request: why a reply was unusable, a person's answer, or a reminder."""
     user_messages: list[str]
-    """What the person has answered or written in the run."""
+    """What the person answered or wrote during the run."""
     steering_notes: list[Sentence]
-    """What the person has written in the run for the model to follow."""
+    """Instructions that the person wrote during the run, for the model to follow."""
     notes: list[str]
-    """What the model has noted in the task."""
+    """What the model noted during the task."""
     notes_summary: str | None
-    """The last summing up of the notes: the data of the sub-task unless the model names other data."""
+    """The last summary of the notes. It is the data of the result unless the model states other data. None if there is
+    none.
+    """
     texts_read: list[str]
-    """Texts of others that the model is shown as data: pages, results of searches."""
+    """Texts by others that the model is shown as data, such as web pages and search results."""
     addresses_found: list[str]
-    """The addresses that searches of the run have returned."""
+    """The addresses that searches returned during the run."""
     sources: list[dict[str, str]]
-    """The pages that the sub-task has read (agent.events.Source)."""
+    """The pages that the sub-task read (`agent.events.Source`)."""
     past_summary: SummaryData | None
-    """What the first steps of the past were summed up to; the past keeps all of them as the record."""
+    """The summary of the oldest steps; None if there is none. `past` still contains all steps."""
     input_tokens: int
-    """How many tokens the acting model was last sent."""
+    """How many tokens the last request to the acting model contained."""
     overflow: str
-    """What became of a request that was too long for the model: "refused", then "summed up" until it has answered."""
+    """How a request that was too long for the model is being handled: "refused" until the past is summarised, then
+    "summed up" until the model answers; otherwise "".
+    """
     no_past_frames: bool
-    """Whether the model is shown no pictures of the past, because a request was too long for it."""
+    """Whether the model is shown no pictures of past steps any more, because a request was too long for it."""
     by_list: str
-    """The model that is shown no pictures at all, because it has said nothing to several in a row; "" for none."""
+    """The name of the model that is shown only element lists, because it returned several empty replies to pictures in
+    a row; "" if there is none.
+    """
 
 
 class ProgressState(TypedDict, total=False):
-    """How far the sub-task has come, what that has cost and how it ended."""
+    """The progress of the sub-task, its token usage and its result."""
 
     bad_replies: int
-    """Answers of the model in a row that could not be used."""
+    """How many unusable replies the model has given in a row."""
     verify_rounds: int
-    """How often the model was told that the task is not proven to be done."""
+    """How often the model was told that its claim of success is not proven."""
     moves: list[list[str]]
-    """Screen before, what was tried, screen after, for the guard against loops (agent.guards.loop_detection.Move)."""
+    """The latest moves for the loop guard, each as screen before, what was tried, screen after
+    (`agent.guards.loop_detection.Move`).
+    """
     given_up: int
-    """How many sub-tasks of the run have ended because nothing moved."""
+    """How many sub-tasks of the run ended because nothing changed any more."""
     usage: dict[str, Any]
-    """The tokens of the sub-task (agent.models.base.Usage)."""
+    """The tokens used by the sub-task (`agent.models.base.Usage`)."""
     result: ResultData | None
-    """How the sub-task has ended."""
+    """The result of the sub-task; None while it runs."""
 
 
 class ExecutorState(TypedDict, total=False):
     """The state of one sub-task of a run."""
 
     version: int
-    """The shape of the state (`VERSION`)."""
+    """The version of the state's layout (`VERSION`)."""
     order: Annotated[OrderState, merged]
     """What is to be done."""
     step: Annotated[StepState, merged]
-    """The step that is being taken."""
+    """The current step."""
     question: Annotated[QuestionState, merged]
-    """What a person is asked."""
+    """The open question to a person."""
     safety: Annotated[SafetyState, merged]
-    """What the gate has to know."""
+    """What the gate needs to know."""
     conversation: Annotated[ConversationState, merged]
     """What the acting model is told."""
     progress: Annotated[ProgressState, merged]
-    """How far the sub-task has come."""
+    """The progress of the sub-task."""
     past: list[PastData]
-    """The steps taken, all of them."""
+    """All finished steps, oldest first."""
 
 
 NO_STEP: Final[StepState] = {
@@ -333,7 +368,7 @@ NO_STEP: Final[StepState] = {
     "touch_point": None,
     "readings": [],
 }
-"""Of a step that has done nothing yet."""
+"""The values of a step in which nothing was done yet."""
 NO_QUESTION: Final[QuestionState] = {
     "pending": None,
     "between_steps": False,
@@ -342,7 +377,7 @@ NO_QUESTION: Final[QuestionState] = {
     "standing_yes": None,
     "secret": None,
 }
-"""Of a step in which nobody is asked anything."""
+"""The values while no question is open."""
 
 
 NEW_RUN: Final[ExecutorState] = {
@@ -369,7 +404,9 @@ NEW_RUN: Final[ExecutorState] = {
     },
     "progress": {"given_up": 0},
 }
-"""What a run keeps over all its sub-tasks, besides the order, its notes and what was allowed ahead."""
+"""The initial values of what lasts for all sub-tasks of a run. The order, the notes and the approvals given in advance
+are set separately.
+"""
 NEW_SUBTASK: Final[ExecutorState] = {
     "step": {
         **NO_STEP,
@@ -404,47 +441,49 @@ NEW_SUBTASK: Final[ExecutorState] = {
     "progress": {"bad_replies": 0, "verify_rounds": 0, "moves": [], "usage": {}, "result": None},
     "past": [],
 }
-"""What each sub-task begins anew."""
+"""The values with which each sub-task begins."""
 
 
 REASONS_WITHIN: Final = 6
-"""Steps within which the same reason of the phone counts as one trouble."""
+"""How many of the last steps are searched for a repeated failure reason."""
 
 
 def joined(*updates: ExecutorState) -> ExecutorState:
-    """Several updates as one, or a state with an update; of what two of them have, the later counts."""
+    """Combine several updates into one, or apply updates to a state. For a key in two of them, the later one wins."""
     return cast("ExecutorState", joined_subjects(updates))
 
 
 def performed_of(step: StepData) -> tuple[str, ...]:
-    """What a step did, as sentences."""
+    """Return sentences about what a step did."""
     return tuple(map(restored, step["performed"]))
 
 
 def did_as(status: StepStatus, what: Words) -> Words:
-    """The sentence that says `what` was to be done and what became of it."""
+    """Return the sentence that says what became of the action `what`: `what` itself if it was done, otherwise for
+    example that it was refused.
+    """
     return what if status is StepStatus.DONE else words(f"did.{status}", what=what)
 
 
 def status_of(step: StepData) -> StepStatus:
-    """What became of a step."""
+    """Return what became of a step's last action; DONE if the step has no status."""
     return StepStatus.DONE if step["status"] is None else StepStatus(step["status"])
 
 
 def unsummed(state: ExecutorState) -> list[PastData]:
-    """The steps of the past that are shown as they were."""
+    """Return the past steps that no summary covers, which the model is still shown one by one."""
     summary = state["conversation"]["past_summary"]
     return state["past"][summary["steps"] :] if summary else state["past"]
 
 
 def past_line(step: PastData) -> str:
-    """A step taken, as other models than the acting one are told of it."""
+    """Describe a past step in one line of English, for models other than the acting one."""
     return f"{' · '.join(performed_of(step))} → {in_english(effects_of(step['effects']))}"
 
 
 def last_reason(past: Sequence[PastData]) -> tuple[str, int]:
-    """Why the phone did not do something in the last steps, for people, and in how many of these that was so; ("", 0)
-    where there is no such reason.
+    """Return the latest reason for which an action of the last `REASONS_WITHIN` steps was not done, as text for people,
+    and how many of these steps failed for the same reason; ("", 0) if there is no reason.
     """
     reasons = [each["failure"]["reason"] for each in past[-REASONS_WITHIN:] if each["failure"] is not None]
     told = [reason for reason in reasons if reason]
@@ -452,30 +491,32 @@ def last_reason(past: Sequence[PastData]) -> tuple[str, int]:
 
 
 def result_of(outcome: Outcome, summary: str, data: str | None = None) -> ResultData:
-    """A result as plain data."""
+    """Return a result as plain data."""
     return {"outcome": outcome.value, "summary": summary, "data": data}
 
 
 def ending(outcome: Outcome, summary: str) -> ExecutorState:
-    """The update that ends the sub-task."""
+    """Return the update that ends the sub-task with this outcome. `summary` tells people how it ended."""
     return {"progress": {"result": result_of(outcome, summary)}}
 
 
 def ending_by(error: Exception) -> ExecutorState:
-    """The update with which a fault ends the sub-task."""
+    """Return the update that ends the sub-task because of this error, with the error's outcome and sentence."""
     fault = fault_of(error)
     return ending(fault.outcome, fault.sentence)
 
 
 def reply_of(step: StepState) -> ModelReply:
-    """The last reply of a step."""
+    """Rebuild the last reply of a step from its plain data."""
     data = step["reply"]
     calls = tuple(ToolCall(**call) for call in data["tool_calls"])
     return ModelReply(data["text"], calls, reasoning=data["reasoning"], finish_reason=data.get("finish_reason", ""))
 
 
 def why_unusable(reply: ModelReply, error: BadReply) -> str:
-    """What was wrong with an answer, in words for the model: how it ended explains more than how it reads."""
+    """Explain to the model why its reply could not be used. A reason in how the reply ended, such as being cut off,
+    comes before the parsing error.
+    """
     if reply.finish_reason == "length":
         return f"It was cut off because it was too long; think and write less. {error}"
     if reply.finish_reason == "content_filter":
@@ -486,19 +527,22 @@ def why_unusable(reply: ModelReply, error: BadReply) -> str:
 
 
 def is_empty(reply: ModelReply) -> bool:
-    """Whether the model has said nothing at all, its thoughts aside."""
+    """Whether the reply has neither text nor tool calls, whatever its reasoning."""
     return not (reply.text.strip() or reply.tool_calls)
 
 
 def reply_text(reply: ModelReply) -> str:
-    """What the model said, calls included, as it is shown to it again."""
+    """Return the reply's text and its tool calls, in the form in which the model is shown them again."""
     calls = "\n".join(f'{{"name": "{call.name}", "arguments": {call.arguments}}}' for call in reply.tool_calls)
     return "\n".join(part for part in (reply.text, calls) if part)
 
 
 def past_step(step: PastData, *, image: ImagePart | None, shown: str, retold: bool) -> PastStep:
-    """A step taken, as the acting model is shown it: with its picture inside the window, and what stood beside that
-    there or for as long as the endpoint keeps it; `retold` as PastStep has it.
+    """Build the `PastStep` that the acting model is shown for a past step.
+
+    `image` is its picture if it is still within the image window. `shown` is the text that was shown next to it, if
+    that is to be repeated, otherwise "". `retold` means that the step is only shown in words, because another model
+    took it or a later one.
     """
     failure = None
     if (data := step["failure"]) is not None:

@@ -1,6 +1,4 @@
-"""Closes a step: records it in the history and for the loop guard, updates the card, and reports it once its effect is
-certain.
-"""
+"""Closes a step: adds it to the history and to the loop guard's moves, and reports it once its effect is certain."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ from agent.wording import kept, words
 from devices.phone import Observation
 
 GRID = 40
-"""Pixels of the sent picture within which touches count as the same touch, tried again."""
+"""Pixels of the sent picture within which two touches count as the same touch."""
 
 
 def _moves(state: ExecutorState, context: RunContext) -> list[list[str]]:
@@ -77,9 +75,10 @@ def _tried(action: Action, sight: ScreenView) -> str:
 
 
 def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> ExecutorState:
-    """Return the update that ends this step and begins the next. The step is reported at once or soon (`_report`).
+    """Return the update that ends this step and begins the next one.
 
-    `more` are keys of the step that the state does not have yet.
+    The step's event is emitted at once, or stored in the update if its effect is not certain yet. `more` are keys of
+    the step that the state does not have yet.
     """
     # After a restart, this may be the first node to run; it must not lose what an earlier process knew.
     context.mask.restore(state["safety"]["secret_places"])
@@ -174,7 +173,9 @@ def _report(context: RunContext, step: Step) -> dict[str, Any] | None:
 
 
 def report_step(state: ExecutorState, context: RunContext, effects: tuple[Effect, ...] | None = None) -> None:
-    """Report the held step, with these effects if they differ from the first ones. The caller clears it."""
+    """Emit the event of the last step if it was held back. `effects` replace those in it, if given. The caller clears
+    it from the state with `REPORTED`.
+    """
     held = state["step"]["unreported"]
     if held is not None:
         step = Step.model_validate(held)
@@ -182,12 +183,12 @@ def report_step(state: ExecutorState, context: RunContext, effects: tuple[Effect
 
 
 REPORTED: Final[ExecutorState] = {"step": {"unreported": None}}
-"""The update that goes with `report_step`."""
+"""The update that clears the event which `report_step` emits."""
 
 
 async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLook) -> ExecutorState:
-    """Report the step after an early look that was right, and return the update. Its effect is determined again if the
-    elements came after the picture.
+    """Emit the held-back event of the last step after its early observation was confirmed, and return the update of the
+    state. Its effect is determined again if the elements arrived after the picture.
     """
     if early.key is None or early.seen.complete or early.confirmed is None:
         report_step(state, context)
@@ -196,7 +197,9 @@ async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLo
 
 
 async def correct_step(state: ExecutorState, context: RunContext, settled: Observation) -> ExecutorState:
-    """Report the last step with its effect on the settled screen, and return the update."""
+    """Emit the held-back event of the last step after its early observation was wrong, with its effect on the settled
+    screen, and return the update of the state.
+    """
     early = context.screen.take_pending()
     if early is None or early.key is None:
         report_step(state, context)

@@ -1,9 +1,10 @@
-"""Checks, just before a press without approval is sent, whether it still meets what it was judged by.
+"""Checks, just before a press without approval is sent, whether the screen there is still as it was when the press was
+judged.
 
-The rules allowed a press by what the model was shown, and a model thinks for seconds: meanwhile, an app may put other
-words on the same button in the same window. So the phone is asked again along with its last check of the front window.
-Fast elements are compared for each press. If they take a second, a picture of the place is compared first, and they are
-only read if it changed; fields and list rows are skipped then.
+The rules allowed the press on the screen that the model was shown, and a model thinks for seconds: meanwhile, an app
+may put other words on the same button in the same window. So the phone is asked again along with its last check of the
+front window. On a phone that reports elements quickly, they are compared for each press. If they take a second, a
+picture of the place is compared first, and they are only read if it changed; fields and list rows are not checked then.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ their digits.
 
 @dataclass(frozen=True)
 class StillThere:
-    """Implements `devices.phone.Judged` for a press or slide: what it met when the rules allowed it.
+    """Implements `devices.phone.Judged` for a press or slide: compares the screen with the one on which the rules
+    allowed it.
 
-    `cover` removes secrets from a look, as they were removed from `seen`. `read` means that the independent reader was
-    asked too, whose answer only applies to the words of exactly that dialog or row.
+    `cover` removes secrets from an observation, as they were removed from `seen`. `read` means that the independent
+    reader was asked too; its answer only applies to the words of exactly that dialog or row.
     """
 
     action: Action
@@ -50,14 +52,16 @@ class StillThere:
 
     @property
     def pictured(self) -> bool:
-        """Implements `Judged.pictured`. False for fields and rows, which are most of what is pressed."""
+        """Whether to compare a picture of the touched place if the phone reports elements slowly. False for fields and
+        list rows, which are most of what is pressed. Implements `Judged.pictured`.
+        """
         touched = pressed(self.spot)
         if self.where.point is None or self.seen.thumbnail is None:
             return False
         return touched is None or not (touched.editable or is_row(touched, self.spot.around))
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
-        """Implements `Judged.shows_same`."""
+        """Whether the touched place looks the same on this picture of the screen. Implements `Judged.shows_same`."""
         place = self._place()
         then, now = (
             picture_of(self.seen, place),
@@ -66,7 +70,9 @@ class StillThere:
         return then is not None and now is not None and same_picture(then, now)
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
-        """Implements `Judged.tells_same`: the same words under the finger, and no rule that holds them now."""
+        """Whether the touched place has the same words in these elements, and no rule requires a question now.
+        Implements `Judged.tells_same`.
+        """
         now = self.cover(Observation(self.seen.size, None, elements, self.seen.package, activity=self.seen.activity))
         told = now.elements or ()
         target = None if self.spot.target is None else self._found(self.spot.target, told)
@@ -104,7 +110,9 @@ def still_there(
     *,
     read: bool,
 ) -> StillThere | None:
-    """Return what this press or slide must still match; None if it only scrolls, or if no elements were known."""
+    """Return the check that a press or slide without approval must still pass when it is sent; None if it only scrolls,
+    or if no elements were known. The arguments are those of `StillThere`.
+    """
     if seen.elements is None or not (is_press(action, spot) or is_made_to_slide(spot) or words_around(spot)):
         return None
     return StillThere(action, where, seen, spot, policy, cover, read)

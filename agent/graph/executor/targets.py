@@ -1,4 +1,6 @@
-"""Converts typed actions to phone inputs. Targets are resolved on the observation that they were chosen on."""
+"""Finds the targets of typed actions on the screen that they were chosen on, and converts between actions and phone
+inputs.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,17 @@ SCROLL_MS = 400
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTarget:
-    """Where an action goes: the element, if there is one, and the native pixel."""
+    """The target of an action on the screen: the element, if there is one, and the point in the phone's own pixels."""
 
     element: Element | None
     point: Point | None
     end: Point | None = None
-    """Where a moving finger leaves the screen."""
+    """Where a finger that moves leaves the screen, in the same pixels."""
 
 
 def resolve_target(action: act.Action, sight: ScreenView) -> ResolvedTarget:
-    """Find the place of the action's target. A point is also looked up among the elements, for the policy and for
-    approvals.
+    """Find the target of an action on this screen. For a point, the smallest element there is found too, for the rules
+    and for approvals.
     """
     if isinstance(action, act.Swipe | act.Drag):
         start = _native(action.start, sight)
@@ -55,11 +57,11 @@ def _under(point: Point, sight: ScreenView) -> Element | None:
 
 
 def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
-    """Correct an action that was aimed at a picture before its element list arrived: if the `words` the model gave for
-    its target are elsewhere, in exactly one place, move the action there.
+    """Correct an action that was aimed at a picture before its element list arrived.
 
-    A place where the tree has nothing to touch is touched anyway: web pages and custom-drawn controls react without
-    saying so. Raises BadReply if the words are in several other places.
+    If the words that the model gave for its target are elsewhere, in exactly one place, the returned action goes there.
+    Otherwise the point is used even if no element is there, because web pages and custom-drawn controls may react
+    without reporting elements. Raises BadReply if the words are in several other places.
     """
     target, told = getattr(action, "target", None), sight.observation.elements
     if not isinstance(target, act.PointTarget) or not told or isinstance(action, act.Scroll):
@@ -82,13 +84,17 @@ def _plain(words: str) -> str:
 
 
 def finger_end(action: act.Swipe | act.Drag, start: Point, sight: ScreenView) -> Point:
-    """Return where a finger that starts at `start` ends: an approved target may have moved since."""
+    """Return where a finger ends that starts at `start`, moving as far as the action plans. `start` differs from the
+    planned start if an approved target has moved.
+    """
     planned, end = _native(action.start, sight), _native(action.end, sight)
     return Point(end.x + start.x - planned.x, end.y + start.y - planned.y)
 
 
 def spoken_as(physical: inputs.Input, sight: ScreenView) -> tuple[act.Action, ResolvedTarget]:
-    """Convert an input of any action to the typed action that does the same, and its target."""
+    """Return the typed action that does the same as this input, and its target, so that the rules can judge
+    the input.
+    """
 
     def at(point: Point | None, end: Point | None = None) -> ResolvedTarget:
         return ResolvedTarget(None if point is None else _under(point, sight), point, end)
@@ -124,12 +130,14 @@ def _native(target: act.PointTarget, sight: ScreenView) -> Point:
 
 
 def scroll_of(direction: act.Direction, where: ResolvedTarget, sight: ScreenView) -> inputs.Swipe:
-    """Return the swipe that reveals content in this direction: the finger moves the opposite way."""
+    """Return the swipe that reveals content in this direction, so the finger moves the opposite way. It is made on the
+    target's list, otherwise on one found on the screen.
+    """
     return swipe_over(_scrolled_area(where, sight), direction)
 
 
 def swipe_over(area: Bounds, direction: act.Direction) -> inputs.Swipe:
-    """Return the swipe over this area that reveals content in the given direction."""
+    """Return the swipe over this area that reveals content in this direction."""
     middle, reach = area.centre, swipe_length(area, direction) // 2
     dx, dy = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}[direction]
     start = Point(middle.x - dx * reach, middle.y - dy * reach)
@@ -138,7 +146,7 @@ def swipe_over(area: Bounds, direction: act.Direction) -> inputs.Swipe:
 
 
 def swipe_length(area: Bounds, direction: act.Direction) -> int:
-    """Return how many pixels that swipe travels."""
+    """Return how many pixels the swipe of `swipe_over` travels."""
     length = area.bottom - area.top if direction in {"up", "down"} else area.right - area.left
     return int(length * SCROLL_SHARE)
 

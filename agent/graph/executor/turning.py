@@ -1,4 +1,4 @@
-"""Turns wheels of values by code: long distances with long drags, the last steps one value at a time."""
+"""Turns wheel pickers by code: long distances with long drags, the last steps one value at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARGIN: Final = 0.08
 
 
 def wheel_at(f: Fingers, wheel: Wheel) -> Wheel:
-    """Return the current state of the wheel. Raises Missed if it is gone."""
+    """Return the current state of the wheel at this wheel's place. Raises Missed if it is gone."""
     at = wheel.bounds.centre
     found = next((each for each in wheels_in(f.elements) if each.bounds.holds(at)), None)
     if found is None:
@@ -29,10 +29,10 @@ def wheel_at(f: Fingers, wheel: Wheel) -> Wheel:
 
 
 async def turn(f: Fingers, wheel: Wheel, away: Callable[[Wheel], int | None]) -> Wheel:
-    """Turn the wheel until `away` returns 0, and return it. Steps count downwards; if their number is unknown, the
-    wheel is turned to one end, then to the other.
+    """Turn the wheel until `away` returns 0, and return its state.
 
-    Raises Missed if the value is not found, and what fingers raise.
+    `away` returns how many steps down the wanted value is, negative for up, or None if that is unknown; the wheel is
+    then turned to one end, then to the other. Raises Missed if the value is not found, and what `Fingers.tap` raises.
     """
     now, way, still, begun = wheel_at(f, wheel), 1, 0, set[str]()
     while (steps := away(now)) != 0:
@@ -62,7 +62,9 @@ async def turn(f: Fingers, wheel: Wheel, away: Callable[[Wheel], int | None]) ->
 
 
 async def far_swipe(f: Fingers, wheel: Wheel, steps: int) -> None:
-    """Swipe over the wheel as far as the screen allows; the finger may begin and end outside the wheel."""
+    """Swipe over the wheel by this number of steps (negative for up), or as far as the screen allows. The finger may
+    begin and end outside the wheel.
+    """
     middle, height = wheel.bounds.centre, f.seen.size.height
     room = middle.y - height * _MARGIN if steps > 0 else height * (1 - _MARGIN) - middle.y
     rows = max(1, min(abs(steps), int(room) // wheel.row))

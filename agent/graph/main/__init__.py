@@ -1,1 +1,1 @@
-"""The main graph: from a person's request to a summary, with or without a plan, with or without a phone."""
+"""The main graph: handles a task from the person's request to the summary, with or without a plan and a phone."""

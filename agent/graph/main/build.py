@@ -21,7 +21,7 @@ MainGraph = CompiledStateGraph[MainState, TaskContext, MainState, MainState]
 
 
 def build_main(checkpointer: BaseCheckpointSaver[str] | None) -> MainGraph:
-    """Return the compiled graph. The nodes' return types define its routes."""
+    """Return the compiled main graph with this checkpointer. The nodes' return types define its routes."""
     return _compiled().copy({"checkpointer": checkpointer})
 
 

@@ -27,7 +27,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TaskContext:
-    """What the nodes of one task work with: session, models, runner and events. It is never stored."""
+    """The services and settings that the nodes of one task work with: session, models, runner, events and more. It is
+    never stored.
+    """
 
     session: Session
     models: Models
@@ -52,24 +54,28 @@ class TaskContext:
 
     @property
     def described(self) -> str:
-        """The members and what each can do, in lines for a model."""
+        """A line for each member about what it can do, as text for a model."""
         source = Team() if self.members is None else self.members
         return source.described(executor=True).strip()
 
     async def documents_read(self, by_planner: Sequence[str]) -> tuple[str, ...]:
-        """Return the operator's documents read for the task, by the planner and by members' tools."""
+        """Return the passages of the operator's documents that were read for the task: those passed in, read by the
+        planner, and those that members' tools read.
+        """
         calls = self.members.toolbox.calls if self.members is not None else None
         return (*by_planner, *(await calls.documents(self.session.task) if calls is not None else ()))
 
     async def reached(self, steps: int, usage: Usage) -> Fault | None:
-        """Return the limit reached with these steps and tokens: of the task, otherwise of the person's quota."""
+        """Return the limit that is reached with these steps and tokens, of the task or of the person's quota; None if
+        there is none.
+        """
         fault = self.limits.reached(usage, self.session.watch.seconds)
         if fault is None and self.allowance is not None:
             fault = await self.allowance.reached(self.session.task, steps, usage)
         return fault
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Await a repeatable call: a pause aborts it, and a resume starts it again.
+        """Await a call that may be repeated: a pause aborts it, and a resume starts it again.
 
         Raises Stopped on cancel and on shutdown, and BudgetReached if the task's time is up.
         """

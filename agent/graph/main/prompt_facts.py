@@ -1,4 +1,6 @@
-"""The facts given to the main graph's models in words. Text from other sources is in marked blocks, as data."""
+"""Writes the facts about a task for the prompts of the main graph's models. Text from other sources is put into marked
+blocks, as data.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,17 @@ _TYPES: Final[Mapping[ValueType, str]] = {
 
 
 def user_messages(state: MainState, context: TaskContext) -> list[str]:
-    """Return what the person has written since the task began, including unread notes."""
+    """Return what the person has written since the task began. Unread notes are included and marked as read."""
     return [*state["findings"]["user_messages"], *context.session.control.take_notes()]
 
 
 def written(said: Sequence[str]) -> str:
-    """Return the person's own words for a prompt; "" if there are none."""
+    """Return a prompt section with what the person wrote (`said`); "" if that is empty."""
     return "".join(("\n\nThe person has written since:\n", _lines(said))) if said else ""
 
 
 def given(state: MainState) -> str:
-    """Return the names of the files that came with the task; "" if there are none."""
+    """Return a prompt section with the names of the files that came with the task; "" if there are none."""
     names = [file.name for file in order_of(state).files]
     if not names:
         return ""
@@ -41,7 +43,9 @@ def given(state: MainState) -> str:
 
 
 def wanted(state: MainState) -> str:
-    """Return the required form of the result, in words for the model that ends the work; "" if any form will do."""
+    """Return the required form of the result as instructions for the model that ends the work; "" if any form
+    will do.
+    """
     schema = order_of(state).result
     if schema is None:
         return ""
@@ -59,14 +63,16 @@ def wanted(state: MainState) -> str:
 
 
 def dated(context: TaskContext) -> str:
-    """Return the date and time on the phone in use or requested, otherwise of the service, to end a request."""
+    """Return a sentence with the current date and time for the end of a prompt: of the task's phone or, if there is
+    none, of the service. "" if no time is added to requests.
+    """
     if context.local_times is None:
         return ""
     return f"\n\n{context.local_times.on(context.session.phone_in_use).sentence}"
 
 
 async def remembered(state: MainState, context: TaskContext) -> str:
-    """Return the remembered facts about the person that fit the task; "" if none do."""
+    """Return a prompt section with the remembered facts about the person that fit the task; "" if there are none."""
     order, phone = order_of(state), context.session.phone_in_use
     return memory_block(await recalled_for(context.memory, order.person, order.text, phone=phone))
 
@@ -77,7 +83,7 @@ def goals(state: MainState) -> tuple[str, ...]:
 
 
 def documents(passages: Sequence[Passage]) -> str:
-    """Return passages with their file names; "" if there are none."""
+    """Return a prompt section with passages and their file names; "" if there are none."""
     if not passages:
         return ""
     found = "\n".join(
@@ -87,7 +93,7 @@ def documents(passages: Sequence[Passage]) -> str:
 
 
 def results(state: MainState) -> str:
-    """Return the result of each sub-task."""
+    """Return a prompt section with a line for the result of each sub-task."""
     lines = (
         " ".join(f"{result['goal']}: {result['outcome']}. {result['summary']} {result['data'] or ''}".split())
         for result in state["findings"]["results"]
@@ -96,19 +102,21 @@ def results(state: MainState) -> str:
 
 
 def brought_from_phone(state: MainState) -> tuple[str, ...]:
-    """Return what the runs on the phone reported about its screens."""
+    """Return the summary and data of each sub-task on the phone, as one text per sub-task."""
     runs = (result for result in state["findings"]["results"] if "member" not in result)
     told = (f"{result['summary']} {result['data'] or ''}".strip() for result in runs)
     return tuple(text for text in told if text)
 
 
 def notes(state: MainState) -> str:
-    """Return the executor's notes."""
+    """Return a prompt section with the executor's notes."""
     return f"<notes>\n{_lines(state['findings']['notes']) or '(none)'}\n</notes>"
 
 
 def noted(state: MainState) -> str:
-    """Return the notes for the first decision; "" if there are none, as usual unless this follows up another task."""
+    """Return a prompt section with the notes known when the task begins; "" if there are none, which is usual unless it
+    follows up another task.
+    """
     return f"\n\nNoted (data):\n{notes(state)}" if state["findings"]["notes"] else ""
 
 

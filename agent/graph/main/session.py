@@ -1,4 +1,4 @@
-"""The session of a task in progress: its control, its clock and its run."""
+"""The session of a task in progress: its control signals, its clock and its run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agent.run_id import RunId
 
 
 class Stopwatch:
-    """Counts seconds of work against a limit. `before` is the work done by earlier processes.
+    """Counts the seconds of work on a task against a limit. `before` is the work done by earlier processes.
 
-    It runs unless it is held (while waiting for a phone or person, or paused), possibly for several reasons at once.
+    It runs unless it is stopped for one or more reasons: waiting for a phone or a person, or a pause.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Stopwatch:
         self._changed.set()
 
     def go(self, reason: str) -> None:
-        """Remove a reason, which starts the clock if it was the last one."""
+        """Remove a reason for stopping; the clock runs again if it was the last one."""
         self._holds.discard(reason)
         if not self._holds and self._since is None:
             self._since = self._clock()
@@ -66,7 +66,7 @@ class Stopwatch:
 
     @asynccontextmanager
     async def watching(self, stop: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """Call `stop` if the limit is reached inside the block."""
+        """Run a block, and call `stop` if the limit is reached meanwhile."""
 
         async def watch() -> None:
             await self.over()
@@ -81,9 +81,10 @@ class Stopwatch:
 
 
 class Session:
-    """What this process knows about a task in progress, from its first mention to its end.
+    """What this process knows about a task in progress, from the first mention of its id to its end.
 
-    Control calls reach both graphs through it: the main graph by `control`, and the task's run only through the runner.
+    Control signals reach both graphs through it: the main graph through `control`, and the task's run on the phone only
+    through the runner.
     """
 
     def __init__(self, task: str, runner: Runner) -> None:
@@ -109,18 +110,24 @@ class Session:
         self._runner = runner
 
     def begin(self, limit: float | None, before: float, phone: str) -> None:
-        """Start working on the task with a time limit, the seconds used before, and a phone."""
+        """Start working on the task: with a limit and the seconds used before, and the id of its phone ("" for none
+        yet).
+        """
         self.phone_in_use = phone
         self.watch = Stopwatch(limit, before=before)
         if self.control.paused:
             self.watch.hold("pause")
 
     def spent_beside(self, number: int) -> Usage:
-        """Return what the other sub-tasks in progress have used so far."""
+        """Return the tokens that the other sub-tasks in progress have used so far. `number` is the sub-task that is
+        left out.
+        """
         return sum((usage for part, usage in self.spending.items() if part != number), Usage())
 
     async def signal(self, signal: Signal) -> None:
-        """Carry out a signal here and in the run. Raises TimeoutError if a pause does not take effect in time."""
+        """Pause, resume, steer or cancel the task, in the main graph and in the run. Raises TimeoutError if a pause
+        does not take effect in time.
+        """
         if isinstance(signal, Pause):
             self.watch.hold("pause")
         self.control.obey(signal)

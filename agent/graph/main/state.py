@@ -38,13 +38,13 @@ class ProgressState(TypedDict, total=False):
     """What is in progress, and what it has used so far."""
 
     current_todo: int | None
-    """The index of the sub-task that the executor works on; None for the whole task, or none."""
+    """The index of the sub-task that the executor works on; None if it works on the whole task or on nothing."""
     goal: str
     """The current goal."""
     assignments: list[dict[str, Any]]
     """All sub-tasks in progress at once, each with `number`, `member`, `todo` and `goal`."""
     subtask: int
-    """How many sub-tasks were assigned and have ended."""
+    """The number of the last sub-task that was assigned and has ended; 0 if none has."""
     phone: str
     """The stable id of the task's phone; "" for any free one."""
     steps: int
@@ -59,7 +59,7 @@ class FindingsState(TypedDict, total=False):
     """What the work has produced."""
 
     results: list[dict[str, Any]]
-    """The result of each sub-task (plain forms of agent.events.RunEnded and MemberEnded)."""
+    """The result of each sub-task, as plain data (`agent.events.RunEnded` or `MemberEnded`)."""
     notes: list[str]
     """The notes made on the way."""
     sources: list[dict[str, str]]
@@ -74,19 +74,19 @@ class EndingState(TypedDict, total=False):
     """How the task ends."""
 
     fault: dict[str, str] | None
-    """The fault of the whole task, with `kind`, `outcome` and `summary`."""
+    """The fault that ends the whole task, with `kind`, `outcome` and `summary`; None if there is none."""
     run_outcome: str
-    """The outcome of a run that no other approach can repair; "" if there is none."""
+    """The outcome of a run after which no other approach can help; "" if there is none."""
     outcome: str
     """The outcome of the task (agent.outcome.Outcome)."""
     summary: str
-    """The end in words, for people."""
+    """A text for people about how the task ended."""
     data: str | None
     """The requested data."""
     value: dict[str, Any] | None
-    """The data in the form that the order asks for (agent.result_value.Value)."""
+    """The data in the form that the order requires (`agent.result_value.Value`); None if there is none."""
     needs_model: dict[str, Any] | None
-    """What the task lacks if it requires a model and none is configured (agent.outcome.NeedsModel)."""
+    """Why the task requires a model while none is configured (`agent.outcome.NeedsModel`); None if that is not so."""
 
 
 class MainState(TypedDict, total=False):
@@ -109,7 +109,9 @@ class MainState(TypedDict, total=False):
 
 
 def begun(order: TaskOrder) -> MainState:
-    """Return the initial state of a task. Guidance comes with each order again and is never stored."""
+    """Return the initial state of a task. The person's guidance is left out, because it comes with each order again and
+    is never stored.
+    """
     return {
         "version": VERSION,
         "order": order.model_dump(mode="json", exclude={"guidance", "earlier", "received"}),
@@ -175,5 +177,5 @@ def order_of(state: MainState) -> TaskOrder:
 
 
 def joined(*updates: MainState) -> MainState:
-    """Combine several updates, or a state with an update; for a key in two of them, the later one wins."""
+    """Combine several updates into one, or apply updates to a state. For a key in two of them, the later one wins."""
     return cast("MainState", joined_subjects(updates))

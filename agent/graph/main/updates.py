@@ -1,5 +1,7 @@
-"""State updates that several nodes make: ending a task (by a failing model, a limit or a person), and merging members'
-reports, which are applied in the order of their numbers, whoever was first.
+"""State updates that several nodes make: ending a task (because of a failing model, a limit or a person), and merging
+the reports of members.
+
+Reports are merged in the order of their sub-task numbers, not of their arrival.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from agent.outcome import Outcome
 
 
 def ended_by(error: ModelError | Stopped | BudgetReached, control: Control, progress: ProgressState) -> MainState:
-    """Return the update that ends the task, adding the error's cost to the progress. A shutdown is not an end: Stopped
-    is raised again, to be continued later.
+    """Return the update that ends the task because of this error, and adds the error's cost to the progress.
+
+    A shutdown does not end a task: Stopped is raised again then, so that the task is continued later.
     """
     if isinstance(error, Stopped):
         if not control.cancelled:
@@ -43,14 +46,14 @@ async def check_budget(state: MainState, context: TaskContext) -> None:
 
 
 def todo_state(outcome: Outcome) -> str:
-    """Return the state of a sub-task whose work ended with this outcome."""
+    """Return the state of a sub-task that ended with this outcome: "completed", "declined" or "failed"."""
     if outcome is Outcome.DECLINED:
         return "declined"
     return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
 
 
 def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the pages that were read, each address once, in the order of first reading."""
+    """Return both lists of pages combined, with each address once, in the order of first reading."""
     pages = {page["url"]: page for page in known}
     for page in more:
         pages.setdefault(page["url"], page)
@@ -58,7 +61,9 @@ def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> lis
 
 
 def folded(state: MainState) -> MainState:
-    """Return the changes from members' reports; empty if there are none."""
+    """Return the update that moves the reports of members into the results, the plan and the usage; empty if there are
+    none.
+    """
     reports = sorted(state.get("reports", {}).items(), key=lambda report: int(report[0]))
     if not reports:
         return {}

@@ -1,1 +1,3 @@
-"""The graph of a team member: model and tools in turn, without a phone, on a thread of its own."""
+"""The graph of a team member, which works without a phone: its model and its tools take turns. Each assignment has its
+own thread.
+"""

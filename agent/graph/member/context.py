@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 class Desk(Protocol):
-    """What the task provides to a member: its limits, its person and its models."""
+    """The interface through which a member uses its task: limits, person, models and events."""
 
     @property
     def control(self) -> Control:
-        """The task's stop signals."""
+        """The task's stop and pause signals."""
         ...
 
     @property
@@ -35,7 +35,7 @@ class Desk(Protocol):
 
     @property
     def guidance(self) -> Guidance:
-        """How the person wants the task to be worked on."""
+        """The person's preferences for how the task is worked on."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class Desk(Protocol):
         ...
 
     def take_notes(self) -> list[str]:
-        """Return what the person wrote that this member has not read, and mark it as read."""
+        """Return the person's notes that this member has not read, and mark them as read."""
         ...
 
     @property
@@ -61,24 +61,26 @@ class Desk(Protocol):
         ...
 
     async def reached(self, usage: Usage) -> Fault | None:
-        """Return the limit that is reached if this member has used so much, or None."""
+        """Return the limit that is reached if this member has used so many tokens, or None."""
         ...
 
     async def ask(self, question: Question) -> Answer:
-        """Ask the person and wait, after any question asked earlier. Raises Stopped on an end, not on a pause."""
+        """Ask the person and return the answer, after any question asked earlier. Raises Stopped when the task ends,
+        not on a pause.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class MemberContext:
-    """What one member works with during one assignment. It is never stored."""
+    """The services and data that one member works with during one assignment. It is never stored."""
 
     task: str
     text: str
     """The person's request."""
     person: str
     said: tuple[str, ...]
-    """What the person has written since, before the work began."""
+    """What the person wrote between the request and the assignment."""
     number: int
     member: Member
     caller: ToolCaller
@@ -86,14 +88,16 @@ class MemberContext:
     frames: Frames
     mask: Mask
     asks_for_secret: Callable[[str], bool]
-    """Returns whether a question asks for something that models must not be told."""
+    """Returns whether a question asks for a secret, which models must not be told."""
     memory: tuple[str, ...] = ()
     """Remembered facts about the person, read when the work begins or continues, and never stored."""
     told_others: tuple[str, ...] = ()
-    """Remembered facts that other workers of the task were told: private here too, but in no prompt."""
+    """Remembered facts that other workers of the task were told. They count as private here too, but are in
+    no prompt.
+    """
     plan_notes: tuple[str, ...] = ()
     """Earlier notes and results of runs on the phone."""
     documents: tuple[str, ...] = ()
-    """What the planner read in the operator's documents."""
+    """The passages of the operator's documents that the planner read."""
     is_whole: bool = False
-    """Whether this is the whole task."""
+    """Whether the assignment is the whole task."""

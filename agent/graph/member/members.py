@@ -1,4 +1,4 @@
-"""The team members, and how one of them does an assignment on a thread of its own."""
+"""The team members, and the execution of an assignment by one of them, on its own thread."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ logger = logging.getLogger(__name__)
 MemberGraph = CompiledStateGraph[MemberState, MemberContext, MemberState, MemberState]
 SEARCH: Final = "web_search"
 MOST_NAMED: Final = 40
-"""The maximum tools of other programs named to the planner for a member."""
+"""The maximum number of other programs' tools that are named to the planner for one member."""
 QUERY_LETTERS: Final = 300
 NODES: Final = 4 * MAX_CALLS + 40
-"""Graph steps of one assignment: each call may be an answer, a question and two rounds of tools."""
+"""The maximum graph steps of one assignment: each call may take an answer, a question and two rounds of tools."""
 
 
 class MemberOrder(BaseModel):
-    """One assignment. An order with a known task and number continues that assignment."""
+    """One assignment for a team member. An order with a known task and number continues that assignment."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -73,7 +73,9 @@ class MemberOrder(BaseModel):
 
 
 class MemberEnded(BaseModel):
-    """The result of an assignment. `fault` is a fault of the whole task, in the main graph's form."""
+    """The result of an assignment. `fault` is a fault that ends the whole task, as plain data; None if there
+    is none.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -87,11 +89,11 @@ class MemberEnded(BaseModel):
     usage: Usage = Usage()
     fault: dict[str, str] | None = None
     declined: tuple[str, ...] = ()
-    """What its tools were to do and a person denied."""
+    """Descriptions of what its tools wanted to do and a person denied."""
 
 
 def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
-    """Return the compiled graph. The nodes' return types define its routes."""
+    """Return the compiled graph with this checkpointer. The nodes' return types define its routes."""
     return _compiled().copy({"checkpointer": checkpointer})
 
 
@@ -107,7 +109,9 @@ def _compiled() -> MemberGraph:
 
 
 class Members:
-    """The working team. `team` reads the members' folders when they are first needed."""
+    """The team at work: carries out assignments. `team` reads the members' folders and is called when they are first
+    needed.
+    """
 
     def __init__(
         self,
@@ -135,7 +139,9 @@ class Members:
         return self._team
 
     def described(self, *, executor: bool = False) -> str:
-        """Return one line per member for the planner, with the tools of other programs it has now."""
+        """Return one line per member for the planner, including the tools of other programs that it has now. `executor`
+        adds the member that uses the phone.
+        """
         more: dict[str, str] = {}
         for member in self.team.members.values():
             names = [tool.kind for tool in self.toolbox.named(member.tools) if tool.kind.startswith(COMES_AND_GOES)]
@@ -145,12 +151,14 @@ class Members:
         return self.team.described(executor=executor, more=more)
 
     def read_again(self) -> None:
-        """Read the folders again, because one was added or removed. Blocks on the disk."""
+        """Read the members' folders again, because one was added or removed. Blocks while it reads the disk."""
         self._team = self._read()
 
     async def look_up(self, order: MemberOrder, desk: Desk) -> str | None:
-        """Return what a web search finds for the order's goal, as marked blocks; "" if no search is configured, None if
-        it failed. A search that a person would have to approve is not made.
+        """Search the web for the order's goal, and return what was found as marked blocks.
+
+        Returns "" if no search is configured, None if it failed. A search that a person would have to approve is not
+        made.
         """
         caller = self.toolbox.caller(Worker(order.task, order.member, order.number), {SEARCH})
         if not caller.specs():
@@ -180,11 +188,11 @@ class Members:
     async def work(
         self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = (), told_others: tuple[str, ...] = ()
     ) -> MemberEnded:
-        """Do an assignment, or continue it where it stopped. Raises Stopped on a shutdown, to be continued later.
+        """Carry out an assignment, or continue it where it stopped.
 
-        `memory` are remembered facts about the person: shown to the member and never stored. `told_others` are those
-        that other workers were told, which may not leave without approval either. Raises KeyError for an unknown
-        member.
+        `memory` are remembered facts about the person, which are shown to the member and never stored. `told_others`
+        are those that other workers were told; they may not leave without approval either. Raises Stopped on a
+        shutdown, so that it is continued later, and KeyError for an unknown member.
         """
         member = self.team.members[order.member]
         context = MemberContext(

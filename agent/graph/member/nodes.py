@@ -41,7 +41,7 @@ from agent.wording import has_words, sentence
 from devices.wording import said
 
 MOST_STRIKES: Final = 2
-"""Unusable answers in a row that are tolerated; the next one ends the work."""
+"""How many unusable answers in a row are tolerated; the next one ends the work."""
 MOST_ASKED: Final = 1000
 """The maximum characters of a model's question."""
 REFUSED: Final = "refused"
@@ -87,7 +87,9 @@ FromQuestion = Command[Literal["member_model", "member_tools", "__end__"]]
 
 
 async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> FromModel:
-    """Get one answer of the model: tool calls, or its last message. It cannot end before reading new notes."""
+    """Get one answer from the member's model: tool calls, or its last message. The work cannot end before the model has
+    read new notes from the person.
+    """
     context, desk = runtime.context, runtime.context.desk
     notes, conversation = desk.take_notes(), state["conversation"]
     written = [{"role": "user", "text": f"The person writes: {note}"} for note in notes]
@@ -178,7 +180,9 @@ def _with_summary(state: MemberState, history: list[dict[str, Any]], shorter: Su
 
 
 async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> FromTools:
-    """Make the calls of the last answer. If it is repeated after a crash or question, finished calls are known."""
+    """Run the tool calls of the last answer. If the node is repeated after a crash or a question, the results of
+    finished calls are taken from the record.
+    """
     context, desk = runtime.context, runtime.context.desk
     calls = [ToolCall(**call) for call in state["calls"]["wanted"]]
     if state["calls"]["made"] >= context.member.max_calls:
@@ -223,7 +227,9 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
 
 
 async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -> FromQuestion:
-    """Wait for the person. Nothing happens before the interrupt, because this runs again when the answer arrives."""
+    """Wait for the person's answer. Nothing happens in the node before the interrupt, because it runs again when the
+    answer arrives.
+    """
     answer = Answer.model_validate(interrupt(state["question"]["pending"]))
     question, conversation, safety = state["question"], state["conversation"], state["safety"]
     update: MemberState = {"question": {"pending": None, "answered_count": question["answered_count"] + 1}}
@@ -352,7 +358,9 @@ def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
 
 
 def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
-    """Return a function through which the task reports a tool's events."""
+    """Return the function with which a tool emits events: it passes them on to the task. A tool must not emit
+    RunEnded.
+    """
 
     def tell(event: RunEvent) -> None:
         assert not isinstance(event, RunEnded), "a tool has no run that could end"

@@ -21,11 +21,13 @@ class ConversationState(TypedDict, total=False):
     user_messages: list[str]
     """What the person has answered or written since the work began."""
     overflow: str
-    """The state of messages that were too long: "refused", then "summed up" until the model has answered."""
+    """How messages that were too long for the model are being handled: "refused", then "summed up" until the model has
+    answered; otherwise "".
+    """
 
 
 class CallsState(TypedDict, total=False):
-    """The tool calls."""
+    """The tool calls of the member's model."""
 
     turn: int
     """How often the model has answered."""
@@ -34,22 +36,22 @@ class CallsState(TypedDict, total=False):
     wanted: list[dict[str, str]]
     """The calls of the last answer, each with `id`, `name` and `arguments`."""
     left_out: int
-    """How many further calls of the last answer are not made."""
+    """How many calls of the last answer are skipped, because it had too many."""
     strikes: int
-    """Unusable answers."""
+    """How many unusable answers the model has given in a row."""
 
 
 class QuestionState(TypedDict, total=False):
-    """The question to the person."""
+    """The open question to the person."""
 
     pending: dict[str, Any] | None
     """The open question (agent.questions.Question)."""
     call: str
-    """The id of the call that asks it; "" if a tool needs approval."""
+    """The id of the tool call that asks the question; "" if the question is about a tool that needs approval."""
     approval: str
-    """What needs approval, as the tools identify it."""
+    """The key with which the tools identify the action that needs approval."""
     what: str
-    """What needs approval, in words."""
+    """A description of what needs approval."""
     answered_count: int
     """How many questions were answered."""
 
@@ -58,13 +60,13 @@ class SafetyState(TypedDict, total=False):
     """What people decided about tools that need approval."""
 
     allowed: list[str]
-    """What they approved, as the tools identify it."""
+    """The keys with which the tools identify actions that a person approved."""
     denied: list[str]
-    """What they denied, as the tools identify it."""
+    """The keys with which the tools identify actions that a person denied."""
     declined: list[str]
-    """What they denied, in words."""
+    """Descriptions of what a person denied."""
     unsure: list[str]
-    """What a tool may or may not have done, in words."""
+    """Descriptions of what a tool may or may not have done."""
 
 
 class FindingsState(TypedDict, total=False):
@@ -73,18 +75,18 @@ class FindingsState(TypedDict, total=False):
     notes: list[str]
     """The notes made."""
     data: list[str]
-    """What tools made of it: the data of the result."""
+    """Data that tools produced for the result."""
     sources: list[dict[str, str]]
     """The pages that were read (agent.events.Source)."""
 
 
 class ProgressState(TypedDict, total=False):
-    """What the work has cost and how it ended."""
+    """The cost of the work, and how it ended."""
 
     usage: dict[str, Any]
-    """Its tokens (agent.models.base.Usage)."""
+    """The tokens used (`agent.models.base.Usage`)."""
     result: dict[str, Any] | None
-    """Its `outcome`, `summary` and `fault`, once it has ended."""
+    """The `outcome`, `summary` and `fault` of the work; None while it runs."""
 
 
 class MemberState(TypedDict, total=False):
@@ -107,7 +109,7 @@ class MemberState(TypedDict, total=False):
 
 
 def begun(words: str) -> MemberState:
-    """Return the initial state of an assignment; `words` are the first message."""
+    """Return the initial state of an assignment; `words` are the first message to the model."""
     return {
         "version": VERSION,
         "conversation": {"history": [{"role": "user", "text": words}], "user_messages": [], "overflow": ""},
@@ -125,7 +127,7 @@ def joined(*updates: MemberState) -> MemberState:
 
 
 def message_of(data: dict[str, Any]) -> Message:
-    """Return a message of the history."""
+    """Rebuild a message of the history from plain data."""
     calls = tuple(ToolCall(**call) for call in data.get("calls", []))
     return Message(data["role"], (data["text"],), calls, data.get("call", ""))
 

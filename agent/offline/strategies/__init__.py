@@ -1,1 +1,3 @@
-"""The pilot's strategies, one module for each kind of clause: from clause and screen to the next move."""
+"""The pilot's strategies, with one module for each kind of clause: each decides the next move from the clause and the
+screen.
+"""

@@ -1,4 +1,4 @@
-"""Selects the strategy for each kind of clause, and the words for a finished clause."""
+"""Selects the strategy for each kind of clause, and the words that describe a finished clause."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from agent.offline.vocabulary import wording
 
 
 def next_move(clause: Clause, view: View) -> Move:
-    """Return what this clause needs now."""
+    """Return the next move for this clause: an action, that it is done, or that it cannot be done."""
     match clause:
         case Open():
             return open_next(clause, view)
@@ -72,7 +72,7 @@ def next_move(clause: Clause, view: View) -> Move:
 
 
 def done_words(clause: Clause, *, chinese: bool) -> str:
-    """Return what was done, in a few words."""
+    """Return a few words for people about what a finished clause did."""
     key, name = _done(clause)
     if isinstance(clause, Scroll):
         name = wording(clause.direction, chinese=chinese)

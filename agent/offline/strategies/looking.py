@@ -1,4 +1,4 @@
-"""Brings something into view: closes the keyboard, scrolls down to the end, then up."""
+"""Looks for something that is out of sight: hides the keyboard, then scrolls down to the end, then up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from agent.offline.view import Act, View
 from devices.inputs import Key
 
 MAX_LOOKS = 8
-"""The maximum screens in one direction; longer lists are for the app's own search."""
+"""The maximum number of screens in one direction. For longer lists, the app's own search should be used."""
 
 
 def look_further(view: View, name: str) -> Act | None:
-    """Return the next step of looking for something; None if everything was looked at."""
+    """Return the next action of looking for something; None if everything was looked at. `name` is what is looked for,
+    for the task's card in the chat.
+    """
     steps = view.since("open", "back", "tap")
     if view.page.keyboard and not any(step.stage == "keyboard" for step in steps):
         return view.act(PressKey(key=Key.BACK), "keyboard", "hiding_keyboard")

@@ -13,11 +13,11 @@ from agent.offline.view import Done, Move, View
 
 MAX_SCROLLS = 15
 APPEARS_S = 20.0
-"""Seconds that "wait until …" waits."""
+"""Seconds for which a clause "wait until …" waits."""
 
 
 def scroll_next(clause: Scroll, view: View) -> Move:
-    """Scroll some screens, to the end, or until a text appears."""
+    """Return the next move of a scroll clause: scrolls some screens, to the end, or until a text appears."""
     way = view.words(clause.direction)
     if clause.until:
         found = view.page.find(clause.until)
@@ -34,7 +34,7 @@ def scroll_next(clause: Scroll, view: View) -> Move:
 
 
 def press_next(clause: Press, view: View) -> Move:
-    """Press a key once."""
+    """Return the next move of a clause that presses a key once."""
     steps = view.staged("press")
     if any(step.worked for step in steps):
         return Done()
@@ -44,7 +44,7 @@ def press_next(clause: Press, view: View) -> Move:
 
 
 def url_next(clause: OpenUrl, view: View) -> Move:
-    """Open the address once."""
+    """Return the next move of a clause that opens an address once."""
     steps = view.staged("url")
     if any(step.worked for step in steps):
         return Done() if not view.page.at_launcher else view.stuck("not_open", name=clause.url)
@@ -54,7 +54,9 @@ def url_next(clause: OpenUrl, view: View) -> Move:
 
 
 def wait_next(clause: Wait, view: View) -> Move:
-    """Wait some seconds, in pieces, or until a text appears."""
+    """Return the next move of a wait clause: waits some seconds, in several steps if they are many, or until a text
+    appears.
+    """
     if clause.text:
         if view.page.find(clause.text) is not None or view.page.says(clause.text):
             return Done()

@@ -26,7 +26,9 @@ _KINDS = (
 
 
 def read_next(clause: Read, view: View) -> Move:
-    """Read what was asked for, word by word from the screen; nothing is guessed."""
+    """Return the next move of a read clause. What is read is taken word for word from the screen; nothing is
+    guessed.
+    """
     page = view.page
     if clause.nth:
         position = clause.nth - 1 if clause.nth > 0 else clause.nth
@@ -90,7 +92,7 @@ _WORD = re.compile(r"[\w']+")
 
 
 def ask_next(clause: Ask, view: View) -> Move:
-    """Ask one question."""
+    """Return the next move of a clause that asks the person one question."""
     steps = view.staged("ask")
     if any(isinstance(fact, Answered) for step in steps for fact in step.effects):
         return Done()

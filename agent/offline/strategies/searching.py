@@ -18,7 +18,9 @@ _TOP = 0.2
 
 
 def search_next(clause: Search, view: View) -> Move:
-    """Type and submit once; the titles of the results are the data."""
+    """Return the next move of a search clause: types the query and submits it once. The titles of the results are the
+    data.
+    """
     steps = view.staged("search")
     if steps and steps[-1].worked:
         if view.page.keyboard or not _shown(view.page, clause.query):
@@ -40,7 +42,7 @@ def search_next(clause: Search, view: View) -> Move:
 
 
 def results(page: Page) -> str:
-    """Return the titles of the rows, otherwise all words of the page."""
+    """Return the titles of the rows on a page of results, one per line; without rows, all text of the page."""
     lines = [row.line for row in page.rows][:MAX_RESULTS]
     return "\n".join(lines) or page.text(2 * MAX_RESULTS)
 

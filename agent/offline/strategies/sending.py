@@ -1,4 +1,4 @@
-"""Send a message: the right person, the exact words, Send once."""
+"""The strategy for sending a message: to exactly the named person, with exactly the text, pressing Send once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ MAX_BACK = 3
 
 
 def message_next(clause: SendMessage, view: View) -> Move:
-    """Nothing is sent unless the person's name and the text stand on the screen."""
+    """Return the next move of a send-message clause. The message is only sent once the person's name and the text are
+    on the screen.
+    """
     if view.worked("send"):
         return Done() if _sent(view.page, clause.text) else view.stuck("not_sent")
     if view.staged("send"):
@@ -46,7 +48,7 @@ def message_next(clause: SendMessage, view: View) -> Move:
 
 
 def _find_person(clause: SendMessage, view: View) -> Move:
-    """The conversation with exactly this name, else a new message."""
+    """Return the move that opens the conversation with exactly this name or, if there is none, begins a new message."""
     page = view.page
     row = next((row for row in page.rows if folded(row.title.text) == folded(clause.to)), None)
     if row is not None and len(view.staged("tap")) < MAX_BACK:
@@ -60,12 +62,14 @@ def _find_person(clause: SendMessage, view: View) -> Move:
 
 
 def _is_person(page: Page, name: str) -> bool:
-    """Whether the title bar, or a field, names the person: words in a conversation do not count."""
+    """Whether the title bar or a field names the person. Words in a conversation do not count."""
     return any(folded(each.text) == folded(name) for each in (*page.heading, *page.fields[:-1]))
 
 
 def _composer(page: Page) -> ScreenElement | None:
-    """Where the text goes: by its hint, else (when a draft hides that) the last field of a page that can send."""
+    """Return the field for the message: by its hint or, if a draft hides that, the last field of a page that
+    can send.
+    """
     if (field := field_of(page, "message")) is not None:
         return field
     return page.fields[-1] if page.fields and _send_button(page) is not None else None
@@ -81,7 +85,7 @@ def _has(field: ScreenElement, text: str) -> bool:
 
 
 def _sent(page: Page, text: str) -> bool:
-    """Whether the text stands on the page as a message, and no more in a field."""
+    """Whether the text is on the page as a message, and in no field any more."""
     if any(_has(field, text) for field in page.fields):
         return False
     return any(gist(each.text) == gist(text) for each in page.named if each.role != "field")

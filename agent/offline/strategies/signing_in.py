@@ -1,4 +1,6 @@
-"""Sign in: user name, onward, and a code or password that only the person knows."""
+"""The strategy for signing in: enters the user name, goes on to the next page, and has the person enter the code or
+password.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
 
 MAX_SECRETS = 2
-"""A wrong code may be a slip; after a second one the person is told."""
+"""How often a code or password is asked for. A wrong one may be a slip; after the second one, the clause fails."""
 
 
 def sign_in_next(clause: SignIn, view: View) -> Move:
-    """By what the page asks for now."""
+    """Return the next move of a sign-in clause, which depends on what the page asks for now."""
     page = view.page
     if view.index and not isinstance(view.before, Open) and not view.staged("open") and not _asks(page):
         return launch_known(view, "account")

@@ -1,4 +1,4 @@
-"""Toggle and alarm: reads the state of a switch and touches it only when it has to change."""
+"""The strategies for switches and alarms: read the state of a switch, and touch it only if it has to change."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from agent.scene import ScreenElement
 from devices.inputs import Key
 
 MAX_TOUCHES = 2
-"""First the row, then the switch itself."""
+"""How often a switch is touched at most: first its row, then the switch itself."""
 
 
 def toggle_next(clause: Toggle, view: View) -> Move:
-    """The switch on this page, in the app that was opened, or in Settings."""
+    """Return the next move of a toggle clause. The switch is looked for on this page, then in the app that was opened
+    or in Settings.
+    """
     found = _switch(view.page, lambda each: likeness(clause.label, each.text))
     if found is None:
         return _look(view, clause.label, "settings") or view.stuck("no_switch", name=clause.label)
@@ -30,7 +32,7 @@ def toggle_next(clause: Toggle, view: View) -> Move:
 
 
 def alarm_next(clause: Alarm, view: View) -> Move:
-    """The switch of an alarm that exists."""
+    """Return the next move of an alarm clause, which sets the switch of an existing alarm."""
     found = _switch(view.page, lambda each: float(time_of_day(each.text) == clause.time))
     if found is None:
         return _look(view, clause.time, "clock") or _no_alarm(clause, view)
@@ -38,14 +40,14 @@ def alarm_next(clause: Alarm, view: View) -> Move:
 
 
 def _no_alarm(clause: Alarm, view: View) -> Stuck:
-    """Those that there are can be set instead."""
+    """Return that there is no such alarm, and offer to set the existing ones instead."""
     times = [each.text for each in view.page.named if time_of_day(each.text) and view.page.switch_beside(each)]
     stuck = view.stuck("no_alarm", name=clause.time)
     return replace(stuck, near=tuple(view.words("set_alarm", name=time) for time in times[:3])) if clause.on else stuck
 
 
 def _switch(page: Page, fits: Callable[[ScreenElement], float]) -> tuple[ScreenElement, ScreenElement] | None:
-    """The label that fits best among those that have a switch beside them, and the switch."""
+    """Return the best fitting of the labels that have a switch at their height, and that switch."""
     pairs = [(fits(each), each, page.switch_beside(each)) for each in page.named]
     good = [(score, label, switch) for score, label, switch in pairs if score >= GOOD and switch is not None]
     best = max(good, key=lambda each: each[0], default=None)
@@ -60,13 +62,15 @@ def _set(view: View, label: ScreenElement, switch: ScreenElement, name: str, *, 
         return view.act(WaitFor(what="change", seconds=PATIENCE_S), "settle", "waiting")
     if touches >= MAX_TOUCHES:
         return view.stuck("not_switched", name=name)
-    # The label tells the rules in front of the hands what is touched; some rows react on the switch alone.
+    # A touch of the label shows the safety rules what is touched; in some rows only the switch reacts.
     target = label if view.page.tappable(label) and not touches else switch
     return view.act(TapAction(target=on(target)), "switch", "switching_on" if wanted else "switching_off", name=name)
 
 
 def _look(view: View, name: str, app: str) -> Act | Stuck | None:
-    """Further down where one is, then in the app that has such switches, and there on its first page."""
+    """Return how to look for the switch: further down if some page is open, otherwise in the app that has such
+    switches, and there on its first page.
+    """
     opened = view.worked("open")
     if opened or isinstance(view.before, Open | Toggle | Alarm):
         if (further := look_further(view, name)) is not None:

@@ -1,4 +1,4 @@
-"""Opens an app by one of its names, and taps something with a label, or a row of a list."""
+"""The strategies for opening an app by one of its names, and for touching something by its label or a row of a list."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
 
 PATIENCE_S = 5.0
-"""Seconds for a touch to show an effect, beyond those that the driver waits."""
+"""Seconds to wait for the effect of a touch, after those that the driver has already waited."""
 MAX_REJECTED = 2
 
 
 def tap_next(clause: Tap, view: View) -> Move:
-    """Touch once, and see that something changed."""
+    """Return the next move of a tap clause: touches once, and checks that something changed."""
     return touch(view, clause.label, nth=clause.nth, gesture=clause.gesture)
 
 
 def touch(view: View, label: str, *, nth: int = 0, gesture: Gesture = "tap") -> Move:
-    """Find it, touch it once, wait for an effect. What had none, or may have had one, is not touched again."""
+    """Return the next move towards touching something: looks for it, touches it once, and waits for an effect.
+
+    It is found by `label` or, if `nth` is not 0, as that row of the list. It is not touched again after a touch that
+    had no effect or may have had one.
+    """
     name = label or str(nth)
     taps = view.staged("tap")
     if taps and taps[-1].worked:
@@ -46,26 +50,26 @@ def touch(view: View, label: str, *, nth: int = 0, gesture: Gesture = "tap") -> 
 
 
 def touched(view: View, target: ScreenElement, gesture: Gesture = "tap", *, stage: str = "tap") -> Act:
-    """The touch on this element."""
+    """Return the action that touches this element. `stage` is the purpose by which the step is recognised later."""
     actions = {"tap": TapAction, "double_tap": DoubleTap, "long_press": LongPress}
     return view.act(actions[gesture](target=on(target)), stage, "tapping", name=target.text)
 
 
 def _row(view: View, nth: int) -> ScreenElement | None:
-    """The label of a row: a rule about labels would not see an area without one."""
+    """Return the label of a row. The area around it has no words, so the rules about labels would not recognise it."""
     rows = view.page.rows
     position = nth - 1 if nth > 0 else nth
     return rows[position].title if -len(rows) <= position < len(rows) else None
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """The name as it was given, then the other names of the same thing."""
+    """Return the given name, followed by the other names of the same thing."""
     same = [group for group in labels().same if folded(name) in map(folded, group)]
     return tuple(dict.fromkeys([name, *(other for group in same for other in group if folded(other) != folded(name))]))
 
 
 def launch(view: View, names: tuple[str, ...]) -> Act | Stuck:
-    """Open the app by the next of its names that was not tried yet."""
+    """Return the action that opens an app by the next of its names that was not tried yet; Stuck if all were tried."""
     failed = sum(not step.worked for step in view.staged("open"))
     if failed >= len(names):
         return _not_opened(view, names[0])
@@ -74,19 +78,23 @@ def launch(view: View, names: tuple[str, ...]) -> Act | Stuck:
 
 
 def _not_opened(view: View, name: str) -> Stuck:
-    """An app that the phone does not have can still be looked up."""
+    """Return that the app was not opened. If the phone does not have it, offer to look it up."""
     if not view.unknown_app:
         return view.stuck("not_open", name=name)
     return replace(view.stuck("no_app", name=name), near=(view.words("look_up", name=name),))
 
 
 def launch_known(view: View, kind: str) -> Act | Stuck:
-    """Open the app of a kind (see [apps] in labels.toml)."""
+    """Return the action that opens an app of this kind, such as "browser" (see [apps] in labels.toml)."""
     return launch(view, labels().apps[kind])
 
 
 def open_next(clause: Open, view: View) -> Move:
-    """The app, or a page that is known to be in one; inside an app first what stands there under exactly this name."""
+    """Return the next move of an open clause.
+
+    The name is that of an app, or of a page that is known to be in one. If an app is open already, something on the
+    screen with exactly this name is touched first.
+    """
     inside = view.index > 0 and not view.page.at_launcher
     page = next((place for place in labels().places if place.page and likeness(clause.name, place.page) >= SAME), None)
     if page is not None and view.worked("open"):

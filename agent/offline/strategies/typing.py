@@ -1,4 +1,6 @@
-"""Type: text for a field that is named, has the focus, or is the only one."""
+"""The strategies for typing a text or having a secret entered: into the named field, the focused one, or the
+only one.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _BULLETS = frozenset("•●*")
 
 
 def type_next(clause: TypeText, view: View) -> Move:
-    """Type once; done when a field shows it."""
+    """Return the next move of a type clause: types once. The clause is done when a field shows the text."""
     if view.worked("type"):
         return Done() if typed(view, clause.text, "type") else view.stuck("not_typed", name=clause.text)
     if view.staged("type"):
@@ -30,7 +32,9 @@ def type_next(clause: TypeText, view: View) -> Move:
 
 
 def secret_next(clause: EnterSecret, view: View) -> Move:
-    """Have the person give it. It is sent off with Enter, unless the next clause does that."""
+    """Return the next move of an enter-secret clause: has the person enter the secret. It is submitted with Enter,
+    unless the next clause does that.
+    """
     steps = view.staged("secret")
     if any(step.worked for step in steps):
         refused = view.page.says(*labels().signs["wrong"]) and secret_field(view.page) is not None
@@ -45,26 +49,33 @@ def secret_next(clause: EnterSecret, view: View) -> Move:
 
 
 def ask_secret(view: View, field: ScreenElement, what: str, *, submit: bool) -> Act:
-    """The question for a secret that goes into this field."""
+    """Return the action that asks the person for a secret and types it into this field. `what` names the secret."""
     question = view.words("question_secret", name=what, app=view.page.app_title)
     action = EnterSecretAction(question=question, target=on(field), submit=submit)
     return view.act(action, "secret", "secret", name=what)
 
 
 def fill(view: View, field: ScreenElement, text: str, stage: str, *, clear: bool = False, submit: bool = False) -> Act:
-    """Text for this field. A field that has the focus is not touched again."""
+    """Return the action that types a text into this field, which is not touched if it has the focus.
+
+    `stage` is the purpose by which the step is recognised later.
+    """
     target = None if "focused" in field.states else on(field)
     return view.act(Type(text=text, target=target, clear=clear, submit=submit), stage, "typing", name=text)
 
 
 def typed(view: View, text: str, stage: str) -> bool:
-    """Whether the text was seen in its field, right after typing or now."""
+    """Whether the text was seen in a field: right after it was typed by the step with this purpose (`stage`),
+    or now.
+    """
     read_back = any(isinstance(fact, TextNow) for step in view.staged(stage) for fact in step.effects)
     return read_back or any(gist(text) in gist(each.text) for each in view.page.fields)
 
 
 def field_named(page: Page, name: str) -> ScreenElement | None:
-    """The field with this hint, of this kind, or under this label."""
+    """Return the field that a person means by this name: by its hint, its kind, or the label above it. None if there is
+    none.
+    """
     exact = [each for each in page.fields if likeness(name, each.text) >= GOOD]
     if exact:
         return exact[0]
@@ -84,7 +95,9 @@ def field_named(page: Page, name: str) -> ScreenElement | None:
 
 
 def field_of(page: Page, kind: str) -> ScreenElement | None:
-    """The first field of a kind (see [fields] in labels.toml); short words must be all that is written in it."""
+    """Return the first field of a kind such as "search" (see [fields] in labels.toml), or None. A short word must be
+    the field's whole text.
+    """
     for word in labels().fields[kind]:
         for each in page.fields:
             if likeness(word, each.text) >= GOOD or (len(word) > len("to") and contains(each.text, word)):
@@ -93,14 +106,14 @@ def field_of(page: Page, kind: str) -> ScreenElement | None:
 
 
 def secret_field(page: Page) -> ScreenElement | None:
-    """Where a code or a password goes, also when one stands in it, covered."""
+    """Return the field for a code or password, even if one is already in it, or None."""
     hidden = next((each for each in page.fields if "password" in each.states), None)
     covered = next((each for each in page.fields if each.text and set(each.text) <= _BULLETS), None)
     return hidden or covered or field_of(page, "code") or field_of(page, "password")
 
 
 def ready_field(page: Page) -> ScreenElement | None:
-    """The field with the focus, or the only one."""
+    """Return the focused field, otherwise the only one. None if there are several or none."""
     focused = next((each for each in page.fields if "focused" in each.states), None)
     return focused or (page.fields[0] if len(page.fields) == 1 else None)
 

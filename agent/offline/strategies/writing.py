@@ -1,4 +1,4 @@
-"""Write a note: a new one, never over another; title, text, Save."""
+"""The strategy for writing a note: begins a new one and never changes another; then title, text, and Save."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ MAX_BACK = 3
 
 
 def note_next(clause: WriteNote, view: View) -> Move:
-    """Open the app, begin a new note, write, save, and see it in the list."""
+    """Return the next move of a write-note clause: opens the app, begins a new note, writes, saves, and looks for it in
+    the list.
+    """
     if not view.worked("new"):
         return _begin(view)
     page = view.page
@@ -57,7 +59,7 @@ def _save(view: View) -> Act | Move:
     button = view.page.find("save", such=view.page.tappable)
     if isinstance(button, ScreenElement):
         return view.stuck("not_saved") if view.staged("save") else touched(view, button, stage="save")
-    # An app without Save keeps what is written when it is left.
+    # An app without Save stores the text when it is left.
     return view.act(PressKey(key=Key.BACK), "save", "saving")
 
 

@@ -1,4 +1,6 @@
-"""action_summary: writes a caption for the card in the background, without delaying the main branch."""
+"""action_summary: has a caption for the card in the chat written in the background, without delaying the
+graph.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ STEPS_TOLD = 3
 
 
 async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> None:
-    """Start a model call for the caption if the model did not write one; `check_loop` collects the result.
+    """Start a model call for the caption, if the acting model wrote none. `check_loop` collects the result.
 
-    A sibling node in the same super-step would delay the next one, so this only starts a task that the run owns.
+    A node that waited would delay the whole super-step, so this one only starts a task that the run owns.
     """
     context = runtime.context
     sight = context.screen.view

@@ -1,4 +1,6 @@
-"""call_user: waits for a person. Nothing happens in this node before the interrupt, because it runs again on resume."""
+"""call_user: waits for a person's answer. Nothing happens in it before the interrupt, because the node runs
+again on resume.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ STUCK = "You went in circles, so the person was asked how to go on. The person a
 
 
 async def call_user(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Pass the answer on to the model, or to the action that it allows."""
+    """Wait for the answer to the open question, then pass it on to the model or to the action that it permits."""
     answer = Answer.model_validate(interrupt(state["question"]["pending"]))
     goto, update = _taken(state, runtime.context, answer)
     answered: ExecutorState = {"question": {"answered_count": state["question"]["answered_count"] + 1}}

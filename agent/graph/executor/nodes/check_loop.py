@@ -1,4 +1,6 @@
-"""check_loop: the only place that handles cancel and pause, checks the limits, and detects a lack of progress."""
+"""check_loop: the only place that handles cancel and pause, checks the limits, and detects a lack of
+progress.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from agent.outcome import Outcome
 from agent.wording import kept, sentence
 
 MOST_SAME_REASON = 3
-"""How often the phone may give the same reason before the work ends with it, as the model is ignoring it."""
+"""How often the phone may give the same reason for a failure before the sub-task ends with it, because the model
+ignores it.
+"""
 NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
 REMINDER = (
     "You are going in circles: what you do has no lasting effect. Look at the picture again. The goal is: {goal} "
@@ -41,7 +45,7 @@ REPLAN = (
 async def check_loop(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "sum_up_past", "call_user", "executor_exit"]]:
-    """Close the step, then continue or end."""
+    """Close the step, then decide whether to continue with the next one, ask the person, or end."""
     context, control = runtime.context, runtime.context.control
     report_step(state, context)
     closed = close_step(state, context) if state["step"]["performed"] else None

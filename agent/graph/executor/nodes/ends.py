@@ -20,7 +20,7 @@ from agent.wording import paragraph, sentence
 async def executor_entry(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "executor_exit"]]:
-    """Begins a sub-task: resets everything that does not belong to the run as a whole."""
+    """Begin a sub-task: reset all state that does not belong to the run as a whole."""
     del state
     if runtime.context.control.cancelled:
         cancelled = ending(Outcome.CANCELLED, sentence("ended.cancelled_first"))
@@ -29,7 +29,7 @@ async def executor_entry(
 
 
 async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> ExecutorState:
-    """Ends a sub-task: closes the last step and makes sure that there is a result, which the run reports."""
+    """End a sub-task: close the last step and make sure that there is a result, which the run reports."""
     context = runtime.context
     await written(context)
     report_step(state, context)

@@ -56,7 +56,7 @@ FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was
 
 
 async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Do the decided actions in order; the rest is dropped once one fails or changes the app."""
+    """Do the decided actions in order. Once one fails or changes the app, the remaining ones are skipped."""
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
@@ -203,12 +203,12 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
 
     The order is journal, look, input. The journal must be on disk before the input, so that nothing is done twice after
     a crash. Since a disk may be slow, it is written before the look, so that only the phone's own check of its window
-    comes between look and input. A run stopped between journal and look has done nothing, and the person is asked
-    again.
+    comes between observation and input. A run stopped between journal and look has done nothing, and the person is
+    asked again.
     """
     context, safety, state = step.context, step.safety, step.state
     secret, binding = step.question["secret"], step.question["binding"]
-    if secret is not None and binding is None:  # it was given before there was a field for it
+    if secret is not None and binding is None:  # the person entered it before its field was on the screen
         safety["held_secret"] = secret
         step.perform(what)
         step.notify(KEPT)

@@ -1,5 +1,5 @@
-"""parse_action: turns the model's words into typed actions, or tells the model why that failed; a claim of success is
-checked against the last screen.
+"""parse_action: turns the model's reply into typed actions, or tells the model why it is unusable. A claim
+of success is checked against the last screen.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ class Verdict(BaseModel):
 async def verify(
     state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish
 ) -> tuple[Verdict | str, Usage]:
-    """Return the verdict on a claim of success, or why there is none.
+    """Ask a model whether the last screen proves a claim of success.
 
-    Never raises an error of the model: what cannot be verified counts as unverified.
+    Returns its verdict or, if there is none, a sentence that says why, and the tokens used. Never raises an error of
+    the model.
     """
     image = None if context.screen.by_list else sight.screen.image
     if image is None and not sight.screen.elements:
@@ -107,7 +108,9 @@ Route = Command[Literal["execute_action", "check_loop", "screenshot", "executor_
 
 
 async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Parse the reply. What cannot be parsed is reported to the model, never treated as success."""
+    """Parse the reply into actions. A reply that cannot be parsed is reported to the model, and never treated as
+    success.
+    """
     context = runtime.context
     sight = context.screen.view
     if sight is None:

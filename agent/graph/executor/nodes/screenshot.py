@@ -1,4 +1,4 @@
-"""screenshot: takes one observation, and prepares it for the model."""
+"""screenshot: looks at the phone once and prepares the view for the model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNPLANNED = (
     "go on. Where it changes what is to be done, finish with failure and say what it shows: the plan is looked at "
     "again."
 )
-"""It names nothing from the screen: words on the screen are data, and this is an instruction."""
+"""This instruction quotes nothing from the screen, because words on the screen are data."""
 _OPENED = frozenset({"did.open_app", "did.open_url", "did.press", "did.hand_over"})
 """Actions after which another app in front is expected."""
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3400-\u9fff]{2}")
@@ -40,7 +40,9 @@ _WORD = re.compile(r"[^\W\d_]{4,}|[\u3400-\u9fff]{2}")
 async def screenshot(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["vision_model", "call_user", "check_loop", "executor_exit"]]:
-    """Look at the phone. Only the look is retried, never an action."""
+    """Look at the phone, and continue with the model or, if the phone is locked, with a question to a person. Only the
+    observation is retried, never an action.
+    """
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
@@ -84,8 +86,11 @@ async def screenshot(
 
 
 def unplanned_window(state: ExecutorState, seen: Observation) -> str:
-    """Return the name of the dialog or app that an action of this sub-task brought up and that neither the plan nor its
-    goal mentions; "" if there is no plan, if it was opened by name, or if it has no words.
+    """Return the name of the dialog or app that an action of this sub-task brought up although the plan does not
+    mention it.
+
+    Returns "" if there is no plan, if the task or plan names the window, if it was opened by name, or if it has no
+    words.
     """
     order, past = state["order"], state["past"]
     if not (order["plan"] and past):

@@ -1,7 +1,8 @@
-"""sum_up_past: has the basic model summarise the older steps, and stores the summary before anything continues.
+"""sum_up_past: has the basic model summarise the older steps, and stores the summary before the work
+continues.
 
-The whole past stays in the state as the record (and each step in the table of steps); summarised steps are only shown
-to the model in other words. Up to 30 steps in a large enough window, nothing that is sent changes.
+All steps stay in the state (and in the table of steps); only the model is shown the summary in place of the older ones.
+With up to 30 steps that fit into the model's window, nothing changes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ MOST_STEPS: Final = 30
 new to the endpoint's prompt cache once in 15 steps.
 """
 WORTH_IT: Final = 8
-"""How many steps are left alone in a full window, as fewer are hardly longer than their summary."""
+"""How many steps are not summarised even if the model's window is full, because they are hardly longer than their
+summary.
+"""
 KEPT_WHEN_REFUSED: Final = 2
 PAUSE: Final = 5
 """Steps until the next attempt after the basic model failed."""
@@ -44,8 +47,9 @@ SUMMED_UP: Final = "summed up"
 
 
 async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
-    """Whether old steps should be summarised now, because there are too many or they fill the model's window. The pilot
-    needs every step, and no model could summarise them for it.
+    """Whether old steps should be summarised now, because there are too many or they fill the model's window.
+
+    Never so with the offline pilot, which needs every step.
     """
     shown, model = len(unsummed(state)), context.config.models.vision
     if shown < WORTH_IT or PILOT in {model.name, context.config.models.basic.name}:
@@ -61,8 +65,8 @@ async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
 
 
 def steps_to_sum_up(state: ExecutorState) -> int:
-    """Return how many of the first past steps the next summary covers; as many as the last one if there is nothing to
-    summarise.
+    """Return how many past steps, counted from the first, the next summary covers. If that equals what the last summary
+    covers, there is nothing to do.
     """
     shown, past = len(unsummed(state)), len(state["past"])
     kept = KEPT_WHEN_REFUSED if state["conversation"]["overflow"] == REFUSED else shown // 2
@@ -72,8 +76,10 @@ def steps_to_sum_up(state: ExecutorState) -> int:
 async def sum_up_past(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "check_loop", "executor_exit"]]:
-    """Make one call, then look at the phone again. If the model refused what was sent, it gets no past pictures from
-    now on; otherwise, a failing call only costs the summary.
+    """Make one model call for the summary, then look at the phone again.
+
+    If the model refused a request as too long, it gets no past pictures from now on. If the call fails, the run
+    continues without a new summary.
     """
     context, order, conversation = runtime.context, state["order"], state["conversation"]
     refused = conversation["overflow"] == REFUSED

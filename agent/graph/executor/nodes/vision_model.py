@@ -1,4 +1,4 @@
-"""vision_model: asks the model what to do with the current screen, and assembles what it is shown."""
+"""vision_model: asks the model what to do on the current screen, and assembles what it is shown."""
 
 from __future__ import annotations
 
@@ -42,8 +42,10 @@ from devices.phone import Observation
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
-    """Build the scene of an acting call. Only steps inside the image window have pictures. The same applies to their
-    text, unless the endpoint stores the conversation: then all text is repeated, and the endpoint has it already.
+    """Build the scene for a call to the acting model.
+
+    Only the steps inside the image window have pictures. Their text is limited in the same way, unless the endpoint
+    stores the conversation: then all text is repeated, because the endpoint has it already.
     """
     order, conversation, past = state["order"], state["conversation"], state["past"]
     summary = conversation["past_summary"]
@@ -100,8 +102,8 @@ def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
 
 
 def first_in_window(past: int, window: int) -> int:
-    """Return the index of the first of `past` steps whose picture is still shown; at most `window` are, including the
-    current one.
+    """Return the index of the first of `past` steps whose picture is still shown. At most `window` pictures are,
+    including the current one.
 
     A full window drops its older half at once: if it dropped one picture per step, everything after it would be new to
     the endpoint's prompt cache each time. Measured over 30 steps with 30 elements each, cached input at a tenth of its
@@ -116,8 +118,8 @@ def first_in_window(past: int, window: int) -> int:
 
 
 def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Message, ...]) -> None:
-    """Remember what the model is shown now, to repeat it in the same words while its picture is in the window or the
-    endpoint stores the conversation.
+    """Store the text that the model is shown now, so that it can be repeated verbatim while its picture is in the
+    window or the endpoint stores the conversation.
     """
     most = MOST_STEPS + 1 if keeps_conversation(context.config.models.vision) else context.profile.image_window
     if most == 1 or context.screen.by_list:
@@ -138,7 +140,9 @@ MOST_THOUGHT = 4_000
 async def vision_model(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["action_summary", "parse_action", "screenshot", "check_loop", "sum_up_past", "executor_exit"]]:
-    """Make one call with the image window. After a restart nothing has been seen yet, so look first."""
+    """Make one call to the acting model. If this process has not seen the screen yet, for example after a restart, look
+    at the phone first.
+    """
     context = runtime.context
     view = context.screen.view
     if view is None:

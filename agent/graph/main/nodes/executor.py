@@ -1,4 +1,4 @@
-"""executor: passes a sub-task to the runner and forwards its events."""
+"""executor: passes a sub-task to the runner, which carries it out on a phone, and forwards its events."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from agent.ports.runner import RunOrder
 from agent.wording import sentence
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
-"""Outcomes that no other approach can repair, so the supervisor is not asked."""
+"""Outcomes after which no other approach can help, so the supervisor is not asked."""
 
 
 async def executor(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """Run one sub-task on a phone. After a restart, the same number continues the same work."""
+    """Run one sub-task on a phone. After a restart, an order with the same number continues the same work."""
     context, wish = runtime.context, order_of(state)
     plan, progress, findings = state["plan"], state["progress"], state["findings"]
     number, before = progress["subtask"] + 1, spent(progress)
@@ -88,7 +88,7 @@ async def executor(
 
 
 async def run_order(state: MainState, context: TaskContext) -> RunOrder:
-    """Return the next order for the runner."""
+    """Return the order for the next sub-task on a phone."""
     wish, plan, progress, findings = order_of(state), state["plan"], state["progress"], state["findings"]
     return RunOrder(
         run=context.session.run,

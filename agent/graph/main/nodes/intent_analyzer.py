@@ -1,4 +1,4 @@
-"""intent_analyzer: determines what kind of request this is."""
+"""intent_analyzer: decides how a request is handled."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 TITLE_LETTERS = 200
 """The maximum letters of the title of an unplanned task; the card shortens it further."""
 MOST_SIMPLE_LETTERS: Final = 240
-"""A longer request is usually planned, so nothing is begun on a phone before that is decided."""
+"""A longer request usually needs a plan, so nothing is begun on a phone before that is decided."""
 _PHONE: Final = re.compile(r"\bphone\b|手机", re.IGNORECASE)
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
@@ -65,9 +65,10 @@ class Intent(BaseModel):
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """Answer, refuse, start at once, or plan first. A quick task goes directly to the phone.
+    """Decide how the request is handled: answered, refused, done at once, or planned first. A quick task goes directly
+    to the phone.
 
-    What was begun on a phone meanwhile is dropped if the task does not go directly there.
+    Work that was begun on a phone in advance is dropped if the task does not go directly there.
     """
     route, context = await _route(state, runtime.context), runtime.context
     if route.goto != "executor":
@@ -138,7 +139,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
     finally:
         stream.flush()
     if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
-        # A requested action is not done by a reply.
+        # A reply in words cannot do a requested action.
         logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)
         intent = Intent(kind="simple", skill=intent.skill, arguments=intent.arguments)
     update: MainState = {
@@ -189,7 +190,7 @@ def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
     plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
     if plain is None:
         return False
-    # The phone, and the app in which something is done, say nothing about what is done.
+    # The words for the phone and the app do not say what is to be done, so no skill is chosen by them.
     about = _PHONE.sub("", order.text if plain.kind == "opened" else order.text.replace(plain.app, ""))
     return not ranked(about, [f"{each.name} {each.description}" for each in context.skills.found.values()])
 

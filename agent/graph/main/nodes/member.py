@@ -1,4 +1,6 @@
-"""member: passes a sub-task without a phone to a team member; several run at once, each independently."""
+"""member: passes a sub-task that needs no phone to a team member. Several members work at once, each
+independently.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ T = TypeVar("T")
 
 
 class PartState(TypedDict):
-    """The input of this node: one assignment, and what its member is told about the task."""
+    """The input of the `member` node: one assignment, and the state of the task at that time."""
 
     order: dict[str, Any]
     """The member's assignment (agent.graph.member.members.MemberOrder)."""
@@ -41,7 +43,7 @@ class PartState(TypedDict):
     plan: str
     """The plan as Markdown."""
     planned: bool
-    """Whether the supervisor reads the report, because this is part of a plan."""
+    """Whether the assignment is part of a plan, so that the supervisor reads the report."""
     steps: int
     """The steps that the task had taken on phones by then."""
     usage: dict[str, Any]
@@ -51,7 +53,11 @@ class PartState(TypedDict):
 
 
 def sent(state: MainState, member: str, goal: str, number: int, todo: int | None, *, planned: bool) -> Send:
-    """Return the assignment in the form of this node's input."""
+    """Return the message that starts the `member` node with this assignment.
+
+    `number` is the number of the sub-task in the task, `todo` its index in the plan (None without a plan), and
+    `planned` says whether it is part of a plan.
+    """
     wish, plan, findings = order_of(state), state["plan"], state["findings"]
     order = MemberOrder(
         task=wish.task,
@@ -91,7 +97,7 @@ def _facts(state: MainState) -> str:
 
 
 async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """Do one assignment without a phone. After a restart, the same number continues the same work."""
+    """Carry out one assignment that needs no phone. After a restart, the same number continues the same work."""
     context = runtime.context
     session = context.session
     order = MemberOrder.model_validate(state["order"])
@@ -132,7 +138,11 @@ def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> 
 def tell_todo(
     context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str = ""
 ) -> None:
-    """Report that one sub-task has changed; `todos` are all of them as they were when assigned."""
+    """Emit the event that the state of one sub-task of the plan has changed.
+
+    `todos` are all sub-tasks as they were when this one was assigned, `place` is its index, `what` its new state, and
+    `note` an explanation.
+    """
     session = context.session
     known = list(session.todos or map(Todo.model_validate, todos))
     known[place] = known[place].model_copy(update={"state": what, "note": note})
@@ -142,44 +152,48 @@ def tell_todo(
 
 @dataclass(frozen=True)
 class TaskDesk:
-    """Implements `agent.graph.member.context.Desk` for one sub-task."""
+    """Implements `agent.graph.member.context.Desk`, the interface of a member to its task, for one sub-task."""
 
     context: TaskContext
     number: int
     steps: int
     before: Usage
-    """What the task had used when the sub-tasks were assigned."""
+    """The tokens that the task had used when the sub-task was assigned."""
 
     @property
     def control(self) -> Control:
-        """Implements `Desk.control`."""
+        """The task's stop and pause signals. Implements `Desk.control`."""
         return self.context.session.control
 
     @property
     def guidance(self) -> Guidance:
-        """Implements `Desk.guidance`."""
+        """The person's preferences for how the task is worked on. Implements `Desk.guidance`."""
         return self.context.guidance
 
     @property
     def models(self) -> Models:
-        """Implements `Desk.models`."""
+        """The models of the task. Implements `Desk.models`."""
         return self.context.models
 
     @property
     def phone(self) -> str:
-        """Implements `Desk.phone`."""
+        """The id of the task's phone; "" before it has one. Implements `Desk.phone`."""
         return self.context.session.phone_in_use
 
     def emit(self, event: TaskEvent) -> None:
-        """Implements `Desk.emit`."""
+        """Emit an event of the task. Implements `Desk.emit`."""
         self.context.emit(event)
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Implements `Desk.patiently`."""
+        """Await a call that may be repeated after a pause. Raises Stopped and BudgetReached. Implements
+        `Desk.patiently`.
+        """
         return await self.context.patiently(call)
 
     def take_notes(self) -> list[str]:
-        """Implements `Desk.take_notes`."""
+        """Return the person's notes that this member has not read, and mark them as read. Implements
+        `Desk.take_notes`.
+        """
         inbox = self.context.session.inboxes[self.number]
         notes = [*inbox]
         inbox.clear()
@@ -187,17 +201,21 @@ class TaskDesk:
 
     @property
     def has_notes(self) -> bool:
-        """Implements `Desk.has_notes`."""
+        """Whether there are notes that this member has not read. Implements `Desk.has_notes`."""
         return bool(self.context.session.inboxes[self.number])
 
     async def reached(self, usage: Usage) -> Fault | None:
-        """Implements `Desk.reached`."""
+        """Return the limit that is reached if this member has used so many tokens, or None. Implements
+        `Desk.reached`.
+        """
         session = self.context.session
         session.spending[self.number] = usage
         return await self.context.reached(self.steps, self.before + usage + session.spent_beside(self.number))
 
     async def ask(self, question: Question) -> Answer:
-        """Implements `Desk.ask`."""
+        """Ask the person and return the answer, after any question asked earlier. Raises Stopped when the task ends,
+        not on a pause. Implements `Desk.ask`.
+        """
         session = self.context.session
         return await session.control.guard(self._asked(question), pausing=False)
 

@@ -1,4 +1,4 @@
-"""plan_generator: makes the plan, streaming the model's reasoning if it provides any."""
+"""plan_generator: has a model make the plan, and streams the model's reasoning if it provides any."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from agent.wording import sentence
 logger = logging.getLogger(__name__)
 
 PASSAGES = 5
-"""How many passages the planner reads, a few thousand tokens at most."""
+"""How many passages of the operator's documents the planner reads, a few thousand tokens at most."""
 MOST_STEPS = 20
 
 
@@ -69,7 +69,9 @@ class Plan(BaseModel):
 async def plan_generator(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """Make one call to the reasoning model, after searching the operator's documents and, on request, the web."""
+    """Make the plan with one call to the reasoning model, after searching the operator's documents and, if requested,
+    the web.
+    """
     context, order = runtime.context, order_of(state)
     messages = user_messages(state, context)
     deep = context.deep_thinking if order.deep is None else order.deep

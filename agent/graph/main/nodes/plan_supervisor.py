@@ -1,4 +1,6 @@
-"""plan_supervisor: decides from plan and results what is next. Results decide what is done, never prose."""
+"""plan_supervisor: decides from the plan and the results of sub-tasks what is done next. Only recorded
+results show what is done, not what a model says.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Supervision(BaseModel):
 
 
 async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """Make one structured call; code enforces the limits and keeps the list of completed sub-tasks."""
+    """Ask the supervising model for the next step with one structured call. Code enforces the limits and keeps the list
+    of completed sub-tasks.
+    """
     context = runtime.context
     back = folded(state)
     context.session.spending.clear()

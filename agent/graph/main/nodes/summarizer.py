@@ -1,7 +1,7 @@
-"""summarizer: determines the outcome by code from sub-tasks and results; a model words the summary if there is
-something to summarise.
+"""summarizer: ends a task. Code determines the outcome from the sub-tasks and their results; a model words
+the summary if there are several results.
 
-A result is brought into the form that the order asks for: read by code if possible, otherwise filled in by a model.
+The result is brought into the form that the order requires: read by code if possible, otherwise filled in by a model.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ class Filled(BaseModel):
 
 
 async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> tuple[Value | JsonValue | None, Usage]:
-    """Return the requested value (None if it was not found or the task was not done), and the cost of reading it.
+    """Return the value that the order asks for, and the tokens used to read it.
 
-    No call is made for a number that is alone in the data, nor for text that the last screen showed word for word.
+    The value is None if the order asks for none, it was not found, or the task was not done. No model is called for a
+    number that is alone in the data, nor for text that the last screen showed word for word.
     """
     order = order_of(state)
     schema = order.result
@@ -116,8 +117,10 @@ def _wrong(filled: Filled, schema: ResultSchema | JsonSchema) -> str:
 
 
 def outcome_of(state: MainState) -> Outcome:
-    """Return the outcome: a fault decides first, then the last result, then every sub-task that is not completed. A
-    denial counts until the person approves it.
+    """Return the outcome of the task.
+
+    A fault of the whole task decides first, then the result of the last sub-task, then any sub-task that is not
+    completed. A denial counts until the person approves the same action later.
     """
     fault = state["ending"]["fault"]
     if fault is not None:
@@ -141,15 +144,17 @@ def outcome_of(state: MainState) -> Outcome:
 
 
 def declined(state: MainState) -> list[str]:
-    """Return what people denied: in the run, whose latest result lists everything, and to members."""
+    """Return descriptions of what people denied: in the run on the phone, whose latest result lists all its denials,
+    and to team members.
+    """
     runs = [result for result in state["findings"]["results"] if "run" in result]
     members = [result for result in state["findings"]["results"] if "member" in result]
     return [what for result in [*runs[-1:], *members] for what in result.get("declined", [])]
 
 
 def told_plainly(state: MainState) -> str:
-    """Return the summary without a model: what each sub-task reported, and what was not done and why. That a person
-    cancelled the task is reported elsewhere, so the summary may be "".
+    """Return the summary that is made without a model: what each sub-task reported, and what was not done and why. It
+    may be "" for a task that a person cancelled, because that is reported elsewhere.
     """
     lines = [result["summary"] for result in state["findings"]["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
@@ -173,7 +178,9 @@ def _all_refused(state: MainState) -> bool:
 
 
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
-    """Return a single result as it is, or summarise several. A failing model only costs its wording."""
+    """End the task: report a single result as it is, or have a model summarise several. If the model fails, the summary
+    made by code is used.
+    """
     context, order = runtime.context, order_of(state)
     back = folded(state)
     state = joined(state, back)
@@ -194,9 +201,9 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         "needs_model": results[-1].get("needs_model") if results else None,
     }
     update = joined(back, {"ending": ending, "progress": {"usage": usage.data()}})
-    # A person who stopped it wants nothing more, and a used-up budget pays for no more words.
+    # No model call if a person stopped the task or its budget is used up.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
-    # A model's words about a denied action would have to be trusted.
+    # No model call after a denial: its words about the denied action could be wrong.
     if len(results) < 2 or outcome in {Outcome.CANCELLED, Outcome.DECLINED} or over:
         return update
     how = f"\nHow it ended: {fault['summary']}" if fault else ""
