@@ -1,4 +1,4 @@
-"""The routes with which the operator's command line lists, invites and removes hosts, and moves phones."""
+"""The HTTP routes with which the operator's command line lists, invites and removes hosts, and moves phones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class HostNamed(BaseModel):
-    """The host that a request is about."""
+    """The request body that names a host."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -36,7 +36,9 @@ class HostNamed(BaseModel):
 
 
 class PhoneMoved(BaseModel):
-    """A phone, by its id, and the host that it is to belong to; "" for this machine."""
+    """The request body for moving a phone: its id (`name`), and the host that it is to belong to; "" for this
+    computer.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,15 +47,16 @@ class PhoneMoved(BaseModel):
 
 
 class FleetRoutes:
-    """The routes for hosts, for the operator only, because whoever invites a host gives it everybody's tasks. `hub` is
-    None if this service takes no hosts.
+    """The HTTP routes for hosts. They are for the operator only, because a host receives everybody's tasks.
+
+    `hub` is None if this service takes no hosts.
     """
 
     def __init__(self, hub: Hub | None) -> None:
         self._hub = hub
 
     def routes(self) -> list[Route]:
-        """Return the HTTP routes that this class handles, for the server to add."""
+        """Return the list of routes."""
         return [
             get("/api/fleet", self.all),
             post("/api/fleet/invite", self.invite),
@@ -62,7 +65,7 @@ class FleetRoutes:
         ]
 
     async def all(self, request: Request) -> Response:
-        """List all admitted hosts, and phones that two machines claim."""
+        """Return all admitted hosts, and phones that two computers report, as JSON."""
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
@@ -70,7 +73,7 @@ class FleetRoutes:
         return JSONResponse({"fleet": [_host(host) for host in hub.hosts.values()], "conflicts": conflicts})
 
     async def invite(self, request: Request) -> Response:
-        """Invite a host and return the line with which it joins, once; it is not shown again."""
+        """Invite a host and return the line with which it joins. It works once and is not shown again."""
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
@@ -80,7 +83,7 @@ class FleetRoutes:
         return JSONResponse({"join": await hub.invite(name)}, headers={"Cache-Control": "no-store"})
 
     async def revoke(self, request: Request) -> Response:
-        """Remove a host."""
+        """Remove the host named in the request."""
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
@@ -90,7 +93,7 @@ class FleetRoutes:
         return JSONResponse({})
 
     async def move(self, request: Request) -> Response:
-        """Assign a phone to another machine."""
+        """Assign the phone in the request to another computer."""
         from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
 
         hub = self._let_in(request)
@@ -110,17 +113,17 @@ class FleetRoutes:
 
 
 def hub_of(machines: RemoteMachines | None) -> Hub | None:
-    """Return the hub that `bot.fleet.hub_parts` has created, None if this service takes no hosts."""
+    """Return the service's hub (made by `bot.fleet.hub_parts`); None if this service takes no hosts."""
     return None if machines is None else cast("HubParts", machines).hub
 
 
 def may_be_called(name: str) -> bool:
-    """Whether a host may have this name."""
+    """Return whether a host may have this name: it must match `HOST_NAME` and not be reserved."""
     return re.fullmatch(HOST_NAME, name) is not None and name not in {"hub", "join"}
 
 
 def state_of(host: Host) -> str:
-    """Return the state of a host in words."""
+    """Return the state of a host in words, such as that it is away or blocked."""
     if host.blocked:
         return say("fleet.blocked")
     if _has_other_version(host):
