@@ -72,7 +72,9 @@ class Member:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def described(self, language: str) -> str:
-        """Return the description in this language for people; if there is none, the one for models."""
+        """Return what people read about this team member, a model with instructions and tools of its own, in the given
+        language. If there is no such text, it is the description for models.
+        """
         return description_in(language, self.metadata, self.description)
 
 

@@ -91,7 +91,7 @@ class Workshop(Protocol):
     """Runs jobs, each in its own sandbox."""
 
     async def run(self, job: Job) -> JobResult:
-        """Run the job and wait for its end. Cancelling this call ends the job too.
+        """Run the job's code in the sandbox (the workshop) and wait for its end. Cancelling this call ends it, too.
 
         Raises WorkshopError if the job was not run or its result is unknown.
         """

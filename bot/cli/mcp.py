@@ -25,7 +25,9 @@ READ_S: Final = 3700.0
 
 
 async def mcp(_options: argparse.Namespace, settings: Settings) -> int:
-    """Forward messages in both directions until the client closes its end. Returns the exit code."""
+    """Run `opengui mcp`: forward messages between an MCP client on standard input and output and the running service,
+    until the client closes its end. Returns the exit code.
+    """
     token = os.environ.get(TOKEN, "")
     if not token:
         return _failed(say("cli.mcp.no_token", name=TOKEN), USAGE)

@@ -94,7 +94,7 @@ class SignIn:
         self._table = table
 
     async def listen(self, link: Link) -> None:
-        """Answer sign-in requests that arrive on this connection."""
+        """Answer the requests of nats-server, on this connection, whether a host of the fleet may connect."""
         await link.listen(CALLOUT, self._asked)
 
     async def invite(self, name: str, code: str) -> None:

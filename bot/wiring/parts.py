@@ -62,8 +62,8 @@ def lacking(command: str) -> str:
 
 
 def tool_servers() -> ToolServers:
-    """Return the functions for external MCP servers. If that part is missing, they report the file with servers as
-    unused.
+    """Return the functions that connect external MCP servers, read their configuration file and list their tools. If
+    the part `bot.mcp_servers` is not installed, they only log that the file is not used.
     """
     for part in installed_parts():
         if part.tool_servers is not None:

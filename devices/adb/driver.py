@@ -164,31 +164,35 @@ class AdbPhone:
         elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        """Implements `Phone.observe`."""
+        """Return what the phone shows: a screenshot and the elements on the screen. See `Phone.observe`."""
         return await self._observer.observe(after, patience=patience, settle=settle, elements=elements, fit=fit)
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """Implements `Phone.confirmed`."""
+        """Observe again, and return the complete observation if the phone still shows what it showed in `since`,
+        apart from the status bar and a blinking caret. See `Phone.confirmed`.
+        """
         return await self._observer.confirmed(since)
 
     async def glance(self) -> Image.Image | None:
-        """Implements `Phone.glance`."""
+        """Return a screenshot for a person who is watching, without reading any elements. See `Phone.glance`."""
         return await self._observer.glance()
 
     def film(self, size: Size) -> AsyncGenerator[bytes]:
-        """Implements `devices.phone.VideoSource.film`."""
+        """Stream the screen as H.264 in Annex B format, one access unit at a time (ITU-T H.264, 7.4.1.2.3); the
+        first unit includes the parameter sets. See `VideoSource.film`.
+        """
         return film(self._shell.connection, size, self._camera.display)
 
     async def apps(self) -> tuple[InstalledApp, ...]:
-        """Implements `devices.phone.AppSource.apps`."""
+        """Return the apps on the launcher, sorted by label. See `AppSource.apps`."""
         return await self._apps.all()
 
     async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
-        """Implements `devices.phone.NotificationSource.notifications`."""
+        """Return the notifications that the app `package` shows now. See `NotificationSource.notifications`."""
         return await read_notifications(self._shell, package)
 
     async def sms_app(self) -> str:
-        """Implements `devices.phone.NotificationSource.sms_app`."""
+        """Return the package of the app that receives SMS; "" if there is none. See `NotificationSource.sms_app`."""
         return await read_sms_app(self._shell)
 
     @measured("act")
@@ -201,13 +205,15 @@ class AdbPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Implements `Phone.act`."""
+        """Send one input exactly once; it is never repeated here. See `Phone.act`."""
         last = await self._observer.take_last(what)
         check = None if judged is None else partial(self._observer.check_judged, judged, last.size)
         return await self._inputs.act(what, receipt, last, watched=watched, later=later, check=check)
 
     async def warm_up(self) -> None:
-        """Implements `devices.phone.WarmUp.warm_up`."""
+        """Start to prepare the phone without changing anything that a person could notice; `Phone.restore` undoes
+        it. See `WarmUp.warm_up`.
+        """
         await self._known_when_taken(self._ownership.take())
         self._titles.begin()
         self._lane.begin()
@@ -255,25 +261,33 @@ class AdbPhone:
         await self._ownership.release()
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        """Implements `Phone.push`."""
+        """Write a file to the phone's shared storage, add it to the gallery and return its path on the phone. See
+        `Phone.push`.
+        """
         return await files.push(self._shell, name, data, folder)
 
     async def find_files(self, name: str) -> FoundFiles:
-        """Implements `Phone.find_files`."""
+        """Find files in shared storage by name, part of a name, pattern or path, newest first. See
+        `Phone.find_files`.
+        """
         return await files.find(self._shell, name)
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """Implements `Phone.pull`."""
+        """Return the bytes of a file in the phone's shared storage. See `Phone.pull`."""
         return await files.pull(self._shell, path, limit)
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Implements `devices.phone.FileManager.list_folder`."""
+        """Return the entries of a folder, folders first and sorted by name, without hidden files. See
+        `FileManager.list_folder`.
+        """
         return await files.list_folder(self._shell, folder)
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:
-        """Implements `devices.phone.FileManager.move`."""
+        """Move or rename a file or folder and return its new path, which is inside `to` if that is a folder. See
+        `FileManager.move`.
+        """
         return await files.move(self._shell, path, to, replace=replace)
 
     async def make_folder(self, path: str) -> str:
-        """Implements `devices.phone.FileManager.make_folder`."""
+        """Create a folder and any missing parents, and return its path. See `FileManager.make_folder`."""
         return await files.make_folder(self._shell, path)

@@ -147,7 +147,9 @@ class AdbPhones:
 
     @property
     def away(self) -> int:
-        """Implements `DeviceProvider.away`."""
+        """The number of servers (such as adb servers or hosts) that may have phones but do not answer at the
+        moment. See `DeviceProvider.away`.
+        """
         return len(self.servers_away)
 
     def list(self) -> tuple[PhoneInfo, ...]:
@@ -158,7 +160,7 @@ class AdbPhones:
         return tuple(phone.info for phone in self._phones.values() if not (hidden and phone.info.virtual))
 
     def get(self, phone_id: str) -> Phone:
-        """Implements `Phones.get`."""
+        """Return the phone with this stable id. See `Phones.get`."""
         phone = self._phones.get(phone_id)
         if phone is not None and self._works(phone):
             return phone
@@ -169,12 +171,12 @@ class AdbPhones:
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Implements `Phones.refresh`."""
+        """Check every phone again within a time limit and return the new list. See `Phones.refresh`."""
         await self._poller.ask_all()
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """Implements `Phones.rename`."""
+        """Give this phone a new name that survives a restart. See `Phones.rename`."""
         phone = self._phones.get(phone_id)
         if phone is None:
             raise PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -184,7 +186,7 @@ class AdbPhones:
         return phone.info
 
     async def wait_for_change(self) -> None:
-        """Implements `Phones.wait_for_change`."""
+        """Wait until any phone appears, disappears or changes its health. See `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:

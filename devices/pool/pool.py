@@ -49,24 +49,24 @@ class Pool:
         return sum(provider.away for provider in self._providers)
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """Implements `Phones.list`."""
+        """Return every known phone, from memory, in a stable order. See `Phones.list`."""
         return tuple(info for provider in self._providers for info in self._listed(provider))
 
     def get(self, phone_id: str) -> Phone:
-        """Implements `Phones.get`."""
+        """Return the phone with this stable id. See `Phones.get`."""
         return self._owner(phone_id).get(phone_id)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Implements `Phones.refresh`."""
+        """Check every phone again within a time limit and return the new list. See `Phones.refresh`."""
         await asyncio.gather(*(provider.refresh() for provider in self._providers))
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """Implements `Phones.rename`."""
+        """Give this phone a new name that survives a restart. See `Phones.rename`."""
         return await self._owner(phone_id).rename(phone_id, name)
 
     async def wait_for_change(self) -> None:
-        """Implements `Phones.wait_for_change`."""
+        """Wait until any phone appears, disappears or changes its health. See `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:

@@ -97,7 +97,7 @@ class DirectShell(Shell):
         self._direct = connection
 
     async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
-        """Implements `Shell.run`."""
+        """Run a command line on the phone and return its output. See `Shell.run`."""
         told = await self._direct.ask(f"shell,v2,raw:{line}", timeout=timeout, doing=doing)
         streams, code, start = {OUT: bytearray(), ERR: bytearray()}, 0, 0
         while start < len(told):
@@ -111,17 +111,21 @@ class DirectShell(Shell):
         return Result(streams[OUT].decode(errors="replace"), streams[ERR].decode(errors="replace"), code)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
-        """Implements `Shell.raw`."""
+        """Run a command line and return the bytes that it prints, unchanged and without an exit code. See
+        `Shell.raw`.
+        """
         return await self._direct.ask(f"exec:{line}", timeout=timeout, doing=doing)
 
     async def read(
         self, line: str, read: Callable[[memoryview], T], *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command"
     ) -> T:
-        """Implements `Shell.read`."""
+        """Run a command line, apply `read` to its raw output without copying it, and return the result. See
+        `Shell.read`.
+        """
         return await asyncio.to_thread(read, memoryview(await self.raw(line, timeout=timeout, doing=doing)))
 
     async def features(self) -> frozenset[str]:
-        """Implements `Shell.features`."""
+        """Return the features of the phone's adb daemon. See `Shell.features`."""
         return frozenset(FEATURES)
 
 
@@ -165,11 +169,11 @@ class DirectPhones:
             await phone.let_go()
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """Implements `Phones.list`."""
+        """Return every known phone, from memory, in a stable order. See `Phones.list`."""
         return tuple(phone.info for phone in self._phones.values())
 
     def get(self, phone_id: str) -> Phone:
-        """Implements `Phones.get`."""
+        """Return the phone with this stable id. See `Phones.get`."""
         phone = self._known(phone_id)
         if self._behind[phone_id].link is LinkState.OPEN:
             return phone
@@ -180,7 +184,7 @@ class DirectPhones:
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Implements `Phones.refresh`."""
+        """Check every phone again within a time limit and return the new list. See `Phones.refresh`."""
         for phone_id, phone in self._phones.items():
             if self._behind[phone_id].link is LinkState.OPEN:
                 await self._ask(phone)
@@ -197,11 +201,11 @@ class DirectPhones:
         return phone.info
 
     async def wait_for_change(self) -> None:
-        """Implements `Phones.wait_for_change`."""
+        """Wait until any phone appears, disappears or changes its health. See `Phones.wait_for_change`."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """Implements `Phones.wait_for`."""
+        """Wait until the phone answers, and return it. See `Phones.wait_for`."""
         phone = self._known(phone_id)
         try:
             async with asyncio.timeout(timeout):
@@ -304,7 +308,9 @@ class _DirectCall(Call):
         self._loop = asyncio.get_running_loop()
 
     def connect(self) -> adbutils.AdbConnection:
-        """See `Call.connect`."""
+        """Return a new connection to the adb server, which this call does not own (see `make_connection`). See
+        `Call.connect`.
+        """
         near, far = socket.socketpair()
         near.settimeout(self.remaining)
         asyncio.run_coroutine_threadsafe(_answer(self._phone, far), self._loop)

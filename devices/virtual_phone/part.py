@@ -17,14 +17,14 @@ __all__ = ["add_options", "process", "run"]
 
 
 def process(*, count: int, state: Path | None) -> PhoneProcess:
-    """Implements `devices.virtual.VirtualPhones.process`."""
+    """Return a process for `count` phones, not started yet. See `VirtualPhones.process`."""
     from devices.virtual_phone.process import PhoneProcess  # noqa: PLC0415 - most commands only add the options
 
     return PhoneProcess(count=count, state=state)
 
 
 async def run(options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
-    """Implements `devices.virtual.VirtualPhones.run`."""
+    """Run the phones that these options configure until a signal arrives. See `VirtualPhones.run`."""
     from devices.virtual_phone import runner  # noqa: PLC0415 - it loads the fonts
 
     await runner.run(options, adb=adb)

@@ -83,8 +83,8 @@ class Stopwatch:
 class Session:
     """What this process knows about a task in progress, from the first mention of its id to its end.
 
-    Control signals reach both graphs through it: the main graph through `control`, and the task's run on the phone only
-    through the runner.
+    It carries stop, pause and messages to the work: `control` passes them to the main graph in this process, and
+    `runner` to the run on the phone, which may be in another process.
     """
 
     def __init__(self, task: str, runner: Runner) -> None:

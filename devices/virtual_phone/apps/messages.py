@@ -35,11 +35,11 @@ class Bubble:
         return width - scale.px(BUBBLE_MARGIN + SIDE + 2 * SIDE)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         return self._label().measure(self._room(width, scale), scale) + scale.px(2 * BUBBLE_PADDING + 8)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         lines = fonts.wrapped(self.line.text, scale.px(16), 400, self._room(box.right - box.left, scale), 0)
         wide = round(max(fonts.width(line, scale.px(16), 400) for line in lines)) + scale.px(2 * SIDE) + 2
         left = box.right - scale.px(SIDE) - wide if self.line.mine else box.left + scale.px(SIDE)

@@ -94,12 +94,12 @@ class Field:
         return 0 if self.plain else 16
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         count = max(self.lines, len(self._wrapped(width, scale)))
         return round(count * scale.sp(self.size) * LINE_SPACING) + scale.px(12 if self.plain else 34)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         size = scale.sp(self.size)
         line = round(size * LINE_SPACING)
         lines = self._wrapped(box.right - box.left, scale)
@@ -144,11 +144,11 @@ class Scrolling:
     bottom_room: float = 16
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         return sum(child.measure(width, scale) for child in self.children) + scale.px(self.bottom_room)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         width, height = box.right - box.left, box.bottom - box.top
         spare = max(0, self.measure(width, scale) - height)
         top = box.top - min(self.offset, spare)

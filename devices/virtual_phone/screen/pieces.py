@@ -30,11 +30,11 @@ class Label:
         return fonts.wrapped(self.text, scale.sp(self.size), self.weight, width, self.most)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         return round(len(self._lines(width, scale)) * scale.sp(self.size) * LINE_SPACING)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         size = scale.sp(self.size)
         writing = Writing(
             self._lines(box.right - box.left, scale),
@@ -62,12 +62,12 @@ class Picture:
     on_tap: Touch | None = None
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(max(self.size, self.disc, 48 if self.on_tap else 0))
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         paint: list[tuple[Bounds, Paint]] = []
         if self.disc:
             side = scale.px(self.disc)
@@ -88,12 +88,12 @@ class Gap:
     height: float = 8
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(self.height)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         del scale
         return Node(role="android.view.View", bounds=box)
 
@@ -103,12 +103,12 @@ class Rule:
     """A thin horizontal line."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return max(1, scale.px(1))
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         del scale
         return Node(role="android.view.View", bounds=box, paint=((box, Fill("line")),))
 
@@ -125,12 +125,12 @@ class Button:
     margin: Padding = (0, 0, 0, 0)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(48 + self.margin[1] + self.margin[3])
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         own = inside(box, self.margin, scale)
         size = scale.px(15)
         fill, ink = ("primary", "on_primary") if self.filled else ("container", "on_container")
@@ -160,12 +160,12 @@ class Switch:
     on_tap: Touch | None = None
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(32)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         del scale
         meaning = Meaning(
             role="android.widget.Switch",

@@ -54,12 +54,12 @@ class Choice:
     on_tap: Touch
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(52)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         node = cell(box, self.text, scale, role="android.widget.RadioButton", on_tap=self.on_tap)
         node.identifier, node.checkable, node.checked = self.identifier, True, self.on
         node.paint = ((box, Fill("container" if self.on else "raised", scale.px(8))), *node.paint)
@@ -87,12 +87,12 @@ class Track:
     step: int = 1
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(48)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         low, high = box.left + scale.px(_INSET), box.right - scale.px(_INSET)
 
         def at(value: int) -> int:
@@ -144,7 +144,7 @@ class Spinner:
     """Whether the last value is followed by the first."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         del width
         return scale.px(48 * WHEEL_ROWS)
 
@@ -155,7 +155,7 @@ class Spinner:
         return at if 0 <= at < len(self.values) else None
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         row = (box.bottom - box.top) // WHEEL_ROWS
 
         def move(start: Point, end: Point) -> None:
@@ -208,11 +208,11 @@ class Month:
     tails: bool = False
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         return width // 7 * 6 if width // 7 < scale.px(44) else scale.px(44) * 6
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         wide, high = (box.right - box.left) // 7, (box.bottom - box.top) // 6
         children: list[Node] = []
         weeks = calendar.Calendar(firstweekday=6).monthdatescalendar(self.first.year, self.first.month)
@@ -260,11 +260,11 @@ class Dial:
     """Returns the text and description of a number."""
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         return min(width, scale.px(300))
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         middle, reach, half = box.centre, (box.bottom - box.top) // 2 - scale.px(28), scale.px(20)
 
         def move(start: Point, end: Point) -> None:

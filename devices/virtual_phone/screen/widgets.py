@@ -108,12 +108,12 @@ class Box(Meaning):
         return sum(heights) + scale.px(self.gap) * max(0, len(heights) - 1)
 
     def measure(self, width: int, scale: Scale) -> int:
-        """Implements `Widget.measure`."""
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
         inner = self._content(width, scale) + scale.px(self.padding[1] + self.padding[3])
         return max(inner, scale.px(self.minimum)) + scale.px(self.margin[1] + self.margin[3])
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         own = inside(box, self.margin, scale)
         inner = inside(own, self.padding, scale)
         room = inner.right - inner.left
@@ -157,7 +157,7 @@ class Row(Box):
         return max((_child(part).measure(room, scale) for part, room in pairs), default=0)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Implements `Widget.place`."""
+        """Return the laid-out node that fills the box. See `Widget.place`."""
         own = inside(box, self.margin, scale)
         inner = inside(own, self.padding, scale)
         left = inner.left
