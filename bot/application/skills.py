@@ -21,8 +21,8 @@ NEAR: Final = 0.5
 
 
 def skill_named(name: str, services: Services) -> Skill:
-    """Return the skill with this name (case-insensitive). Raises Refused, with the most similar name as a
-    suggestion.
+    """Return the skill with this name (case-insensitive). Raises Refused, which suggests a similar name
+    if there is one.
     """
     found = services.skills.found
     if (skill := found.get(name.lower())) is not None:

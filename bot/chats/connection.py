@@ -68,7 +68,9 @@ class Connection(ABC, Generic[C]):
         await self._ended.wait()
 
     async def logged_in(self) -> C:
-        """Return the client, waiting for the login if necessary. Raises ChatError if that takes too long."""
+        """Return the client, waiting for the login if necessary. Raises ChatError if that takes too long, or at once
+        if `close` was called and there is no login.
+        """
         try:
             async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
                 await self._online.wait()

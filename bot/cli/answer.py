@@ -23,8 +23,9 @@ async def answer(options: argparse.Namespace, settings: Settings) -> int:
     """Send the answer given on the command line or in a file. Without one, ask for it at the terminal; a code is not
     shown while it is typed. Returns the exit code.
 
-    Raises Refused if there is no terminal to ask at, or if a code was given as an argument, where the process list
-    would show it.
+    Raises Refused if the task has no open question, if there is no terminal to ask at or no usable text in the file, if
+    the service refuses the answer, or if a code was given as an argument, where the process list would show it. Also
+    raises ServiceGone.
     """
     async with service_of(settings) as remote:
         question = await _open_question(remote, options.task)

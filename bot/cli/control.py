@@ -46,7 +46,9 @@ async def own_store(settings: Settings) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
-    """Yield the running service or, if none runs, a stand-in that does the same in this process. Raises StoreError."""
+    """Yield the running service or, if none runs, a stand-in that does the same in this process. Raises ServiceGone,
+    SettingsError and StoreError.
+    """
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             yield remote

@@ -61,7 +61,7 @@ async def planned(options: argparse.Namespace, typed: str, example: str, remote:
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
     """List or change schedules, in the running service or the data directory. Returns the exit code. Raises Refused for
-    a failed change.
+    a failed change; also ServiceGone, SettingsError and StoreError.
     """
     if options.change and options.change[0].casefold() not in _LIST:
         return await _changed(options.change, settings)

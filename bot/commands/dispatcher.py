@@ -141,7 +141,9 @@ class Commands:
         return reply
 
     async def invoke(self, invocation: Invocation) -> Reply:
-        """Handle a slash command. A person who may not use the bot gets a refusal that only they see."""
+        """Handle a slash command. A person who may not use the bot gets a refusal, or a reply about pairing or linking,
+        that only they see.
+        """
         return await self._guarded(invocation, self._invoke)
 
     async def press(self, press: Press) -> Reply:

@@ -71,7 +71,7 @@ async def touch_for_task(request: Request, services: Services, number: str) -> R
 
 async def show_if_allowed(task: Task, request: Request, services: Services) -> str:
     """Show the screen of a task that was just taken over, if the person may operate phones. Returns why it is not
-    shown, "" if it is. The task stays paused in any case.
+    shown; "" if it is, or if the person may not operate the phone. The task stays paused in any case.
     """
     info = next((info for info in open_phones(request, services) if info.id == task.phone), None)
     if info is None or not verdict(request, services.policy, Right.OPERATE, phone=info.id).allowed:

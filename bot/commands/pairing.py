@@ -17,7 +17,8 @@ from bot.texts import say
 
 def offer(request: Request, services: Services) -> Reply | None:
     """Reply with a pairing code to an unknown person who writes in private while PAIRING is on. Returns None otherwise,
-    and always in groups.
+    for a message that came late, and if no code can be given now, because too many people wait or this person got one a
+    moment ago.
     """
     pairing = services.rights.pairing
     if pairing is None or request.stale or not request.place.private:

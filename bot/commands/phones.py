@@ -59,7 +59,9 @@ async def screen(request: Request, services: Services) -> Reply:
 
 
 async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
-    """Return the task that is working on this phone now; None if there is none."""
+    """Return the unfinished task that has begun on this phone, also if it is paused or interrupted; None if there is
+    none.
+    """
     return await services.task_service.working_on(phone.id)
 
 

@@ -55,8 +55,8 @@ def plan_kept(made: Schedule) -> Reply:
 
 
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
-    """Parse a text such as `every 30m do …`. Returns the plan, and its first due time in Unix seconds. Raises Refused
-    with the `example` of a valid text.
+    """Parse a text such as `every 30m do …`. Returns the plan, and its first due time in Unix seconds. Raises Refused,
+    with the `example` of a valid text if the form or the rule is wrong, and ParseError.
     """
     example = f"{request.prefix}{example}"
     found = plan_in(typed)

@@ -37,7 +37,7 @@ class SkillFigures:
     money: float | None
     """Money saved; None if the recorded run had no price."""
     proven: bool
-    """Whether it has worked with arguments other than the recorded ones."""
+    """Whether it has worked with arguments other than the recorded ones or, if it takes none, at all."""
     again: str = ""
     """The task from which to save a new version, as a model often had to help at one step; "" for none."""
     step: int = 0

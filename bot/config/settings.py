@@ -295,7 +295,7 @@ class Settings(BaseSettings):
 
     @property
     def file(self) -> Path:
-        """The file that the settings were read from, or the default one, which may not exist."""
+        """The file named as the source of the settings, or the default one; it may not exist."""
         return self._file or places().settings
 
     @field_validator("default_tier")

@@ -46,7 +46,9 @@ class SettingsFile:
         self.path = directory / SETTINGS_NAME
 
     def read(self) -> dict[str, str]:
-        """Return the values as they were typed, by field; empty if there is no file. Raises SettingsError."""
+        """Return the values as they were typed, by field; empty if there is no file, or if this user may not read it.
+        Raises SettingsError.
+        """
         try:
             found = json.loads(self.path.read_bytes())
         except FileNotFoundError:

@@ -39,8 +39,8 @@ def _later(rng: random.Random, most: int = 300) -> date:
 
 
 def on_day(rng: random.Random, whose: str = "android", most: int = 300) -> Made:
-    """Make a task that creates an event on a given date. `whose` names the design of the pickers, `most` the maximum
-    days ahead.
+    """Make a task that creates an event on a given date. `whose` names the design of the pickers. The date is fewer
+    than `most` days ahead.
     """
     title, day = rng.choice(_EVENTS), _later(rng, most)
     words = f'create the calendar event "{title}" on {day.isoformat()}'

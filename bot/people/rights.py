@@ -116,8 +116,8 @@ class Rights:
             return taken
 
     async def link(self, known: Person, other: Person) -> bool:
-        """Link two accounts as one person's. Returns False if one of them is already linked to an account on the
-        other's platform. Raises StoreError.
+        """Link two accounts as one person's. Returns False if `other` is already linked, or if the person of `known`
+        has an account on its platform. Raises StoreError.
         """
 
         async def work(transaction: Transaction) -> bool:

@@ -277,8 +277,8 @@ class Hands:
         return True
 
     async def done(self, hold: Hold, by: Person) -> str:
-        """End a hold because the person is done, and resume the task that was paused for it. Returns that task's id, ""
-        for none. A task with several phones resumes only once the last of them is free.
+        """End a hold because the person is done, and resume the task that was paused for it. Returns the id of the
+        whole task, "" if none resumes. A task with several phones resumes only once the last of them is free.
         """
         await self.free(hold)
         task = await self._tasks.get(hold.task) if hold.task else None

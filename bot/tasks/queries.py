@@ -37,7 +37,9 @@ def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Ta
 
 
 class TaskQueries:
-    """Reads tasks, steps and questions as they are now, and notifies of changes."""
+    """Reads tasks, steps and questions as they are now, notifies of changes, and stores where tasks and questions are
+    shown.
+    """
 
     def __init__(self, store: Store, record: TaskRepository, workers: Workers, news: EventBus) -> None:
         self._store = store
@@ -121,7 +123,9 @@ class TaskQueries:
         return await self._store.tasks.active()
 
     async def working_on(self, phone: str) -> Task | None:
-        """Return the task that has begun and uses this phone; None if there is none."""
+        """Return the unfinished task that has begun on this phone, also if it is paused or interrupted; None if there
+        is none.
+        """
         return await self._store.tasks.working_on(phone)
 
     async def in_place(self, address: Address) -> Task | None:

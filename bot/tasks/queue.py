@@ -121,7 +121,7 @@ def hopeless(
 
 
 def silent(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> bool:
-    """Return whether a phone that fits the wish is connected but does not answer now."""
+    """Return whether a phone that fits the wish and that `admits` allows is connected but does not answer now."""
     return any(phone.health is Health.SILENT and wish in {"", phone.id} and admits(phone.id) for phone in phones)
 
 

@@ -28,7 +28,7 @@ class MemorySecrets:
         return f"<{len(self._values)} secrets>"
 
     def keep(self, secret: str, value: str) -> None:
-        """Keep `value` under the id `secret`, until it is taken."""
+        """Keep `value` under the id `secret` until it is taken, at most 15 minutes, and hide it in logs."""
         self._forget_old()
         self._values[secret] = (self._clock() + LIFETIME_S, value)
         self._cover(value, LIFETIME_S)

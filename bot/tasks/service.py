@@ -99,9 +99,7 @@ class TaskService(TaskQueries):
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to work, after recovering the unfinished tasks of an earlier process. Call it once the phones are
-        known.
-        """
+        """Begin to work, and recover the unfinished tasks of an earlier process. Call it once the phones are known."""
         waiting = [task.id for task in await self._store.tasks.active() if task.state is TaskState.WAITING]
         await self._leases.start(waiting)
         ready = asyncio.Event()
@@ -215,7 +213,7 @@ class TaskService(TaskQueries):
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
         """Answer a question; the first answer in time wins. Returns the question and whether this answer won. Raises
-        UnknownQuestion or BadText.
+        UnknownQuestion, BadText or AgentFailed.
         """
         return await self._calls.unbroken(self._answer(question, text, by))
 

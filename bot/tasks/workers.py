@@ -53,7 +53,7 @@ class _Worker:
 
 
 class Workers:
-    """Starts and ends the workers, one for each unfinished task. They belong to the task group that `run`
+    """Starts and ends the workers, one for each task that the agent works on. They belong to the task group that `run`
     keeps open.
     """
 

@@ -159,7 +159,7 @@ def totals_json(totals: UsageTotals) -> Json:
 
 
 def options_of(draft: TaskDraft) -> Json:
-    """Return as JSON the options of a task that differ from the settings."""
+    """Return as JSON what was set for a task: its phones, its options that are not the default, and its skill."""
     skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
     device = {"device": draft.device} if draft.device else {}
     return {**device, **draft.options.model_dump(exclude_defaults=True), **skill}

@@ -34,7 +34,7 @@ WINDOW_S = 900.0
 
 
 class Attempts:
-    """Counts wrong passwords for each network address. `now` returns monotonic seconds."""
+    """Counts wrong passwords for each network address and for all together. `now` returns monotonic seconds."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now

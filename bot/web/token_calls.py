@@ -26,7 +26,7 @@ class CutOff(Refused):
 
 
 async def question_of(calls: Calls, task: Task) -> OpenQuestion | None:
-    """Return the task's open question; None if it has none."""
+    """Return the oldest open question of the task or of its parts; None if there is none."""
     asked = await calls.services.task_service.open_questions(task=task.id)
     return asked[0] if asked else None
 

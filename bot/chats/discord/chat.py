@@ -242,8 +242,9 @@ class Threads:
         """Open a thread and return its address. It begins on message `anchor`; without one (after a slash command) on a
         new message with the title.
 
-        The thread begins on no message if the bot may not write to the channel or not read its history. Returns
-        `origin` in private chats, in threads, and where Discord allows no thread; the log says why.
+        It begins on no message if the bot may not read the channel's history or, without `anchor`, may not write to the
+        channel. Returns `origin` in private chats, in threads, and where no thread can be opened; if Discord refuses
+        it, that is logged.
         """
         if not origin.guild or origin.thread:
             return origin

@@ -52,7 +52,8 @@ BAN_SECONDS: Final = 60.0
 
 @asynccontextmanager
 async def translated(doing: str, *, needs: str = "") -> AsyncIterator[None]:
-    """Turn the exceptions of discord.py raised in the block into FloodWait, ChatGone or ChatError.
+    """Turn the exceptions of discord.py and of the network raised in the block into FloodWait, ChatGone or ChatError.
+    Also raises ChatError if the block takes too long.
 
     `doing` completes the sentence "Discord refused …". `needs` is the permission that the action requires, as Discord's
     settings name it.

@@ -51,8 +51,8 @@ class Abilities:
 
 
 class Permissions:
-    """Tells what the bot may do in a channel, from Discord's data and from earlier refusals. Threads have the
-    permissions of their channel. `clock` returns seconds.
+    """Tells what the bot may do in a channel, from Discord's data and from earlier refusals. For a thread, pass its
+    channel, which has the permissions. `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -75,8 +75,8 @@ class FeishuChat(Connection[Api]):
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """Open a thread for a task on message `anchor` or, without one, on a new message with the title, and return it.
-        Feishu creates the thread with its first reply. In a private chat, the first message is a reply to `anchor`
-        instead.
+        Feishu creates the thread with its first reply. Returns `origin` in a thread, and in a private chat, where the
+        first message is a reply to `anchor` instead.
         """
         if origin.thread:
             return origin

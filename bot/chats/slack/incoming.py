@@ -114,7 +114,8 @@ class Messages:
 
     async def handle(self, event: Raw, client: AsyncWebClient, account: Account) -> None:
         """Pass a person's message to the intake (the handler of everything that people do in chats). Bots, notices,
-        edits and people of other workspaces are ignored. Raises NotAccepted if Slack must deliver the message again.
+        edits and people of workspaces that may not use the bot are ignored. Raises NotAccepted if Slack must deliver
+        the message again.
         """
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:

@@ -17,7 +17,7 @@ Row = TypeVar("Row")
 
 
 class BadPage(Exception):
-    """The cursor in a request for a list is not one that the API has returned."""
+    """The cursor in a request for a list, or the `Last-Event-ID` in one for a stream, is not valid."""
 
     def __init__(self) -> None:
         super().__init__(say("api.bad_page", most=MOST_ON_A_PAGE))

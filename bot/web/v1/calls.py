@@ -109,7 +109,9 @@ class Calls:
         return tuple(owner_text(account) for account in self.services.policy.accounts(self.person))
 
     async def conversation(self, number: str) -> Conversation:
-        """Return the caller's conversation with this id. Raises Unknown if they have none."""
+        """Return the caller's conversation with this id. Raises Unknown if they have none, Refused for callers from the
+        console, and NotAllowed.
+        """
         self.require(Right.USE)
         _ = self.token  # only programs have conversations
         found = await self.services.store.conversations.get(number)

@@ -94,7 +94,9 @@ async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> Touc
 
 @router.post("/phones/{phone}/tap")
 async def tap(phone: Id, wish: TapAt, calls: Caller) -> TouchedInfo:
-    """Tap the screen once. Requires the right to operate; refused while a task works on the phone."""
+    """Tap the screen once. Requires the right to operate and, with `allow`, the right to approve. Refused while a task
+    works on the phone or a person operates it.
+    """
     return await _touched(calls, phone, act.Tap(target=act.PointTarget(x=wish.x, y=wish.y)), wish.allow)
 
 
