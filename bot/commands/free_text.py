@@ -50,8 +50,8 @@ _NAME_LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a text refers to: a question, a task, or a phone that is operated by hand. All fields are None for a text in
-    a private chat that refers to nothing.
+    """What a text refers to: a question, a task, or a phone that is operated by hand. Without any of them, it is a text
+    in a private chat that refers to nothing.
     """
 
     question: OpenQuestion | None = None
@@ -174,7 +174,7 @@ class Talk:
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:
         """Store a text and ask, with the question `words`, whether it is a task. Only a press of the button starts it.
-        Raises BadText or BadFiles.
+        Raises BadText or BadFiles, or TooLate for a text that was written while the service was away.
         """
         services = self._services
         text = clean(text, say("desk.text.task"))

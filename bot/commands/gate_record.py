@@ -24,7 +24,7 @@ LINE_LIMIT = 240
 
 
 async def gate_record(task: Task, services: Services) -> Reply:
-    """Return a reply that lists the gate's decisions in the task, in order."""
+    """Return a reply that lists the gate's latest decisions in the task (at most MOST_LINES), oldest first."""
     steps = await services.task_service.steps(task.id)
     questions = await services.store.questions.of(task.id)
     told = [(step.at, line) for step in steps for line in _of_step(step)]

@@ -98,7 +98,7 @@ async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: flo
 
 async def show(info: PhoneInfo, request: Request, services: Services) -> None:
     """Send the phone's screen to the place where it was asked for, as a message that everybody there sees and can reply
-    to.
+    to. Raises Refused (also where phones are shown live instead) or TaskError.
     """
     chat = services.chats.get(request.address.platform)
     if chat is None or chat.capabilities.shows_live:
@@ -117,8 +117,8 @@ async def show(info: PhoneInfo, request: Request, services: Services) -> None:
 
 
 async def press(pressed: Press, data: ButtonData, request: Request, services: Services) -> Reply:
-    """Handle a button below a picture of the screen. If the picture is outdated or the screen has changed, nothing is
-    touched and the current screen is shown instead.
+    """Handle a button below a picture of the screen, or below a request to allow a touch. If the picture is outdated or
+    the screen has changed, nothing is touched and the current screen is shown instead. Raises Refused or TaskError.
     """
     hold = services.hands.get(data.subject)
     if hold is None:
@@ -229,8 +229,8 @@ async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, ser
 
 
 async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller: Caller, services: Services) -> None:
-    """Ask the people at this place who may approve to allow or deny a touch, with a picture of the screen. Raises
-    Refused if the message cannot be sent.
+    """Ask the people at this place who may approve to allow or deny a touch. The message has a picture of the screen,
+    except where phones are shown live. Raises Refused if it cannot be sent, or Operated if the hold has ended.
     """
     asked = services.hands.ask(hold, action, needs)
     chat = services.chats[caller.address.platform]
@@ -279,7 +279,9 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
 
 
 async def _show_again(hold: Hold, services: Services, after: Touched | None = None) -> None:
-    """Update the picture in a chat. A failure is not serious, because every press there updates it as well."""
+    """Update the picture in a chat. If it cannot be edited, that is only logged, because every press there updates it
+    as well. Raises Operated if no new picture can be taken.
+    """
     ref: MessageRef | None = hold.message
     chat = None if ref is None else services.chats.get(ref.address.platform)
     if ref is None or chat is None:

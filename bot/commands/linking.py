@@ -29,8 +29,8 @@ def give_code(request: Request, services: Services) -> Reply:
 
 
 async def typed(request: Request, services: Services, code: str) -> Reply | None:
-    """Handle a code that was typed to link accounts; returns None if the text is no such code. At the first time, the
-    reply explains what linking does. Raises Refused.
+    """Handle a code that was typed to link accounts. Returns None if there is no such code, or after too many wrong
+    ones. The first time, the reply only explains what linking does and asks to type the code again. Raises Refused.
     """
     linking, person = services.rights.linking, request.person
     try:

@@ -52,7 +52,7 @@ async def memories(request: Request, services: Services) -> Reply:
 
 async def forget(request: Request, services: Services) -> Reply:
     """Delete facts: the one with this number, all of them, or the one that contains these words. If several contain
-    them, they are listed and none is deleted.
+    them, none is deleted: Refused is raised, which lists them (in a group, it only says how many there are).
     """
     refuse_late(request)
     wanted = request.call.rest.strip()

@@ -30,8 +30,9 @@ def offer(request: Request, services: Services) -> Reply | None:
 
 
 async def pair(request: Request, services: Services) -> Reply:
-    """Link an account by a code, or let in the person who was shown this pairing code. Without a code, list who is
-    waiting (for admins).
+    """Link the person's account by a code from another account, or (admins only) let in the person who was shown this
+    pairing code. Without a code, admins see who is waiting; others get a code to link their accounts. The words `me`
+    and `unlink` in place of the code ask for such a code and end the link. Raises Refused.
     """
     code = request.option("code")
     if request.person.platform not in OPERATOR_PLATFORMS:

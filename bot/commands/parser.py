@@ -74,7 +74,7 @@ def draft_of(call: CommandCall) -> TaskDraft:
 
 
 def unknown_command(word: str) -> str:
-    """Return the text for an unknown command, which suggests the most similar one."""
+    """Return the text for an unknown command. It suggests the most similar one, if any is similar."""
     near, shown = _nearest(word), word[:40]
     return say("parse.unknown_near", word=shown, near=near) if near else say("parse.unknown", word=shown)
 

@@ -124,7 +124,9 @@ NONE = "default"
 
 
 async def tier(request: Request, services: Services, who: str = "", name: str = "") -> Reply:
-    """Show the tiers (levels of daily quotas), or put the person `who` into the tier `name`."""
+    """Show the tiers (levels of daily quotas), or put the person or role `who` into the tier `name`. The name "default"
+    takes back the tier that was given. Raises Refused.
+    """
     settings = services.live.now
     if not who:
         lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]

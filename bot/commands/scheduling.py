@@ -98,8 +98,8 @@ async def press(data: ButtonData, request: Request, services: Services) -> Reply
 
 
 async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
-    """Pause, resume, revoke or remove a schedule, as `verb` says. Returns the sentence that confirms it. Raises
-    Refused.
+    """Pause, resume or remove a schedule, or ("revoke") withdraw its standing approval, as `verb` says. Returns the
+    sentence that confirms it. Raises Refused.
     """
     match verb:
         case "remove":
@@ -123,7 +123,7 @@ def _changed(one: Schedule, what: str, words: str) -> str:
 
 
 def resumed_words(one: Schedule) -> str:
-    """Return a sentence that says that the schedule is active again, and when it is next due."""
+    """Return a sentence that says that the schedule is active again and, if it runs at set times, when it is due."""
     time = local_time(one.due, ZoneInfo(one.plan.rule.zone)) if one.plan.is_timed else ""
     words = say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
     return _changed(one, "resumed", words)

@@ -45,7 +45,7 @@ FIXED_SHOWN: Final = 5
 
 
 async def skills(request: Request, services: Services) -> Reply:
-    """List all skills with their descriptions and results; or rename or delete one."""
+    """List all skills with their descriptions and results; or rename or delete one, or restore an earlier version."""
     typed = request.call.rest.strip()
     found = _CHANGE.fullmatch(typed)
     if found is not None and (found["new"] or found["verb"].lower() not in NAMING):
@@ -112,8 +112,8 @@ def saved_words(draft: Draft, version: int, prefix: str = "") -> str:
 
 
 def shown_words(made: RecordedSkill) -> str:
-    """Return the text that the person confirms: the task, each parameter with its value, the steps, and the fixed
-    texts.
+    """Return the text that the person confirms: the task, each parameter with its value, the first fixed texts, and how
+    many steps there are.
     """
     lines = [made.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in made.parameters)]
     if not made.parameters:

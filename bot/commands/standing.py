@@ -15,7 +15,7 @@ from bot.texts import say
 
 def wished_yes(request: Request) -> StandingYes | None:
     """Return the standing approval that a command's options describe; None if there is none. Raises Refused if it is
-    incomplete.
+    incomplete or names too long a recipient or app, and BadText for too long a text.
     """
     to, text, app = (request.option(name).strip() for name in ("allow-to", "allow-text", "allow-in"))
     if not (to or text or app):

@@ -19,7 +19,9 @@ from bot.texts import listed, say
 
 
 async def do(request: Request, services: Services) -> Reply:
-    """Queue the task that the request's text and options describe."""
+    """Queue the task that the request's text and options describe. If the text only asks what the service remembers
+    about the person, the reply lists that instead.
+    """
     text = request.call.rest.strip()
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))

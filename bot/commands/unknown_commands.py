@@ -26,7 +26,7 @@ _WITH_CODES: Final = frozenset({"answer", "pair"})
 
 async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:
     """Reply that there is no such command. If the person may use the most similar one, the reply has a button that runs
-    it.
+    it; not for a message that came late, nor for a command whose text may contain a code. Raises BadFiles.
     """
     told = Message(body=str(unknown), private=True)
     near = BY_NAME.get(unknown.near)

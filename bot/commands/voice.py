@@ -40,7 +40,8 @@ class Ears:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def heard(self, request: Request, topic: Topic, voice: Voice) -> Reply:
-        """Transcribe a voice note, and reply with the text and a button that makes it a task. Raises Refused.
+        """Transcribe a voice note, and reply with the text and a button that makes it a task. Raises Refused, OverQuota
+        or BadText.
 
         The text is never used as an answer: a code must not be sent to a speech endpoint, and an approval must not be
         misheard.
