@@ -89,7 +89,7 @@ class RunningService(Protocol):
     """The running service, as reached through the HTTP API of its console."""
 
     async def read(self, path: str) -> dict[str, Any]:
-        """Return the JSON object that the service answers at this path. Raises ServiceGone if it cannot be reached."""
+        """Return the JSON object that the service answers at this path. Raises ServiceGone if that is an error."""
         ...
 
 

@@ -52,7 +52,7 @@ async def do_press(
     """Do what the pressed button stands for. The reply contains the new contents of the pressed message. `do_kept`
     carries out missed or mistyped commands.
 
-    Raises NotAllowed; also Refused, after which the button may be pressed again.
+    Raises NotAllowed; also Refused or ParseError, after which the button may be pressed again.
     """
     data = read_button(press.data)
     if data is None:

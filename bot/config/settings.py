@@ -108,7 +108,7 @@ def credentials(names: Iterable[str]) -> dict[str, str]:
 
 
 class SettingsError(Exception):
-    """A setting cannot be used. The text names the setting and what was expected, but never its value."""
+    """A setting or a settings file cannot be used. The text says which one and why, but never contains a secret."""
 
 
 def _local_adb() -> tuple[tuple[str, int], ...]:

@@ -19,8 +19,8 @@ WITHIN_S: Final = 15.0
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """Check each server in `mcp.json`, and return one finding for each; none if there is no such file. An unreachable
-    server is only a note, because only its tools are missing; an error in the file is bad.
+    """Check each server in `mcp.json`, and return the findings; none if there is no such file. An unreachable server is
+    only a note, because only its tools are missing; an error in the file, or a missing library, is bad.
     """
     named = await asyncio.to_thread(read_mcp_file, settings.data_dir / MCP_NAME)
     if named is None:

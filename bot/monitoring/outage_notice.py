@@ -40,7 +40,9 @@ def standstill_words(waits: Iterable[Wait]) -> str:
 
 
 class OutageNotice:
-    """Shows on each task's card, once, that the store cannot be reached. This is not stored, because it cannot be."""
+    """Shows on the cards of queued and working tasks that nothing can be stored for now, and removes that when it is
+    over. This itself is not stored.
+    """
 
     def __init__(self, task_service: Cards, waits: Dependencies) -> None:
         self._task_service = task_service

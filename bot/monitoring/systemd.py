@@ -95,8 +95,8 @@ class LiveTasks(Protocol):
 
 
 async def status_line(tasks: LiveTasks, phones: Phones, waits: Dependencies) -> str:
-    """Return one line with the number of tasks by state, the number of phones, and what is being waited for. Raises
-    StoreError.
+    """Return one line with the number of unfinished tasks by state, the number of phones, and what is being waited for.
+    Raises StoreError.
     """
     states = Counter(task.state.value for task in await tasks.active())
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"

@@ -63,7 +63,7 @@ class Policy:
 
     def held(self, person: Person, where: Address) -> list[Grant]:
         """Return the rights that were given to this person, through this account and linked ones. `where` is the place
-        whose roles count.
+        whose roles count. Somebody who uses an access token has only the token's rights.
 
         The right `admin` is not inherited through a link, so that a stolen account does not give the rights of an
         admin.

@@ -131,8 +131,8 @@ class Linking:
         return self._codes.code_for(person)
 
     def owner_of(self, code: str, by: Person) -> Person | None:
-        """Return the account to which this code was given; None if it is unknown. `by` is the account that typed it.
-        Raises Locked after too many wrong codes.
+        """Return the account to which this code was given; None if it is unknown or expired. `by` is the account that
+        typed it. Raises Locked after too many wrong codes.
         """
         return self._codes.owner_of(code, by)
 

@@ -25,8 +25,8 @@ class RolesUnknown(Exception):
 
 
 async def with_roles(person: Person, place: Place, policy: Policy, chats: Mapping[str, Chat]) -> Person:
-    """Return the person with their current roles on the place's server, if roles matter there; else unchanged. Raises
-    RolesUnknown.
+    """Return the person with their current roles on the place's server; without any roles if no right or tier depends
+    on a role there. Raises RolesUnknown.
     """
     guild = place.address.guild
     if not _matter(guild, policy):
@@ -44,7 +44,7 @@ def asker(
     policy: Callable[[], Policy], chats: Mapping[str, Chat]
 ) -> Callable[[Person, Place], Awaitable[Person | None]]:
     """Return a function that looks up a person's current roles, and returns the person with them; None if the platform
-    does not answer.
+    does not say which roles they have.
     """
 
     async def ask(person: Person, place: Place) -> Person | None:

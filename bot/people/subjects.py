@@ -50,7 +50,7 @@ class Subject:
 
     @property
     def person(self) -> Person:
-        """The account; None if the subject is a role."""
+        """The account. May only be read if the subject is a person, not a role."""
         assert not self.guild
         return Person(self.platform, self.id)
 

@@ -69,14 +69,14 @@ class RunConfigs:
         return self._terms
 
     def give_back(self, terms: RunConfig) -> None:
-        """Return a configuration that was taken. Models that nobody uses any more are closed."""
+        """Return a configuration that was taken. Replaced models that nobody uses any more are closed."""
         made = next(made for made in self._made if made.models is terms.models)
         made.taken -= 1
         self._let_go()
 
     def change(self, settings: Settings) -> None:
         """Use these settings for configurations taken from now on. New models are made only if the settings of models
-        have changed.
+        have changed. Raises SettingsError for an unknown dialect.
         """
         if (wanted := model_settings(settings)) != self._made[-1].of:
             self._made.append(self._make(wanted))

@@ -71,7 +71,7 @@ def names_of(settings: Settings) -> tuple[str, ...]:
 
 
 def value_of(settings: Settings, name: str) -> str:
-    """Return the value of the setting with this name, in the form in which it can be typed."""
+    """Return the value of the setting with this name as text for people, in the current language."""
     if found := _TIER.fullmatch(name):
         tier = settings.tiers.get(found["tier"])
         value = None if tier is None else getattr(tier, found["quota"])
@@ -85,7 +85,7 @@ def value_of(settings: Settings, name: str) -> str:
 
 
 def is_set(base: Settings, name: str) -> bool:
-    """Return whether the environment sets the setting with this name."""
+    """Return whether the settings `base` contain the setting with this name, so that it does not have its default."""
     if found := _TIER.fullmatch(name):
         return found["tier"] in base.tiers and getattr(base.tiers[found["tier"]], found["quota"]) is not None
     return FIELDS[name] in base.model_fields_set
@@ -190,7 +190,7 @@ class RuntimeSettings:
         self._followers.append(follower)
 
     def is_fixed(self, field: str) -> bool:
-        """Return whether the environment decides this setting, so that it cannot be changed while the service runs."""
+        """Return whether the environment decides this setting, so that the settings file cannot change it."""
         return is_decided(self.environment, field)
 
     def tried(self, values: Mapping[str, str]) -> Settings:
@@ -248,7 +248,7 @@ class RuntimeSettings:
 
     async def set(self, name: str, text: str, by: Person) -> tuple[str, str]:
         """Change a setting by command from now on. `text` is the value as typed. Returns the old and the new value as
-        they can be typed.
+        text for people.
 
         Raises UnknownSetting, SettingsError or StoreError; then nothing was changed.
         """

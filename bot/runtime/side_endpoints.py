@@ -23,7 +23,7 @@ C = TypeVar("C", bound=Closable)
 
 class SideEndpoint(Generic[C]):
     """Holds the client that `make` creates from the settings; None if they name no endpoint. A new client is created
-    when one of the settings whose names begin with `prefix` changes.
+    when the prices or one of the settings whose names begin with `prefix` change.
     """
 
     def __init__(self, prefix: str, make: Callable[[Settings], C | None], settings: Settings) -> None:

@@ -74,7 +74,8 @@ class Admission:
 
     def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
         """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
-        called to show that on a task's card, and `heard` with the roles that were found.
+        called to show on a task's card that the roles could not be found out; `heard` is called with the task and its
+        person with the roles that were found.
         """
         self._ask, self._note, self._heard = ask, note, heard
 
@@ -112,9 +113,9 @@ class Admission:
         """Return how certain the answer of `admits` is at this moment. If a role has to be looked up, this starts the
         look-up and calls `told` when it is done.
 
-        A role that was looked up earlier does not count, because it may have been taken away. If only the person's tier
-        (their quota level) depends on roles and the platform does not answer, the phone is given and the task keeps the
-        tier with which it was accepted.
+        A role that was looked up more than FRESH_S seconds ago does not count, because it may have been taken away. If
+        only the person's tier (their quota level) depends on roles and the platform does not answer, the phone is given
+        and the task keeps the tier with which it was accepted.
         """
         held = self._held.get(run.task)
         if held is None or self._known(held):

@@ -44,7 +44,8 @@ class TaskControl:
 
     async def cancel(self, task: Task, by: Person) -> Task:
         """End the task. If the agent does not stop in time, its phone is taken away, so that it can do nothing more
-        there, and its worker is cancelled. `by` is the person who cancels it.
+        there, and its worker is cancelled. `by` is the person who cancels it. Raises WrongState if it
+        has ended.
         """
         require(task, TaskState.ENDED)
         name = by.name or by.id
@@ -67,8 +68,8 @@ class TaskControl:
         return ended
 
     async def pause(self, task: Task) -> Task:
-        """Pause the task, and return it. Raises WrongState if it cannot be paused now, or NotStill if it is paused but
-        an action has not finished yet; nothing new begins.
+        """Pause the task, and return it. Raises WrongState if it cannot be paused now, AgentFailed, or NotStill if it
+        is paused but an action has not finished yet; nothing new begins.
         """
         require(task, TaskState.PAUSED)
         if task.state is TaskState.QUEUED and not task.parent:

@@ -28,7 +28,8 @@ def standing(parts: Sequence[Task]) -> TaskState:
     """Return the state of a task with these parts.
 
     A part that needs a person comes first: if one is interrupted, the whole task is, because that part waits to be
-    resumed. Once a part has begun, the task is working until all parts are paused or have ended.
+    resumed. Once a part has begun, the task is working as long as any part is working or queued. After that it is
+    waiting if any part waits for an answer, otherwise paused.
     """
     states = {part.state for part in parts}
     live = states - {TaskState.ENDED}

@@ -1,5 +1,5 @@
-"""Notifies listeners of what happens to tasks. Listeners are called in the event loop after the change is committed,
-and must be quick.
+"""Notifies listeners of what happens to tasks. Listeners are called in the event loop, after the change is committed if
+it is stored at all, and must be quick.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EventBus:
         return lambda: self._on_change.remove(listener)
 
     def on_event(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event of a task's work. Returns a function that unsubscribes it."""
+        """Call `listener` with each event of a task's work, stored or not. Returns a function that unsubscribes it."""
         self._on_event.append(listener)
         return lambda: self._on_event.remove(listener)
 

@@ -160,8 +160,9 @@ class TaskFollowers:
         return len(self._readers.get(log, ()))
 
     async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[Heard, None]:
-        """Stream all events of a task from its first, including those before this call. Ends after TaskEnded, or when
-        the service shuts down; closing the stream does not affect the task.
+        """Stream the events of the work on a task from its first, including those before this call. Ends after
+        TaskEnded, or when the service shuts down; closing the stream does not affect the task. What people and the
+        service do (notes, pauses, takeovers) is not streamed.
 
         If several phones work, their events are in the order in which they happen, and the TaskEnded of each part comes
         before that of the task. An unknown task, or one whose log was removed, has no events. With `thinking`, the

@@ -386,7 +386,7 @@ class Hands:
 
     @asynccontextmanager
     async def watched(self, hold: Hold) -> AsyncIterator[None]:
-        """Keep the hold while the block runs, because somebody watches without touching; for at most UNTOUCHED_S."""
+        """Keep the hold while the block runs, because somebody watches; at most UNTOUCHED_S seconds after a touch."""
         hold.watchers += 1
         try:
             yield

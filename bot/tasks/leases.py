@@ -137,8 +137,8 @@ class PhoneLeases:
         """Wait for a phone, as `agent.ports.leases.Leases` describes: yields the place in the queue when it changes,
         and the lease last. `wish` is the wanted phone's id, "" for any; `first` puts the run at the head of the queue.
 
-        Raises NoPhone at once if no phone can ever fit, 30 s after the wanted phone disappeared, and 30 s after the
-        call if it is connected but does not answer.
+        Raises NoPhone at once if no phone fits as things are, 30 s after the wanted phone disappeared, and 30 s after
+        the call if it is connected but does not answer; NotAdmitted as soon as the person may not use the phone.
         """
         if run in self._held:
             yield self._held[run]
@@ -177,8 +177,9 @@ class PhoneLeases:
         yield lease
 
     async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
-        """Lease a phone that is free right now, for a run that may not need one; None if there is none. `wanted` is
-        called when another run could use it. See `agent.ports.leases.Leases`.
+        """Lease a phone that is free right now, for a run that may not need one. Returns None if there is none, if the
+        run has or waits for a phone, or if the store is unavailable. `wanted` is called when another run could use it.
+        See `agent.ports.leases.Leases`.
         """
         async with self._turn:
             if self._draining or run in self._held or run in self._waiting:
@@ -199,8 +200,8 @@ class PhoneLeases:
             return lease
 
     def keep(self, run: RunId) -> bool:
-        """Turn a borrowed phone into one that the run has, because it is needed. Returns False if another run was
-        first. See `agent.ports.leases.Leases`.
+        """Turn a borrowed phone into one that the run has, because it is needed. Returns False if the run has borrowed
+        none, or was already asked to return it. See `agent.ports.leases.Leases`.
         """
         if self._lent.get(run) is None:
             return False

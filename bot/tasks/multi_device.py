@@ -44,7 +44,7 @@ class MultiDeviceControl:
         return await self._each(task, "paused", parts, self._control.pause)
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Resume every paused part, passing `note` to the agent. Raises WrongState if no part is paused, or
+        """Resume every paused or interrupted part, passing `note` to the agent. Raises WrongState if there is none, or
         AgentFailed.
         """
         if not task.parts:

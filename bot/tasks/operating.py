@@ -198,8 +198,8 @@ def _patch(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
-    """Return whether both screens show the same in this area. A protected screen has no picture and is compared by its
-    elements.
+    """Return whether both screens show the same in this area. A protected screen has no picture and counts as the same
+    as any other.
     """
     here, there = picture_of(one, where), picture_of(other, where)
     return here is None or there is None or same_picture(here, there)
@@ -218,8 +218,8 @@ class Operating:
         """Perform one input on a phone that nobody holds, once per `event` id, and return what it hit. `allowed` is
         what a person has approved: the `asked` of an earlier NeedsApproval, "" for nothing.
 
-        Raises NeedsApproval; also Operated if the rules refuse the input or the phone is busy, unreachable or rejects
-        it.
+        Raises NeedsApproval; also Operated if the rules refuse the input, if the phone is busy, unreachable or rejects
+        it, or if an input with this `event` was begun before.
         """
         run = RunId(f"hand-{hashlib.sha256(event.encode()).hexdigest()[:16]}")
         fence = await leased(self._leases, run, phone)

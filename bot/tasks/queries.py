@@ -54,8 +54,8 @@ class TaskQueries:
         return self._news.subscribe(listener)
 
     def on_event(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event of a task's work after the commit; it must be quick. Returns a function
-        that unsubscribes.
+        """Call `listener` with each event of a task's work: stored ones after the commit, and those that are not
+        stored. It must be quick. Returns a function that unsubscribes.
         """
         return self._news.on_event(listener)
 
@@ -87,7 +87,9 @@ class TaskQueries:
         return await self._store.tasks.parts(task)
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """Return what is using the phone that a queued task waits for, and the estimated wait; None if nothing is."""
+        """Return what is using the phone that a queued task waits for, and the estimated wait; None if nothing uses it,
+        or if the task is not waiting for a phone.
+        """
         place = self._workers.place(task.id)
         if place is None:
             return None
@@ -109,8 +111,8 @@ class TaskQueries:
     async def recent(
         self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None
     ) -> tuple[Task, ...]:
-        """Return up to `limit` tasks, latest first. With `before`, only those accepted before the task with that id;
-        with `accounts`, only tasks of these people.
+        """Return up to `limit` tasks, latest first; parts of tasks are not among them. With `before`, only those
+        accepted before the task with that id; with `accounts`, only tasks of these people.
         """
         return await self._store.tasks.recent(limit, before=before, accounts=accounts)
 
@@ -139,11 +141,11 @@ class TaskQueries:
         return await self._store.tasks.made_for_tasks(address)
 
     async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
-        """Return the steps of a task in order, without the first `after`."""
+        """Return the steps of a task and of its parts in order, without the first `after`."""
         return await self._store.steps.of(task, after=after)
 
     async def last_step(self, task: str) -> StepRow | None:
-        """Return the latest step of a task; None before its first step."""
+        """Return the latest step of a task or of its parts; None before the first step."""
         return await self._store.steps.last(task)
 
     async def place_in_queue(self, task: str) -> int | None:
@@ -151,7 +153,7 @@ class TaskQueries:
         return self._workers.place(task)
 
     async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
-        """Return the open questions, oldest first: all of them, those of a task, or those shown at a place."""
+        """Return the open questions, oldest first: all, those of a task and its parts, or those shown at a place."""
         return await self._store.questions.open(task, place)
 
     async def question(self, question: str) -> OpenQuestion | None:

@@ -41,7 +41,7 @@ def _sure() -> Standing:
 
 
 class NotAdmitted(NoPhone):
-    """The person may not use the phone they asked for, so the run does not wait."""
+    """The person may not use the phone they asked for, or any phone at all, so the run does not wait."""
 
 
 @dataclass(frozen=True, slots=True)

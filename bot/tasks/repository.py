@@ -59,7 +59,7 @@ class TaskRepository:
 
     async def accept(self, request: TaskRequest) -> Accepted:
         """Store a new task. If its event was accepted before, the existing task is returned instead; a request with an
-        empty event always counts as new. Raises OverQuota.
+        empty event always counts as new. Raises OverQuota or OverTriggerLimit.
         """
 
         async def work(transaction: Transaction) -> Accepted:
