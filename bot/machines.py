@@ -18,7 +18,9 @@ class HostedPhones(DeviceProvider, Protocol):
     """The phones that are connected to other machines of the fleet."""
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
-        """Return whether `provider`, on this machine or another, is the one responsible for the phone with this id."""
+        """Return whether `provider`, on this machine or another, is the one responsible for the phone with this id.
+        Also True as long as none is known to be.
+        """
         ...
 
     def may_use(self, run: RunId, phone_id: str) -> bool:

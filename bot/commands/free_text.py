@@ -116,7 +116,8 @@ class Talk:
 
     async def about(self, request: Request, topic: Topic, text: str) -> Reply:
         """Interpret a text and act on its meaning: answer a question, pass on a note, start or offer a task. The caller
-        has checked that the person may use the bot here.
+        has checked that the person may use the bot here. Raises Refused or TaskError, and TooLate for what was written
+        while the service was away and must not be done without a confirmation.
         """
         if topic.typed:
             return await type_text(request, self._services, topic.hold, text)

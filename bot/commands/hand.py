@@ -84,8 +84,8 @@ async def show_if_allowed(task: Task, request: Request, services: Services) -> s
 
 
 async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: float) -> Hold:
-    """Let this person operate the phone by hand. `idle` is the seconds without a touch after which that ends. Raises
-    Refused, NotAllowed or TaskError.
+    """Let this person operate the phone by hand. `idle` is the seconds without a touch or a new picture after which
+    that ends. Raises Refused, NotAllowed or TaskError.
     """
     require(caller, services.policy, Right.OPERATE, phone=info.id)
     used = await user_of(info, services)

@@ -57,7 +57,7 @@ async def typed(request: Request, services: Services, code: str) -> Reply | None
 
 async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
     """Handle a linking code typed in private by an account that may not use the bot, while PAIRING is on. Returns None
-    in all other cases.
+    in all other cases. Raises Refused.
     """
     if services.rights.pairing is None or request.stale or not request.place.private:
         return None

@@ -24,7 +24,7 @@ async def task_meant(request: Request, services: Services) -> Task:
     """Return the task that the option `task` names; without it, the task that this person most likely refers to at this
     place.
 
-    Raises Refused if there is none, or if it may not be shown here.
+    Raises Refused if there is none, or if the one that `task` names may not be shown here.
     """
     named = request.option("task").removeprefix("#").strip()
     if not named:

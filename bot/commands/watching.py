@@ -40,8 +40,8 @@ async def watch(request: Request, services: Services) -> Reply:
 
 
 async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, words: str, example: str) -> Schedule:
-    """Store a watch, paused, and return its schedule. `words` is the condition to report, as typed. Raises Refused;
-    if the time comes only once, it shows the `example` of a valid text.
+    """Store a watch, paused, and return its schedule. `words` is the condition to report, as typed. Raises Refused; if
+    the time comes only once, it shows the `example` of a valid text.
     """
     watched = watch_of(words)
     if services.reasoning is not None:

@@ -150,8 +150,8 @@ def _traces(formatter: logging.Formatter, record: logging.LogRecord, cover: Call
 
 
 def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), chatty: Iterable[str] = ()) -> None:
-    """Send all logs to standard error and keep the latest lines in memory. For a `quiet` command no lines
-    are kept and, unless LOG_LEVEL is set to another level than INFO, only warnings are shown.
+    """Send all logs to standard error and keep the latest lines in memory. For a `quiet` command no lines are kept and,
+    unless LOG_LEVEL is set to another level than INFO, only warnings are shown.
 
     `forms` are regular expressions for further secrets to hide. `chatty` are further loggers that are limited to
     warnings.

@@ -23,8 +23,8 @@ READ_S: Final = 90.0
 
 @asynccontextmanager
 async def http_streams(entry: ServerEntry) -> AsyncGenerator[Any]:
-    """Open the message streams to the server at this entry's address. Proxies from the environment are not
-    used, and redirects are not followed.
+    """Open the message streams to the server at this entry's address. Proxies from the environment and redirects to
+    other hosts are not used.
     """
     headers = {**entry.headers, "Accept-Encoding": "identity"}
     timeout = httpx2.Timeout(CONNECT_S, read=READ_S)

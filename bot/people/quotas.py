@@ -145,9 +145,9 @@ class Quotas:
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """Return the limit that the task has reached, or that the settings no longer define its tier; None if there is
-        neither. What the person's other tasks use meanwhile counts as well. `steps` and `usage` are what the task has
-        used. Waits while the store is unavailable, which holds up the task.
+        """Return, as a fault, the limit that the task has reached, or that its tier is no longer defined; None if there
+        is neither. What the person's other tasks use meanwhile counts as well. `steps` and `usage` are what the task
+        has used. Waits while the store is unavailable, which holds up the task.
         """
         return await patiently(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
 

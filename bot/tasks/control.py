@@ -44,8 +44,7 @@ class TaskControl:
 
     async def cancel(self, task: Task, by: Person) -> Task:
         """End the task. If the agent does not stop in time, its phone is taken away, so that it can do nothing more
-        there, and its worker is cancelled. `by` is the person who cancels it. Raises WrongState if it
-        has ended.
+        there, and its worker is cancelled. `by` is the person who cancels it. Raises WrongState if it has ended.
         """
         require(task, TaskState.ENDED)
         name = by.name or by.id

@@ -76,7 +76,7 @@ class EventBus:
             self.changed(task)
 
     def status(self, task: str) -> Told | ModelAway | None:
-        """Return what the work on a task is waiting for; None if it is not waiting."""
+        """Return what the work on a task is waiting for, or which model stands in for its own; None if neither."""
         return self._status.get(task)
 
     def _tell(self, listeners: list[EventListener], task: str, event: TaskEvent) -> None:

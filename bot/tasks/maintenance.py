@@ -53,8 +53,8 @@ class Maintenance:
 
     async def recover(self) -> None:
         """Recover the unfinished tasks of an earlier process. Tasks that were working on a phone become interrupted and
-        ask their person; waiting and queued ones continue in the order of their acceptance, but one that
-        was queued for hours is interrupted too.
+        ask their person; waiting and queued ones continue in the order of their acceptance, but one that was queued for
+        hours is interrupted too.
 
         A task that was only planning is still queued: it has no phone yet and keeps its place. Work of the team, which
         uses no phone, continues too, because it cannot have touched anything. A task with parts takes its state from

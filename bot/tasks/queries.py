@@ -66,7 +66,9 @@ class TaskQueries:
         return self._news.on_passing(listener)
 
     def status(self, task: str) -> Told | ModelAway | None:
-        """Return what the work on a task is waiting for; None if it is not waiting. This is not stored."""
+        """Return what the work on a task is waiting for, or which model stands in for its own; None if neither. This is
+        not stored.
+        """
         return self._news.status(task)
 
     async def get(self, task: str) -> Task | None:
