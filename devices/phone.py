@@ -227,7 +227,9 @@ class Judged(Protocol):
         ...
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
-        """Return whether the thumbnail shows the same screen."""
+        """Return whether this thumbnail of the screen still shows the place that the input touches as it was; False if
+        a picture cannot tell.
+        """
         ...
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
