@@ -39,8 +39,8 @@ stays well below.
 
 
 def fingerprint(observation: Observation) -> str:
-    """Return a text that identifies what is shown. It stays the same until a person would notice a change on the
-    screen.
+    """Return a text that identifies what is shown: the app, its page, the words and the states of switches. The picture
+    counts only if there are no words.
     """
     words = "|".join(sorted(_in_order(observation)))
     image = "none" if observation.thumbnail is None else _hash(observation.thumbnail)

@@ -54,8 +54,8 @@ class LocalTimes:
     clock: Callable[[], float] = time.time
 
     def on(self, phone: str) -> LocalTime:
-        """Return the time on the phone with this id or, for "", on the only phone. If there is no such phone, return
-        the time of the service.
+        """Return the time on the phone with this id or, for "", on the only phone. If there is no such phone, or it has
+        not reported its clock, return the time of the service.
         """
         now, phones = self.clock(), self.phones()
         meant = [each for each in phones if phone in {"", each.id}]

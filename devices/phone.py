@@ -199,7 +199,8 @@ class Observation:
 class Done:
     """The result of an input, as far as it is known right after it was sent.
 
-    - `field_text`: Content of the field that was typed into; None if it could not be read, bullets for a password.
+    - `field_text`: Content of the field that was typed into, bullets for a password; None if nothing was typed, or if
+      the content could not be read or was not read yet.
     - `notes`: Further remarks for people.
     - `sent`: When the first command went to the phone, in seconds of the event loop's clock; None if it was not
       recorded.
@@ -226,7 +227,9 @@ class Judged(Protocol):
         ...
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
-        """Return whether the thumbnail shows the same screen."""
+        """Return whether this thumbnail of the screen still shows the place that the input touches as it was; False if
+        a picture cannot tell.
+        """
         ...
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:

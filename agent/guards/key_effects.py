@@ -32,7 +32,9 @@ class Keys:
 
 
 def keys_of(action: act.Action) -> Keys:
-    """Return the keys that an action presses, such as those in the text that it types."""
+    """Return which of the keys that press the focused element (Enter and space) an action has, also in the text that it
+    types.
+    """
     match action:
         case act.PressKey(key=Key.ENTER) | act.EnterSecret(submit=True):
             return Keys(enter=True)

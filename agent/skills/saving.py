@@ -170,7 +170,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def refresh(skills: Skills) -> None:
-    """Load the skills from their folders again."""
+    """Load the skills from their folders again. Raises NotChanged if there is no folder for the operator's own ones."""
     skills.found = load_skills(_own(skills)).found
 
 

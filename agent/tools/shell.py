@@ -96,7 +96,9 @@ class JobFolder(Protocol):
         ...
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
-        """Store these files, and return the paths of those that did not fit."""
+        """Store these files, and return the paths of those that could not be stored, for example because they are too
+        large.
+        """
         ...
 
 
@@ -120,7 +122,7 @@ class TaskJobFolder:
         return tuple(taken)
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
-        """Store these files, and return the paths of those that did not fit. Implements `JobFolder.put`."""
+        """Store these files, and return the paths of those that could not be stored. Implements `JobFolder.put`."""
         left: list[str] = []
         for file in files:
             try:

@@ -104,8 +104,8 @@ class HostRuns:
     # decisions from the hub's beats
 
     async def judge(self, beat: Beat) -> None:
-        """Apply the hub's state: stop runs that the hub no longer wants, and continue those that were paused because
-        it was silent.
+        """Apply the hub's state: stop runs that the hub no longer wants or that have lost their phone, and continue
+        those that were paused because the hub was silent.
         """
         for run in list(self._runs.values()):
             standing = beat.runs.get(str(run.id))

@@ -72,7 +72,9 @@ class FleetRunner:
     # Runner
 
     async def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """Start the sub-task, or attach to it again after a restart, and yield its events. RunEnded is the last one."""
+        """Start the sub-task, or attach to it again after a restart, and yield its events. RunEnded is the last one,
+        unless the service stops. Raises RunOutOfReach if the run's host stays away.
+        """
         run = self._run(order.run)
         known = self._hub.known.get(order.run)
         if known is None:

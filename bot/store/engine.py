@@ -50,8 +50,8 @@ class Engine(Protocol):
         ...
 
     def schema(self) -> str:
-        """Return the SQL script that creates the whole schema in an empty database, including the word index of
-        facts.
+        """Return the SQL script that creates the whole schema in an empty database, including the word index of facts
+        if this engine has one.
         """
         ...
 

@@ -107,7 +107,9 @@ class UsageRow:
 
 
 def _counts(table: Table) -> tuple[ColumnElement[bool], ...]:
-    """Return whether something was in the time that is asked for, and of one of the people, or of anybody."""
+    """Return the SQL conditions for rows of this table that lie in the requested time and belong to one of the
+    requested people; without people, to anybody.
+    """
     return (
         table.c.created >= bindparam("begin"),
         table.c.created < bindparam("end"),

@@ -109,7 +109,7 @@ class TaskService(TaskQueries):
 
     async def stop(self) -> None:
         """Stop the work at the next safe point, within the time limits. Tasks that were working on a phone become
-        interrupted.
+        interrupted at the next start.
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + self._limits.drain
@@ -208,7 +208,9 @@ class TaskService(TaskQueries):
         self._news.passed(task, Told(text=text))
 
     def model_away(self, task: str, away: ModelAway) -> None:
-        """Show on the task's card that it is waiting for its model, and until when. This is not stored."""
+        """Show on the task's card that its model does not answer, and until when it is waited for or which model stands
+        in; or that the waiting is over. This is not stored.
+        """
         self._news.passed(task, away)
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:

@@ -39,9 +39,9 @@ class ShieldedCalls:
 
     async def bounded(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:
         """Await a call to the agent with a time limit (`seconds`, by default that of the service). Returns False if it
-        took longer; it then continues in the background.
+        took longer, and then continues in the background, or if it raised TimeoutError itself.
 
-        Raises AgentFailed if the call failed.
+        Raises AgentFailed if the call failed for another reason.
         """
         running = self._begin(work)
         await asyncio.wait({running}, timeout=self._patience if seconds is None else seconds)

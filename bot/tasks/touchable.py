@@ -33,8 +33,8 @@ class Place:
 
 
 def touchable_places(seen: Observation) -> tuple[Place, ...]:
-    """Return the places that can be touched, in reading order. If the phone reports no elements, they form a regular
-    grid.
+    """Return the places that can be touched, at most MOST_PLACES, in reading order. If the phone reports no element
+    that can be touched, they form a regular grid.
     """
     screen, targets = screen_of(seen.without_picture(), seen.size)
     view = ScreenView(seen.without_picture(), screen, targets)

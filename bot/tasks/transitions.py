@@ -24,7 +24,7 @@ from bot.tasks.question_closing import QuestionClosing
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a task ends. Fields that are None leave the task's value unchanged."""
+    """How a task ends. If `steps`, `usage` or `frame` is None, the task keeps its value."""
 
     outcome: Outcome
     summary: str
@@ -99,8 +99,10 @@ class Transitions:
         await self._store.task_events.append(transaction, task, event)
 
     async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
-        """End a task, write its final message, and return it. The run of a watch gets a message only if there is news.
-        Every task ends through this method.
+        """End a task, write its final message, and return it. The run of a watch gets a message only if there is news,
+        and a part of a task on several phones gets none.
+
+        Every task ends through this method, except a task on several phones: `save` ends it with its last part.
         """
         now = self._clock()
         ended = replace(

@@ -150,8 +150,8 @@ class Workers:
         """Pass the outcome of a question to the agent. For a secret, only its id is passed, which equals the question's
         id.
 
-        If the agent fails, the task ends as failed. If nobody answered a question that the task service itself asked,
-        the task ends, because the agent does not know that question.
+        If the agent fails, the task ends as failed or blocked. If nobody answered a question that the task service
+        itself asked, the task ends as blocked, because the agent does not know that question.
         """
         # The task's person may have another language than the person who answers.
         with speaking((await self._record.known(question.task)).person.language):

@@ -31,7 +31,7 @@ _CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigg
 
 async def when(request: Request, services: Services) -> Reply:
     """Store a trigger from the typed text: `PHONE gets a notification from APP`, then a `do` or `skill` command. Raises
-    Refused.
+    Refused, ParseError, NotAllowed and BadText.
     """
     example = f"{request.prefix}{say('command.when.example')}"
     found = split_when(request.call.rest.strip())

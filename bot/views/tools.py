@@ -95,7 +95,9 @@ class ToolOffer:
 
 
 def tool_lines(offer: ToolOffer) -> Iterator[str]:
-    """Yield one line per tool: first the available ones, then those that lack something."""
+    """Yield one line per tool, first the available ones, then those that lack something; then the MCP servers that are
+    not available, and those of whose tools some are left out.
+    """
     yield from (f"{tool.name}: {tool.about}" for tool in offer.tools if tool.lack is None)
     for tool in offer.tools:
         if tool.lack is not None:

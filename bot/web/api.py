@@ -276,8 +276,10 @@ def command_of(text: str, thread: str) -> str | None:
 
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:
-    """Return whether the text may be a code or password that one of the open questions asks for. Such a text must not
-    be stored. `command` is the command in the text, None for none.
+    """Return whether the text may be or contain a secret, so that it must not be stored: a code or password that one of
+    the open questions asks for, or the command `hand`, whose text is typed on a phone.
+
+    `command` is the command in the text, None for none.
     """
     if command is not None and command.split(maxsplit=1)[0:1] == ["hand"]:
         return True

@@ -136,7 +136,7 @@ class ConsoleGate:
 
     @property
     def person_may_sign_in(self) -> bool:
-        """Whether there are access tokens with which people can sign in."""
+        """Whether there are access tokens, with which people can sign in. Expired ones count too."""
         return self._tokens is not None and bool(self._tokens.listed())
 
     def right(self, token: str) -> bool:

@@ -119,7 +119,7 @@ class ChatRequest(TaskOptions):
 
 def pictures_of(message: ChatMessage) -> tuple[Attachment, ...]:
     """Return the pictures in a message as files of the task. Raises Refused for a web address, because it is not
-    downloaded.
+    downloaded, and for a picture that is too large, broken, or of an unknown type.
     """
     found: list[Attachment] = []
     for part in message.content if isinstance(message.content, list) else ():

@@ -157,7 +157,7 @@ class Connect:
 
     async def save(self, request: Request) -> Response:
         """Test the entered settings, save them and apply them. If the test fails nothing changes, so a chat whose new
-        token is refused keeps its old one.
+        token is refused keeps its old one. A model's settings are saved nevertheless if the request says `anyway`.
         """
         person = admin_of(request, self._services)
         form, values, anyway = await self._wish(request)

@@ -119,7 +119,7 @@ def has_secret(settings: Settings, field: str) -> bool:
 
 
 def typed(settings: Settings, field: str) -> str:
-    """Return the value of a setting as it would be typed; "" for a secret."""
+    """Return the value of a setting as it would be typed; "" for a secret, or if it is not set."""
     value = getattr(settings, field)
     if isinstance(value, SecretStr) or value is None:
         return ""

@@ -65,7 +65,9 @@ class Shown:
 
 
 class Dashboard:
-    """Holds the state for all pages. The store is read only after a change, and only while a page is open."""
+    """Holds the state for all pages. It is kept up to date only while a page is open: the store is read after a change,
+    and every AGAIN_S seconds.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services

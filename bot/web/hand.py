@@ -158,7 +158,7 @@ class LiveHand:
 
     async def touch(self, request: Request) -> Response:
         """Send an input to the phone, at the place that was touched in the picture. The status 409 says why nothing was
-        sent.
+        sent. If the input needs an approval, nothing is sent either: an approver is asked, and the answer says so.
         """
         wish = await body_of(request, Touch)
         hold = self._held(request)

@@ -28,7 +28,7 @@ class LogLines:
 
     async def logs(self, request: Request) -> Response:
         """Send the last `lines` log lines. With `follow=1`, also send new ones until the client disconnects or the
-        service stops.
+        service stops. Browsers with a session are refused; only programs may read the log.
         """
         if caller_of(request).session:
             return refuse(403, say("refusal.logs"))

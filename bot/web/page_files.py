@@ -141,7 +141,7 @@ class PageTexts:
         return [get("/page/words.json", self.words, None)]
 
     async def words(self, request: Request) -> Response:
-        """Return the language, and all texts in it by key, with their placeholders."""
+        """Return the language, and the texts in it that the page needs, by key, with their placeholders."""
         language = self.language(request)
         words = {**catalogue(), **catalogue(language)}
         words = {key: text for key, text in words.items() if key.startswith(AREAS)}

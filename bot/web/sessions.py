@@ -99,8 +99,11 @@ class Sessions:
         self._sessions = {session.digest: session for session in await self._kept.all()}
 
     async def begin(self, way: Way, address: str, token: str = "") -> str:
-        """Begin a session for a browser at this network address, and delete expired ones. `token` is the name of the
-        person's token, "" for the operator. Returns the session's id, which only the browser may have.
+        """Begin a session for a browser at this network address. Deletes expired sessions and, if there are too many
+        (`MOST`), the least recently used one.
+
+        `token` is the name of the person's token, "" for the operator. Returns the session's id, which only the browser
+        may have.
         """
         gone = self._sessions.keys() - {one.digest for one in self.listed()[: MOST - 1]}
         session = secrets.token_urlsafe(ID_BYTES)
@@ -140,7 +143,9 @@ class Sessions:
         return session is not None and self._lives(session)
 
     def token_of(self, digest: str) -> str:
-        """Return the name of the token with which the session with this digest was opened; "" for the operator's."""
+        """Return the name of the token with which the session with this digest was opened; "" for a session of the
+        operator, or if there is no such session.
+        """
         session = self._sessions.get(digest)
         return "" if session is None else session.token
 

@@ -111,7 +111,7 @@ class SignIn:
 
     async def sign_in(self, request: Request) -> Response:
         """Begin a session for the right password or a person's token. Answers 401 for a wrong one, 429 after too many
-        wrong ones.
+        wrong ones, and 404 if there is neither a password nor a token to sign in with.
         """
         if not self._gate.signs_in:
             return refuse(404, say("refusal.no_password"))

@@ -61,7 +61,7 @@ class Viewer:
 
     @property
     def rights(self) -> list[str]:
-        """The names of the rights beyond `use` that they have on at least one phone."""
+        """The names of the rights beyond `use` that they have on at least one phone; `admin` only if for all phones."""
         if self.services is None:
             return [right.value for right in SHOWN_RIGHTS]
         held = self.services.policy.held(self.person, self.home)
@@ -88,7 +88,9 @@ class Viewer:
         return await self.services.store.own_files.has(reference, accounts, self.home)
 
     def commands(self, names: Collection[str]) -> list[str]:
-        """Return those of the commands with these names that they may use, sorted."""
+        """Return these names of commands, sorted; commands for admins only if they are one. Other rights are not
+        checked.
+        """
         admin = Right.ADMIN.value in self.rights
         return sorted(name for name in names if admin or BY_NAME[name].right is not Right.ADMIN)
 

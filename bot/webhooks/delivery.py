@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 
 
 def egress_of(services: Services) -> Egress:
-    """Return the HTTP client for webhooks, limited to the hosts and the proxy in the settings."""
+    """Return the HTTP client for webhooks. It uses the proxy in the settings; hosts that the settings name may be in a
+    private network and are reached directly.
+    """
     now = services.live.now
     return Egress(named=frozenset(now.webhook_hosts), proxy=now.web_proxy.get_secret_value(), seconds=TRY_S)
 

@@ -210,8 +210,8 @@ async def keep(
 
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
-    """Cancel the asyncio task of a chat's connection and close the chat, within CLOSE_WITHIN seconds and whatever goes
-    wrong.
+    """Close a chat, for at most CLOSE_WITHIN seconds and whatever goes wrong; then cancel the asyncio task of its
+    connection and wait until that has ended.
     """
     try:
         async with asyncio.timeout(CLOSE_WITHIN):

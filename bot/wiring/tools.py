@@ -131,7 +131,9 @@ def toolbox_of(
 
 
 def actions_of(toolbox: Toolbox) -> ActionRegistry:
-    """Return the registry of all actions that a task can use, on its phone and without it."""
+    """Return the registry of all actions that the model on a phone can use: those of the phone, and the tools that need
+    none but are also available there.
+    """
     return BUILT_IN.plus(*(tool for tool in toolbox.tools.values() if tool.kind in IN_A_RUN))
 
 

@@ -35,7 +35,7 @@ def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "
 
 def serve(options: argparse.Namespace) -> int:
     """Run the workshop until a signal or, as a child process, until the service is gone. Returns the exit code; 69 if
-    this machine cannot make a room (a sandbox).
+    it cannot be started or this machine cannot make a room (a sandbox).
     """
     logging.basicConfig(level=logging.INFO, format="%(levelname)s workshop: %(message)s")
     try:

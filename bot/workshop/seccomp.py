@@ -80,7 +80,8 @@ def known_machine() -> bool:
 
 def program(machine: str = "") -> bytes:
     """Return the filter in the kernel's form (struct sock_filter) for a processor architecture, by default this
-    machine's. Refused system calls fail with EPERM.
+    machine's. Refused system calls fail with EPERM, `clone3` as if the kernel did not know it; a call of another
+    architecture ends the process.
 
     Raises KeyError for an unknown architecture.
     """

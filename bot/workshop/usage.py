@@ -35,7 +35,8 @@ def processes_of(pid: int) -> list[int]:
 
 
 def takes_more_than(most: int, pids: Sequence[int]) -> bool:
-    """Return whether these processes together use more than `most` bytes of memory, including swap.
+    """Return whether these processes together use more than `most` bytes of memory, including swap. Also True if one
+    shares memory through /dev/zero, because its size cannot be found out.
 
     Shared memory counts once. Finding that out takes milliseconds, so it is only done if the sum of what each process
     has mapped exceeds the limit.
@@ -60,7 +61,9 @@ def _read(pid: int, name: str) -> bytes:
 
 
 def entries_of(pid: int) -> int:
-    """Return the number of files and folders in the job's folder. `pid` is a process in the room."""
+    """Return the number of files and folders in the job's folder. `pid` is a process in the room. 0 if the room does
+    not exist yet or is gone.
+    """
     root = Path(f"/proc/{pid}/root")
     try:
         if root.samefile("/"):

@@ -132,7 +132,8 @@ async def find(shell: Shell, name: str, *, most: int = MAX_ENTRIES) -> FoundFile
     """Find files in shared storage by path, name, pattern such as `*.pdf`, or part of a name, newest first.
 
     A part of a name counts only if no file has exactly this name, with or without its ending. After `most` names no
-    further folder is searched. Raises FileRejected for a path outside shared storage, and other PhoneErrors.
+    further folder is searched. Raises FileRejected for an empty name or a path outside shared storage, and other
+    PhoneErrors.
     """
     wanted = _folded(name.strip())
     if "/" in wanted:

@@ -91,7 +91,8 @@ class KeptSettings:
     async def restore(self, setting: Setting) -> bool:
         """Restore the original value if one is stored, even if a person has changed the setting since.
 
-        Returns False if that fails; the value then stays stored for the next attempt.
+        Returns False if the phone refuses; the value then stays stored for the next attempt. Raises another PhoneError
+        if the phone does not answer.
         """
         try:
             before = await self._get("global", setting.kept_as)

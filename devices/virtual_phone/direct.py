@@ -184,7 +184,9 @@ class DirectPhones:
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Check every phone again within a time limit and return the new list. See `Phones.refresh`."""
+        """Check every phone with an open link again, within a time limit, and return the new list. See
+        `Phones.refresh`.
+        """
         for phone_id, phone in self._phones.items():
             if self._behind[phone_id].link is LinkState.OPEN:
                 await self._ask(phone)

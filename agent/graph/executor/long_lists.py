@@ -138,8 +138,10 @@ def _is_list(element: Element, direction: Direction) -> bool:
 
 
 async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
-    """Run the `scroll_to` tool: scroll until the words are on the screen or the list ends. Raises ActionError if
-    nothing scrolls, and Stopped.
+    """Run the `scroll_to` tool: scroll until the words are on the screen, the list ends, another window comes up, or
+    MAX_SCROLLS or MAX_SECONDS is reached.
+
+    Raises ActionError if nothing scrolls, the words of the screen are covered, or the phone fails, and Stopped.
     """
     wanted, scrolling = " ".join(action.text.split()).casefold(), _Scrolling(context, action.direction)
     async for seen, _area in scrolling.pages():

@@ -361,7 +361,9 @@ async def journal(step: OpenStep, it: Resolved) -> None:
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
-    """Do the action once, and return its result. Raises ActionError if it was not done or may not have been done."""
+    """Do the action once, and return its result. An action for a person is not done here; the result only tells the
+    model to finish alone. Raises ActionError if the action was not done or may not have been done, and Stopped.
+    """
     match it.spec:
         case PersonAction():
             return Done(told=(FINISH_ALONE,))

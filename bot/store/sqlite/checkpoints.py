@@ -155,8 +155,8 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
 async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
     """Context manager that yields the checkpoints in `directory`/checkpoints.sqlite3, creating the file if needed.
 
-    Raises StoreCorrupt when the file is damaged or not an SQLite file, StoreTooOld when another program made it, and
-    StoreError when it cannot be used; it is then unchanged.
+    Raises StoreCorrupt when the file is damaged or not an SQLite file, StoreTooOld when another program or a version
+    before the first release made it, and StoreError when it cannot be used; it is then unchanged.
     """
     path = directory / CHECKPOINTS_NAME
     try:

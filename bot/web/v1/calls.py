@@ -120,8 +120,8 @@ class Calls:
         return found
 
     async def latest_in(self, conversation: Conversation) -> str:
-        """Return the id of the last task given in the conversation, which the next task follows up; "" if there is
-        none.
+        """Return the id of the task that the conversation's next task follows up: its latest unfinished one, else its
+        latest; "" if there is none.
         """
         task = await self.services.task_service.in_place(self.asking(conversation.id).address)
         return "" if task is None else task.id
@@ -145,7 +145,7 @@ class Calls:
 
     async def meaning(self, text: str, conversation: str, *, begins: bool = False) -> Answer | Note | NewTask:
         """Return what a text means in a conversation, without asking back. Raises Refused if it may be a code that is
-        asked for elsewhere; such a text is not stored.
+        asked for elsewhere, or was asked for by a closed question; such a text is not stored.
         """
         match await interpret(text, self.asking(conversation), self.services, begins=begins):
             case (Answer() | Note() | NewTask()) as found:

@@ -128,7 +128,7 @@ class LogStream:
 
     async def tell(self, write: Write) -> None:
         """Send past and future events with `write`, until the task ends, the service stops, or the reader loses the
-        right to see them.
+        right to see them. A reader that accepts no data for `PATIENCE_S` seconds is disconnected.
         """
         try:
             holds = partial(_may_read, self._request, self._calls, self._task)

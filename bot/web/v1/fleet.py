@@ -71,7 +71,9 @@ async def get_phone(phone: Id, calls: Caller) -> PhoneInfoOut:
     responses={200: {"content": {"image/jpeg": {}}, "description": "What it shows now."}},
 )
 async def screen(phone: Id, calls: Caller) -> Response:
-    """Return the current screen as a JPEG. Refused while the phone works on a task that the caller may not see."""
+    """Return the current screen as a JPEG. Refused if the screen is secure, while the phone works on a task that the
+    caller may not see, and while somebody else operates it.
+    """
     found = _phone(calls, phone)
     _, image = await look(calls.asking(), found, calls.services)
     data = await asyncio.to_thread(draw_screen, image)

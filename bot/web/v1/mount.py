@@ -72,7 +72,7 @@ class ApiMount:
             return self._app
 
     async def document(self, _: Request) -> Response:
-        """Return the OpenAPI document. It is the same for every service, so it needs no token."""
+        """Return the OpenAPI document. It contains no data of this service, so it needs no token."""
         app: Any = await self.load()
         return JSONResponse(app.openapi(), headers={"Cache-Control": "no-cache"})
 

@@ -252,7 +252,9 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
 
 
 async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
-    """Return the tool calls of a task that the caller may see, on all its phones, in order."""
+    """Return the tool calls of a task, in order; for a task on several phones, one phone after the other. The caller
+    of this function checks that the task may be shown.
+    """
     parts = await calls.services.task_service.parts(task)
     store = calls.services.store.tool_calls
     found = [call for one in (task, *(part.id for part in parts)) for call in await store.of_task(one)]

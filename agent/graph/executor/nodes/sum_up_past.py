@@ -78,8 +78,8 @@ async def sum_up_past(
 ) -> Command[Literal["screenshot", "check_loop", "executor_exit"]]:
     """Make one model call for the summary, then look at the phone again.
 
-    If the model refused a request as too long, it gets no past pictures from now on. If the call fails, the run
-    continues without a new summary.
+    If the acting model refused a request as too long, it gets no past pictures from now on. If the call fails, the run
+    continues without a new summary, except after such a refusal: then it ends.
     """
     context, order, conversation = runtime.context, state["order"], state["conversation"]
     refused = conversation["overflow"] == REFUSED

@@ -151,7 +151,9 @@ class Repeat(Sent):
 
 
 class AnswerTo(Sent):
-    """An answer to a question. For an approval it is `allow` or `deny`."""
+    """An answer to a question. For an approval it is `allow`, `deny` or, if the question offers it, `allow for this
+    task`.
+    """
 
     text: Text | None = Field(repr=False, description="null: nobody will answer, and the task ends as blocked.")
     question: Name = Field(default="", description="Which one; needed where several are open.")

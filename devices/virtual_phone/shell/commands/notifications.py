@@ -17,8 +17,8 @@ _NO_STATS = "stats=SingleNotificationStats{posttimeElapsedMs=1, posttimeToFirstC
 
 
 def shown(state: PhoneState, booted: float) -> list[Posted]:
-    """Return all notifications that are shown: the last received message of each conversation, and those that were
-    posted.
+    """Return all notifications that are shown: the last message of each conversation, unless the phone's owner wrote
+    it, and those that were posted.
 
     `booted` is when the phone was started, in Unix seconds.
     """
