@@ -35,8 +35,8 @@ _TEXT_LIMIT = 100
 
 
 def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
-    """Return the list of a place's missed messages as one message: the latest ones with a button each, and how many
-    more there are.
+    """Return the list of a place's missed messages as one message: the latest ones, each with a button unless it was
+    already carried out, and how many more there are.
     """
     shown = list(enumerate(missed, 1))[-LISTED:]
     lines = [say("missed.line", number=number, **_facts(one, zone)) + _mark(one) for number, one in shown]
