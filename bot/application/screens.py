@@ -16,8 +16,8 @@ from devices.wording import said, sentence_of
 
 
 async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
-    """Return the phone that `device` names. If `device` is "": the only phone, else the phone of the caller's latest
-    task here, else the only usable phone.
+    """Return the phone that `device` names. If `device` is "": the only phone, else the phone of the task that the
+    caller most likely means here (such as their latest unfinished one), else the only usable phone.
 
     Raises Refused if several phones are still possible, or if there is none with this name that the caller may use
     here.

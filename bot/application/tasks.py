@@ -90,8 +90,9 @@ class TaskCommands:
         self._services = services
 
     async def task(self, number: str) -> Task:
-        """Return the task with this number, or with `LATEST` ("latest") the caller's latest task here. Raises Unknown
-        if there is none that the caller may see.
+        """Return the task with this number; with `LATEST` ("latest"), the one that the caller most likely means here,
+        such as their latest unfinished task. Raises Unknown if there is none or, for a number, if the caller may not
+        see it here.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):

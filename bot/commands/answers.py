@@ -101,7 +101,8 @@ async def cleared(message: MessageRef, services: Services) -> str:
 
 async def tell_of_secret(request: Request, services: Services, secret: MaybeSecret) -> Reply:
     """Reply to a text that may be a secret for another place: say where the secret is asked for, or that it comes too
-    late. Other people's tasks are not named. A message that looks like a code is deleted.
+    late. Other people's tasks are not named. A message that looks like a code is deleted, where the platform can do
+    that.
     """
     if secret.closed is not None:
         words = f"{closed_line(secret.closed)} {say('answer.closed_secret')}"

@@ -202,8 +202,8 @@ async def hold_back(request: Request, services: Services) -> None:
 
 
 async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
-    """Store a late message for the list of missed messages. Does nothing if it was already carried out, because
-    platforms may deliver a message twice. Raises BadFiles.
+    """Store a late message for the list of missed messages. Does nothing if a task was already accepted from it, or if
+    it is stored, because platforms may deliver a message twice. Raises BadFiles.
     """
     if await services.task_service.of_event(Origin(request.address, request.event)) is not None:
         return

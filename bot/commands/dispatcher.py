@@ -310,7 +310,9 @@ class Commands:
 
 
 async def run_command(request: Request, services: Services) -> Reply:
-    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, TooLate or TaskError."""
+    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, TooLate, ParseError
+    or TaskError.
+    """
     require(request, services.policy, BY_NAME[request.call.name].right)
     await hold_back(request, services)
     return await HANDLERS[request.call.name](request, services)
