@@ -66,8 +66,8 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class FactsAsked:
-    """The text only asks what the service remembers about the writer. If a model is set, it becomes a new
-    task instead.
+    """The text only asks what the service remembers about the writer. In a chat, the stored facts are the answer; in a
+    program's conversation, it becomes a new task.
     """
 
     follows: str = ""
@@ -171,9 +171,10 @@ async def _secret(
 ) -> Answer | MaybeSecret | None:
     """Return what a text is if it may be a code or password for another question, open or closed; None if it is none.
 
-    People who are asked for a code in a group often send it in private. There, the text is taken as the answer if
-    nothing else can be meant, and need not look like a code. A text to a task, or in a program's conversation (which
-    has one subject), counts only if it looks like a code.
+    People who are asked for a code in a group often send it in private. A text that looks like a code is taken as the
+    answer if the question for it is the only open question of the caller. Any other text may still be a password, while
+    the caller is asked for a secret. A text to a task, or in a program's conversation (which has one subject), counts
+    only if it looks like a code, and is never taken as the answer.
     """
     is_code = looks_like_a_code(text)
     apart = task is not None or caller.address.platform == API_PLATFORM

@@ -101,10 +101,12 @@ class Meant:
 
 
 def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool = False) -> Meant:
-    """Return the phones that `device`, a list of names as typed, refers to; "" means any phone.
+    """Return the phones that `device`, a list of names as typed, refers to. "" means any phone or, if the caller may
+    use only one of several, that one.
 
-    Raises Refused if a phone is unknown or does not take tasks. A `quick` task goes straight to a phone, so without a
-    name Refused is also raised if no phone takes tasks.
+    Raises Refused if a phone is unknown or does not take tasks, if all phones are named and none takes tasks, and
+    without a name if there are phones but the caller may use none. A `quick` task goes straight to a phone, so without
+    a name Refused is also raised if no phone takes tasks.
     """
     known = open_phones(caller, services)
     if not device.strip():

@@ -60,7 +60,7 @@ class ScheduleCommands:
     ) -> Plan:
         """Make the plan for a task that a phone's notifications start. Nothing is stored yet. `words` describes the
         trigger to people; `zone` is the time zone of its quiet hours, "" for the service's; `yes` is a standing
-        approval. Raises what `plan` raises.
+        approval. Raises what `plan` raises, except BadRule.
         """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, phone=trigger.phone)
@@ -68,8 +68,8 @@ class ScheduleCommands:
         return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
 
     async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
-        """Store a task that starts whenever a program calls the webhook's address. Raises what `plan` raises, and
-        Refused if the webhook's name is taken.
+        """Store a task that starts whenever a program calls the webhook's address. Raises what `plan` and `add` raise,
+        except BadRule, and Refused if the webhook's name is taken.
         """
         plan = await self._plan(Rule(RuleKind.CALL, "", "UTC"), f"/hooks/{hook.name}", draft, None)
         try:
@@ -171,8 +171,8 @@ class ScheduleCommands:
             await self._services.store.audit.note(kind, self._caller.person, detail=detail)
 
     def _let_make(self, phones: Sequence[str]) -> None:
-        """Check that the person may create a schedule, and will still have that right when it runs. Raises Refused and
-        NotAllowed.
+        """Check that the person may create a schedule, and that their right can be checked again when it runs: it does
+        not depend on their roles, or the platform can be asked for these. Raises Refused and NotAllowed.
         """
         caller, services = self._caller, self._services
         later = replace(caller, person=replace(caller.person, roles=frozenset()))
@@ -204,7 +204,7 @@ def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:
 
 def yes_of_now(caller: Caller, services: Services, schedule: Schedule) -> tuple[StandingYes, ...]:
     """Return the standing approvals that apply to a run of the schedule starting now: its own one, or none if the
-    person no longer has the right to approve.
+    caller no longer has the right to approve on every phone that the run may use, or if a phone is unknown.
     """
     yes = schedule.plan.standing
     if yes is None:

@@ -16,10 +16,11 @@ from devices.wording import said, sentence_of
 
 
 async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
-    """Return the phone that `device` names. If `device` is "": the only phone, else the phone of the caller's latest
-    task here, else the only usable phone.
+    """Return the phone that `device` names. If `device` is "": the only phone, else the phone of the task that the
+    caller most likely means here (such as their latest unfinished one), else the only usable phone.
 
-    Raises Refused if several phones are still possible, or if the caller may not use the phone here.
+    Raises Refused if several phones are still possible, or if there is none with this name that the caller may use
+    here.
     """
     phones = open_phones(caller, services)
     if device:
@@ -41,8 +42,9 @@ async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneI
 async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Observation, Image.Image]:
     """Take a screenshot of a phone, and return what was observed together with the picture.
 
-    Raises Refused if the screen is secure (Android forbids screenshots of it), or if the phone is working on a task
-    that may not be shown here. Raises HeldByOther if somebody else is operating the phone.
+    Raises Refused if the screen is secure (Android forbids screenshots of it), if the phone cannot be used or does not
+    answer, or if it is working on a task that may not be shown here. Raises NotAllowed if the caller may not use the
+    phone, and HeldByOther if somebody else is operating it.
     """
     async with audited(caller.person, services.store):
         require(caller, services.policy, Right.USE, phone=info.id)

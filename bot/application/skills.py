@@ -37,10 +37,11 @@ def skill_named(name: str, services: Services) -> Skill:
 def draft_of_skill(
     draft: TaskDraft, call: SkillCall, services: Services, *, values: str = "", left: str = ""
 ) -> TaskDraft:
-    """Return the draft with the skill call filled in and the task's text derived from it.
+    """Return the draft with the skill call filled in. For a recorded skill, the task's text is made from the call; for
+    any other skill, only if the draft has no text.
 
     `values` are the arguments as typed; `left` is typed text that belongs to no argument. Raises Refused for an unknown
-    skill, and for text or arguments that do not fit it.
+    skill, and for text or arguments that do not fit a recorded skill.
     """
     found = skill_named(call.name, services)
     text = draft.text

@@ -56,7 +56,7 @@ class Started:
 
     task: Task
     duplicate: bool = False
-    """Whether the same chat message had already started this task; the fields below are then empty."""
+    """Whether the same chat message had already started this task; `left_out` and `held` are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
     """If all phones were asked for, those that are not usable now."""
     held: HeldPhone | None = None
@@ -90,8 +90,9 @@ class TaskCommands:
         self._services = services
 
     async def task(self, number: str) -> Task:
-        """Return the task with this number, or with `LATEST` ("latest") the caller's latest task here. Raises Unknown
-        if there is none that the caller may see.
+        """Return the task with this number; with `LATEST` ("latest"), the one that the caller most likely means here,
+        such as their latest unfinished task. Raises Unknown if there is none or, for a number, if the caller may not
+        see it here.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
@@ -114,7 +115,8 @@ class TaskCommands:
         trigger: TaskTrigger | None = None,
         received: tuple[ReceivedText, ...] = (),
     ) -> Started:
-        """Queue a task for the caller. Also raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit.
+        """Queue a task for the caller. Without a model, a simple question that the service can answer itself is
+        answered at once. Also raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit.
 
         - `guidance` holds the preferences of the person or place for how tasks are worked on, such as standing
           instructions.
@@ -252,7 +254,7 @@ class TaskCommands:
         return await self._services.task_service.take_over(task.id, self._caller.person)
 
     async def resume(self, task: Task, note: str = "") -> Task:
-        """Resume a paused task, optionally with a note for the agent, and return the task."""
+        """Resume a paused or interrupted task, optionally with a note for the agent, and return the task."""
         await self._require_to_go_on(task)
         return await self._services.task_service.resume(task.id, note, self._caller.person)
 
@@ -270,7 +272,8 @@ class TaskCommands:
 
     async def answer(self, question: OpenQuestion, text: str) -> OpenQuestion:
         """Answer a question, and return its new state. The first valid answer wins; a later one raises QuestionClosed.
-        Allowing an action requires the right to approve. Also raises BadText.
+        If the question is whether an action is allowed, the right to approve is required, also to deny it. Also raises
+        BadText.
         """
         await self.require_to_answer(question)
         words = choice_typed(question.question, text)

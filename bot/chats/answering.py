@@ -57,7 +57,9 @@ class Below:
         await self.sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send the answer below the person's message, or privately if that is refused; see `Answering.tell`."""
+        """Send the answer below the person's message or, if the bot may not write in that channel, privately; see
+        `Answering.tell`.
+        """
         reply = below(own, message)
         try:
             await patiently(lambda: self.sender.send(own.address, reply, nonce=nonce, turn=turn))
@@ -94,8 +96,9 @@ async def patiently(send: Callable[[], Awaitable[object]]) -> None:
 
 
 async def answer(chat: Answering, own: MessageRef, reply: Reply, lost: str) -> None:
-    """Answer a person's message `own`: with a reaction, a message, or both, as `reply` says. `lost` is a text about
-    attached files that were not accepted, "" if there were none; it is sent as a second message.
+    """Answer a person's message `own` as `reply` says: with a reaction if a task was started or a mark suffices, else
+    with its message, if there is one. `lost` is a text about attached files that were not accepted, "" if there were
+    none; it is sent as well if a task was started or the reply says anything.
     """
     where = f"{own.address.chat}:{own.message}"
     if reply.task or reply.mark_suffices:

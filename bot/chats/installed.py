@@ -26,8 +26,8 @@ Platforms = tuple[Platform[Any], ...]
 
 @cache
 def installed() -> Platforms:
-    """Return all available platforms, the built-in ones first. Raises SettingsError for one that cannot be imported or
-    whose name is taken.
+    """Return all available platforms, the built-in ones first. Raises SettingsError for one that cannot be imported, is
+    no `Platform`, or has a name that is taken.
     """
     own = (DISCORD, SLACK, TELEGRAM, FEISHU)
     others: dict[str, Platform[Any]] = {}

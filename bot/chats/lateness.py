@@ -28,7 +28,7 @@ class Lateness:
         self._began = clock()
 
     def is_late(self, written: float) -> bool:
-        """Return whether a message written at this time (Unix seconds) is too old to be acted on."""
+        """Return whether a message written at this time (Unix seconds) is too old to be acted on without asking."""
         return self._clock() - written > STALE_SECONDS
 
     def is_stale(self, written: float, command: str | None) -> bool:

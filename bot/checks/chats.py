@@ -58,7 +58,9 @@ def refused(title: str, setting: str, status: int) -> Finding:
 
 
 async def ask(url: str, headers: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
-    """Send a GET request. Returns the HTTP status and the JSON object of the answer; status 0 if there is no answer."""
+    """Send a GET request. Returns the HTTP status and the JSON object of the answer; status 0 if there is no answer, or
+    if it is not JSON or too long.
+    """
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
     return (0, {}) if body is None else (status, body if isinstance(body, dict) else {})
 

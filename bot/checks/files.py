@@ -53,8 +53,8 @@ def _rules(path: Path) -> Finding:
 
 
 async def console_port(settings: Settings) -> Finding | None:
-    """Return a finding if another program uses the console's port, else None. Only meaningful while the service does
-    not run.
+    """Return a finding if the service could not listen at the console's address, because another program uses the port,
+    for example; else None. Only meaningful while the service does not run.
     """
     host, port = settings.console_host, settings.console_port
     try:

@@ -64,15 +64,16 @@ def cause_of(found: Sequence[Finding]) -> Cause | None:
 
 
 def was_asked(found: Sequence[Finding]) -> bool:
-    """Return whether these findings come from a call to the model. It is not called if its settings are unusable, such
-    as an empty model name.
+    """Return whether these findings show if the model's endpoint works. They do not if its settings are unusable, such
+    as an empty model name, because it is then not called. True if no model is set.
     """
     return all(finding.verdict != "bad" or finding.cause is not None for finding in found)
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """Check the endpoint of the model that acts on phones with one real call, which includes a small picture and takes
-    some hundred tokens.
+    """Check the endpoint of the model that acts on phones: its settings, its list of models and, if these show no
+    fault, one real call, which includes a small picture and takes some hundred tokens. Nothing is sent if no model is
+    set.
     """
     known = set_up(settings)
     if known.verdict != "good":
@@ -121,7 +122,9 @@ async def fallback(settings: Settings) -> list[Finding]:
 
 
 async def of_role(settings: Settings, role: Literal["basic", "reasoning", "fallback"]) -> list[Finding]:
-    """Check whether the model of this role answers, with one call of a few words."""
+    """Check whether the model of this role answers, with one call of a few words. If the role has no model of its own,
+    this is the model that acts on phones.
+    """
     endpoints = model_settings(settings)
     roles = {"basic": endpoints.basic, "reasoning": endpoints.reasoning, "fallback": endpoints.fallback}
     own = roles[role] or endpoints.vision

@@ -130,8 +130,8 @@ class ServiceCheck:
         return shown(self._live.now)
 
     async def near(self) -> Sequence[Finding]:
-        """Run the checks that contact no other server: files, outages, known phones, and the settings of the model and
-        the chats.
+        """Run the checks that contact no other server except the database: files, outages, known phones, changed
+        settings, and the settings of the model and the chats.
         """
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [

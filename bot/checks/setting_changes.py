@@ -23,7 +23,7 @@ from devices.wording import said, sentence_of
 
 async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) -> tuple[Settings, list[Finding]]:
     """Return the settings that a service with this data directory uses, and findings about the changes that admins
-    made.
+    made. Changes that cannot be read are left out, and a finding says so.
     """
     found: list[Finding] = []
     try:

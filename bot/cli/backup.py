@@ -19,7 +19,7 @@ from bot.texts import say
 
 
 async def backup(options: argparse.Namespace, settings: Settings) -> int:
-    """Write the backup and print what it contains. Returns the exit code."""
+    """Write the backup and print what it contains. Returns the exit code. Raises StoreError and SettingsError."""
     file = Path(options.file)
     written = await asyncio.to_thread(written_files, settings)
     async with _record(settings) as record:

@@ -31,7 +31,7 @@ async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Rem
 
 @asynccontextmanager
 async def own_store(settings: Settings) -> AsyncIterator[Store]:
-    """Open the store (the database) for reading while no service uses it. Raises StoreError."""
+    """Open the store (the database) for reading while no service uses it. Raises StoreError and SettingsError."""
     # Imported here so that asking a service loads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above

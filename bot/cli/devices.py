@@ -20,7 +20,9 @@ STATE_CELLS = 13
 
 
 async def devices(options: argparse.Namespace, settings: Settings) -> int:
-    """List the phones as the running service sees them, or look for them from this process. Returns the exit code."""
+    """List the phones as the running service sees them, or look for them from this process. Returns the exit code.
+    Raises what `attached_phones` raises.
+    """
     rows = await device_rows(settings)
     for row in rows:
         if options.json:
@@ -58,7 +60,8 @@ async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, An
     """Yield the phones as plain objects, from the running service or found by this process; they stay connected until
     the block ends.
 
-    Raises DirectoryInUse if a service runs but cannot be asked, because its virtual phones must not be started twice.
+    Raises DirectoryInUse if a service runs but cannot be asked, because its virtual phones must not be started twice;
+    also ServiceGone, SettingsError and StoreError.
     """
     async with running_service(settings.data_dir) as remote:
         if remote is not None:

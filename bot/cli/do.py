@@ -41,7 +41,9 @@ GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
-    """Hand the task to the running service, or run it in this process. Returns the exit code."""
+    """Hand the task to the running service, or run it in this process. Returns the exit code. Raises ServiceGone,
+    SettingsError and StoreError.
+    """
     text = options.task.strip()
     if not text:
         _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))

@@ -121,7 +121,7 @@ def _refusals() -> Iterator[None]:
 
 @asynccontextmanager
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
-    """Start the service's core in this process for one command, and yield it. Raises StoreError."""
+    """Start the service's core in this process for one command, and yield it. Raises SettingsError and StoreError."""
     async with open_core(settings, installed()) as core:
         following = TaskFollowers(core.task_service, core.store.task_events)
         try:

@@ -17,7 +17,7 @@ from bot.texts import say, words
 
 async def migrate_store(options: argparse.Namespace, settings: Settings) -> int:
     """Copy the record (the service's stored data) and print the number of rows per table. The SQLite files are not
-    changed. Returns the exit code.
+    changed. Returns the exit code. Raises Refused if no PostgreSQL address is set; also SettingsError and StoreError.
     """
     del options
     url = record_url(settings)

@@ -61,7 +61,7 @@ async def tokens(options: argparse.Namespace, settings: Settings) -> int:  # noq
 
 
 async def signout(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
-    """End all console sessions. Returns the exit code. Raises ServiceGone."""
+    """End all console sessions. Returns the exit code. Raises Refused and ServiceGone."""
     async with service_of(settings, say("cli.signout.away")) as remote:
         ended = (await remote.send("/api/sign-out", others=True))["ended"]
     print(say("cli.signout.done", number=ended))

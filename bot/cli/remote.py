@@ -136,8 +136,8 @@ class Remote:
             return asked
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return a task, and the list of its steps. `name` is the task's number. Raises Refused if there is no such
-        task.
+        """Return a task, and the list of its steps. `name` is the task's number, "" for the latest task. Raises Refused
+        if there is no such task, and ServiceGone.
         """
         path = task_path(name)
         async with self._session.get(path) as response:

@@ -28,7 +28,7 @@ TEXT_SHOWN = 200
 
 async def restore(options: argparse.Namespace, settings: Settings) -> int:
     """Show what the backup contains, ask, restore it, and print where the former databases are kept. Returns the exit
-    code.
+    code. Raises StoreError and SettingsError.
     """
     file = Path(options.file)
     with unpacked(settings.data_dir, file, SETTINGS_NAME, WRITTEN) as backup:

@@ -22,7 +22,9 @@ _TASK: Final = re.compile(r"#?\d{1,18}(\.[^\s.]{1,64})?")
 
 
 async def save(options: argparse.Namespace, settings: Settings) -> int:
-    """Save a task as a skill, in the running service or in this process. Returns the exit code. Raises Refused."""
+    """Save a task as a skill, in the running service or in this process. Returns the exit code. Raises Refused,
+    ServiceGone, SettingsError and StoreError.
+    """
     words = [options.task, *options.run]
     task = words.pop(0).removeprefix("#") if _TASK.fullmatch(words[0]) else LATEST
     named = words[0] in {"as", "为"}

@@ -28,7 +28,7 @@ _LIST: Final = frozenset({"list", "列表"})
 
 async def schedule(options: argparse.Namespace, settings: Settings) -> int:
     """Create a schedule in the running service, or do what `schedules` does. Returns the exit code. Raises Refused and
-    ServiceGone.
+    ServiceGone; for what `schedules` does, also SettingsError and StoreError.
     """
     typed = options.text.strip()
     if typed.casefold() in _LIST:
@@ -42,8 +42,9 @@ async def schedule(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def planned(options: argparse.Namespace, typed: str, example: str, remote: Remote) -> dict[str, Any]:
-    """Convert a typed plan (`every 2h do …`) to the JSON that the API takes, for the phone in the options. Raises
-    Refused, with the `example` of a valid plan, and ServiceGone.
+    """Convert a typed plan (`every 2h do …`) to the JSON that the API takes. The phone is the one in the plan, else the
+    one in the options. Raises Refused for a text that is no plan (with the `example` of a valid one) or contains an
+    invalid command; also ServiceGone.
     """
     if (found := plan_in(typed)) is None:
         raise Refused(say("schedule.bad.form", example=example))

@@ -19,7 +19,7 @@ from bot.texts import say
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
     """Print a task from the running service or the data directory. Returns the exit code. Raises Refused if the task
-    does not exist.
+    does not exist; also ServiceGone, SettingsError and StoreError.
     """
     task, steps = await _found(options.task, settings)
     if options.json:

@@ -11,7 +11,9 @@ from bot.texts import say
 
 
 async def skill(options: argparse.Namespace, settings: Settings) -> int:
-    """Give the skill's task to the running service, or run it in this process. Returns the exit code."""
+    """Give the skill's task to the running service, or run it in this process. Returns the exit code. Raises
+    ServiceGone, SettingsError and StoreError.
+    """
     draft = draft_of_words(options.skill, " ".join(map(quoted, options.values)), options.device)
     # Imported here because a plan with a skill uses this module but does not start a task yet.
     from bot.cli.do import give  # noqa: PLC0415 - see above

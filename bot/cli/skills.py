@@ -24,7 +24,9 @@ from devices.wording import said, sentence_of
 
 
 async def skills(options: argparse.Namespace, settings: Settings) -> int:
-    """List the skills, one line each; or import, rename, restore or delete one. Returns the exit code."""
+    """List the skills, one line each; or import, rename, restore or delete one. Returns the exit code. Raises Refused,
+    ServiceGone, SettingsError and StoreError.
+    """
     match options.change:
         case ["import", folder]:
             return await _bring(Path(folder), settings)

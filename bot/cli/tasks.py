@@ -15,7 +15,9 @@ from bot.texts import say
 
 
 async def tasks(options: argparse.Namespace, settings: Settings) -> int:
-    """List the tasks from the running service or the data directory. Returns the exit code."""
+    """List the tasks from the running service or the data directory. Returns the exit code. Raises ServiceGone,
+    SettingsError and StoreError.
+    """
     rows = (await _rows(settings, options.limit))[: options.limit]
     for row in rows:
         if options.json:

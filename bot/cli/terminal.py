@@ -138,8 +138,9 @@ def terminal_language(setting: str, environment: Mapping[str, str]) -> str:
 
 
 def wished(environment: Mapping[str, str], env_file: Path) -> str:
-    """Return the value of the setting LANGUAGE from the environment or the settings file; "" if it is not set. It is
-    read before the other settings, because those may be invalid and the error has to be in this language.
+    """Return the value of the setting LANGUAGE from the environment or, if that has no language of this program, the
+    settings file; "" if it is not set. It is read before the other settings, because those may be invalid and the error
+    has to be in this language.
     """
     if (value := environment.get("LANGUAGE", "").strip()) in {AUTO, *LANGUAGES}:
         return value

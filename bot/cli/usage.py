@@ -19,7 +19,9 @@ LABEL_CELLS = 24
 
 
 async def usage(options: argparse.Namespace, settings: Settings) -> int:
-    """Print the usage from the running service or the data directory. Returns the exit code."""
+    """Print the usage from the running service or the data directory. Returns the exit code. Raises ServiceGone,
+    SettingsError and StoreError.
+    """
     rows = await _rows(settings, options.by, options.days)
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if options.json else _line(row, options.by))

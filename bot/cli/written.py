@@ -37,8 +37,8 @@ def written_files(settings: Settings) -> dict[str, Path]:
 
 
 def written_lines(names: Iterable[str], folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield a pair for each kind of file: its text key, and a line for people about each file. `names` are the files'
-    names in the backup; `folder` contains `mcp.json`.
+    """Yield a pair for each kind of file: its text key, and a line for people about each skill, member, MCP server or
+    document. `names` are the files' names in the backup; `folder` contains `mcp.json`.
     """
     kept = [name.split("/") for name in names]
     for key, folder_name in (("skills", SKILLS_NAME), ("members", AGENTS_NAME)):

@@ -37,11 +37,11 @@ async def answer(request: Request, services: Services) -> Reply:
 
 
 async def give_answer(request: Request, services: Services, open_question: OpenQuestion, text: str) -> Reply:
-    """Answer this question as the person of the request. The first valid answer wins; a later one gets a reply that
-    says who was first.
+    """Answer this question as the person of the request. The first valid answer wins; for a later one Refused is
+    raised, which says who was first.
 
-    A message with a secret is deleted in any case. Raises Refused if the person may not answer, or if the text is not a
-    valid answer to this kind of question.
+    A message with a secret is deleted in any case, where the platform can do that. Raises Refused if the person may not
+    answer, and Refused or BadText if the text is not a valid answer to this kind of question.
     """
     shown = open_question.message
     here = request.message is not None and shown is not None and shown.address == request.address
@@ -101,7 +101,8 @@ async def cleared(message: MessageRef, services: Services) -> str:
 
 async def tell_of_secret(request: Request, services: Services, secret: MaybeSecret) -> Reply:
     """Reply to a text that may be a secret for another place: say where the secret is asked for, or that it comes too
-    late. Other people's tasks are not named. A message that looks like a code is deleted.
+    late. Other people's tasks are not named. A message that looks like a code is deleted, where the platform can do
+    that.
     """
     if secret.closed is not None:
         words = f"{closed_line(secret.closed)} {say('answer.closed_secret')}"

@@ -35,8 +35,8 @@ _TEXT_LIMIT = 100
 
 
 def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
-    """Return the list of a place's missed messages as one message: the latest ones with a button each, and how many
-    more there are.
+    """Return the list of a place's missed messages as one message: the latest ones, each with a button unless it was
+    already carried out, and how many more there are.
     """
     shown = list(enumerate(missed, 1))[-LISTED:]
     lines = [say("missed.line", number=number, **_facts(one, zone)) + _mark(one) for number, one in shown]
@@ -202,8 +202,8 @@ async def hold_back(request: Request, services: Services) -> None:
 
 
 async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
-    """Store a late message for the list of missed messages. Does nothing if it was already carried out, because
-    platforms may deliver a message twice. Raises BadFiles.
+    """Store a late message for the list of missed messages. Does nothing if a task was already accepted from it, or if
+    it is stored, because platforms may deliver a message twice. Raises BadFiles.
     """
     if await services.task_service.of_event(Origin(request.address, request.event)) is not None:
         return

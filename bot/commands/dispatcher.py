@@ -133,7 +133,9 @@ class Commands:
         """The latest events, and whether each was handled; one that was not is handled when it is delivered again."""
 
     async def message(self, incoming: Incoming) -> Reply:
-        """Handle a typed command, or a text that may be about a task. People who may not use the bot get no answer."""
+        """Handle a typed command, or a text that may be about a task. People who may not use the bot get no answer,
+        except one about pairing or linking in a private chat, while PAIRING is on.
+        """
         reply = await self._guarded(incoming, self._message)
         reply = replace(reply, turn=self._services.turns(incoming.place))
         if reply.message is not None and reply.message.reply_to is None:
@@ -308,7 +310,9 @@ class Commands:
 
 
 async def run_command(request: Request, services: Services) -> Reply:
-    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, TooLate or TaskError."""
+    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, TooLate, ParseError
+    or TaskError.
+    """
     require(request, services.policy, BY_NAME[request.call.name].right)
     await hold_back(request, services)
     return await HANDLERS[request.call.name](request, services)

@@ -29,8 +29,8 @@ _MENU = "menu:1"
 
 
 class TaskButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"(?s)1:.+"):
-    """A button whose id has one of our versioned prefixes. discord.py matches presses by the id, so no message needs to
-    be remembered.
+    """A button whose id begins with our versioned prefix, "1:". discord.py matches presses by the id, so no message
+    needs to be remembered.
     """
 
     @classmethod

@@ -244,7 +244,8 @@ class Threads:
 
         It begins on no message if the bot may not read the channel's history or, without `anchor`, may not write to the
         channel. Returns `origin` in private chats, in threads, and where no thread can be opened; if Discord refuses
-        it, that is logged.
+        it, that is logged. Raises ChatError if the channel cannot be looked up or the new message cannot be sent, and
+        FloodWait.
         """
         if not origin.guild or origin.thread:
             return origin

@@ -112,7 +112,9 @@ class DiscordClient(discord.Client):
             await self._work(self._heard(message, locale, self.user.id), "a message", locale)
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
-        """Handle a slash command, an autocompletion, or a press of a button that `TaskButton` does not know."""
+        """Handle a slash command, an autocompletion, or a press of a menu or of a button that `TaskButton` does not
+        know.
+        """
         locale = self._locales.of_interaction(interaction)
         if interaction.type is discord.InteractionType.application_command:
             await self._work(self._slash.handle(interaction), "a slash command", locale)
@@ -122,7 +124,7 @@ class DiscordClient(discord.Client):
             await self.pressed(interaction)
 
     async def pressed(self, interaction: discord.Interaction[Any]) -> None:
-        """Handle a pressed button."""
+        """Handle a pressed button or menu."""
         await self._work(self.presses.handle(interaction), "a press", interaction.locale)
 
     async def on_raw_thread_update(self, told: discord.RawThreadUpdateEvent) -> None:
@@ -182,7 +184,9 @@ class DiscordClient(discord.Client):
         await self._messages.handle(message, channel, locale, bot)
 
     async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
-        """Do the work in the language of the person who caused it."""
+        """Do the work in the language that is set or, with "auto", that of the person who caused it. Errors of Discord
+        and of the network are only logged.
+        """
         with speaking(language_of(self._language, "" if locale is None else str(locale))):
             task = self._working.begin(work)
         try:

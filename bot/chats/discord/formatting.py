@@ -211,7 +211,8 @@ class Draft:
 def drafts_of(
     message: Message, *, mention: str = "", files: bool = True, embeds: bool = False, edit: bool = False
 ) -> list[Draft]:
-    """Convert the message to one or more Discord messages. Picture, files, menu and buttons are in the first one.
+    """Convert the message to one or more Discord messages. Picture, files, menu and buttons are in the first one; more
+    files than one message takes follow in further ones.
 
     - `mention` is the id of the only person to mention; "" for nobody.
     - `files` says whether the bot may attach files. If not, pictures are left out, and a long text is split into more

@@ -154,7 +154,7 @@ def _application(settings: DiscordSettings) -> str:
 
 
 def _invite(settings: DiscordSettings) -> str:
-    """Return the address at which the bot is invited with the permissions that it uses; "" without an
+    """Return a sentence with the address at which the bot is invited with the permissions that it uses; "" without an
     application id.
     """
     application = _application(settings)

@@ -102,7 +102,9 @@ class Permissions:
 
 
 def missing_of(granted: discord.Permissions) -> tuple[str, ...]:
-    """Return the permissions that the bot uses and was not granted, by Discord's API names."""
+    """Return the permissions that the bot uses and was not granted, by Discord's API names. If it may not send
+    messages, the permissions for files and embeds are left out, because they follow from that one.
+    """
     implied = {"attach_files", "embed_links"} if not granted.send_messages else set()
     return tuple(name for name in WANTED if not getattr(granted, name) and name not in implied)
 

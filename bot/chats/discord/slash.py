@@ -194,7 +194,9 @@ class SlashCommands:
 
 
 def _inner(interaction: discord.Interaction[Any]) -> tuple[str, Mapping[str, Any]]:
-    """Return the subcommand, and the name of its group, "" if it is in none."""
+    """Return the name of the subcommand's group, "" if it is in none, and the subcommand as Discord sent it; empty if
+    there is none.
+    """
     data: Mapping[str, Any] = interaction.data or {}
     first: Mapping[str, Any] = (data.get("options") or [{}])[0]
     if first.get("type") != AppCommandOptionType.subcommand_group.value:

@@ -97,7 +97,8 @@ class Api:
 
     async def endpoint(self) -> JsonObject:
         """Ask for the address of the long connection (the WebSocket for events), authenticated by the app's secret.
-        Returns Feishu's answer. Raises like `call`.
+        Returns the data of Feishu's answer, with the address as `URL`. Raises Unusable, FloodWait, ChatGone or
+        ChatError.
         """
         body = {"AppID": self.app, "AppSecret": self._secret}
         try:

@@ -167,8 +167,8 @@ _KEY: Final = re.compile(r"[\w-]{1,256}")
 
 
 def content_of(kind: str, content: str) -> Content:
-    """Parse the content (JSON) of a message of type `kind`. Returns an empty Content if it has neither text
-    nor files.
+    """Parse the content (JSON) of a message of type `kind`. Returns an empty Content for other types of messages, and
+    for content that is not valid.
     """
     try:
         told = json.loads(content)

@@ -73,8 +73,8 @@ class App:
 
 
 class Events:
-    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that no longer
-    exist.
+    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that were
+    dissolved or from which the bot was removed.
     """
 
     def __init__(

@@ -59,8 +59,8 @@ class Sender:
         self._anchors[place] = message
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all parts, and return the reference of the first. Sending again with the same nonce shows no part twice,
-        because each part has an id made from it.
+        """Send all parts, and return the reference of the first. Sending again with the same nonce within an hour shows
+        no part twice, because each part has an id made from it.
         """
         api = await self._online()
         cards, files = cards_of(message)

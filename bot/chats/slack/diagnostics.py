@@ -33,8 +33,9 @@ SCOPES: Final = (
 
 
 async def findings(token: str, app_token: str, base_url: str, channels: Sequence[str]) -> list[Finding]:
-    """Check that Slack accepts both tokens, that they have all scopes, and that the bot is in the listed channels.
-    Returns a finding for the accepted bot token, and one for each problem.
+    """Check that Slack accepts both tokens, that the bot's token has all scopes, and that the bot is in the listed
+    channels. Returns a finding for the accepted bot token, and one for each problem. If the bot's token is not
+    accepted, nothing else is checked.
     """
     patience, tracing = aiohttp.ClientTimeout(PATIENCE_S), refusing_redirects()
     async with aiohttp.ClientSession(timeout=patience, trace_configs=[tracing]) as session:

@@ -84,8 +84,8 @@ def _status(refused: SlackApiError) -> int:
 
 @asynccontextmanager
 async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn the exceptions of slack_sdk raised in the block into FloodWait, ChatGone or ChatError; `doing` completes the
-    sentence "Slack refused …".
+    """Turn errors of Slack and of the network in the block into FloodWait, ChatGone or ChatError. The block has a
+    time limit, which counts as a network error. `doing` completes the sentence "Slack refused …".
     """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):

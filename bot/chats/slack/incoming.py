@@ -52,9 +52,9 @@ class People:
         self._told: Recent[str, Raw] = Recent(_REMEMBERED)
 
     async def known(self, client: AsyncWebClient, account: Account, user: str, *teams: object) -> Person | None:
-        """Return the person with the id `user`, or None if they belong to a workspace that may not use the bot, as in
-        shared channels. Such people are refused even if a list allows the channel. `teams` are the workspaces that the
-        event names.
+        """Return the person with the id `user`. None for a bot, for somebody whose workspace is unknown, and for people
+        of a workspace that may not use the bot, as in shared channels; they are refused even if a list allows the
+        channel. `teams` are the workspaces that the event names.
         """
         told = self._told.get(user)
         if told is None:

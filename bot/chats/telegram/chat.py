@@ -63,10 +63,10 @@ class TelegramChat(Connection[telegram.Bot]):
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `hook` is the
     webhook to which Telegram posts updates; without it they are polled for. `welcome` decides whose attached files are
-    downloaded; by default everybody's, if they come with a command. `audiences` returns who sees a menu of commands,
-    and `directory` stores which menus Telegram was given. `language` is a language of the text catalogue, or "auto" for
-    each person's own. `moved` is called when a group has become a supergroup, with its old address and the new id; it
-    may be called more than once. `clock` returns seconds and is used for flood limits.
+    downloaded; by default everybody's. `audiences` returns who sees a menu of commands, and `directory` stores which
+    menus Telegram was given. `language` is a language of the text catalogue, or "auto" for each person's own. `moved`
+    is called when a group has become a supergroup, with its old address and the new id; it may be called more than
+    once. `clock` returns seconds and is used for flood limits.
     """
 
     platform = PLATFORM
@@ -242,8 +242,8 @@ class Topics:
         """Until when it is taken for granted that there are no topics in a chat, or none of ours."""
 
     async def open(self, origin: Address, title: str) -> Address:
-        """Create a topic and return its place; return `origin` if the chat has no topics or the bot may not create any.
-        Raises FloodWait.
+        """Create a topic and return its place; return `origin` if the chat has no topics, `origin` is a topic itself,
+        or none can be created. Raises FloodWait, and ChatError while there is no login.
         """
         if origin.thread or not origin.chat.startswith(_SUPERGROUP):
             return origin

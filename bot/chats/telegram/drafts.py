@@ -48,8 +48,8 @@ def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
 
 
 def keyboard_of(rows: tuple[tuple[Button, ...], ...]) -> InlineKeyboardMarkup | None:
-    """Convert the rows to an inline keyboard; None if there are no buttons. A button that would make Telegram refuse
-    the whole message is left out and logged.
+    """Convert the rows to an inline keyboard; None if there are no buttons. Buttons that would make Telegram refuse the
+    whole message are left out: those with a blank label, with too long data (this is logged), or beyond the maximum.
     """
     keyboard = []
     left = limits.BUTTONS
@@ -111,7 +111,8 @@ def digest_of(picture: Picture) -> str:
 
 def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:
     """Convert the message to one or more Telegram messages, and the files that are sent after them. Picture and buttons
-    stay with the first. `mention` is the only person to mention.
+    stay with the first. A single file is sent with the text if there is no picture and the text fits. `mention` is the
+    only person to mention.
     """
     message, files = _within_limits(message)
     limit = limits.CAPTION if message.picture else limits.TEXT
@@ -151,7 +152,9 @@ _SPARE: Final = 80
 
 
 def _within_limits(message: Message) -> tuple[Message, tuple[Picture, ...]]:
-    """Return the message without files that are too large to upload (its text mentions each of them), and its files."""
+    """Return the message without its picture if that is too large to upload, and those of its files that are not. The
+    message's text then names everything that is left out.
+    """
     kept = tuple(file for file in message.files if len(file.data) <= limits.FILE_BYTES)
     lost = [file.name for file in message.files if file not in kept]
     picture = message.picture

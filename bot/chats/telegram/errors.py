@@ -73,7 +73,9 @@ class ChatMoved(ChatError):
 
 
 def says(error: BaseException, *phrases: str) -> bool:
-    """Return whether Telegram's description of the error contains one of the phrases."""
+    """Return whether the error is a BadRequest, and Telegram's description of it contains one of the phrases (in lower
+    case).
+    """
     text = str(error).lower()
     return isinstance(error, BadRequest) and any(phrase in text for phrase in phrases)
 
@@ -85,8 +87,8 @@ def reason(error: BaseException) -> str:
 
 @asynccontextmanager
 async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn the exceptions of python-telegram-bot raised in the block into FloodWait, ChatGone or ChatError; `doing`
-    completes the sentence "Telegram refused …".
+    """Turn errors of Telegram and of the network in the block into FloodWait, ChatGone or ChatError. The block has a
+    time limit, which counts as a network error. `doing` completes the sentence "Telegram refused …".
 
     The library's exceptions are not chained, because addresses in them contain the token.
     """

@@ -46,7 +46,7 @@ class Request(HTTPXRequest):
     ) -> tuple[int, bytes]:
         """Send a request and return the HTTP status and the body.
 
-        Raises Flooded on 429, and NetworkError on 5xx without reading the body: the library would log it whole, and it
+        Raises Flooded on 429, and NetworkError on 5xx without using the body: the library would log it whole, and it
         may contain the address with the token. Raises NotSent while this service may have lost its record.
         """
         code, payload = await super().do_request(*arguments, **options)

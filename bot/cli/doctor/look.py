@@ -22,7 +22,9 @@ from bot.wiring.parts import installed_parts
 
 
 async def findings(remote: Remote | None) -> list[Finding]:
-    """Return findings about whether a service is running, and what it is waiting for. `remote` is None if none runs."""
+    """Return findings about whether a service is running, and what it is waiting for. `remote` is None if none runs.
+    Raises ServiceGone.
+    """
     if remote is None:
         return [Finding("service", "note", say("check.service.away"))]
     health = await remote.health()

@@ -158,8 +158,8 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A step that runs a system command which can be repeated safely. `skipped` says that it is not run, because it
-    would change this machine although another root directory is installed into.
+    """A step that runs a system command which can be repeated safely. `skipped` says that it is not run, for example
+    because it would change this machine although another root directory is installed into.
     """
 
     words: Sequence[str]
