@@ -11,7 +11,7 @@ FROM_LOCK := --no-deps --require-hashes -r
 # Most tests wait for other processes, so five workers keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-postgres failover test-fast test-lowest test-newest test-fleet test-llm llm-tasks test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-long test-postgres failover test-fast test-lowest test-newest test-fleet test-llm llm-tasks test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: upgrade
 	@$(BIN)/opengui run
@@ -29,7 +29,7 @@ test: $(VENV)/.installed-dev
 	@$(BIN)/python -m compileall -q agent bot devices  # once, instead of in each worker
 	@$(MAKE) --no-print-directory check & checking=$$!; \
 	$(BIN)/python -m slipcover --json --out .coverage.json -m \
-		pytest -m "not page and not chaos and not fleet and not llm" -n $(WORKERS) --dist worksteal $(ARGS); \
+		pytest -m "not page and not chaos and not fleet and not llm and not long" -n $(WORKERS) --dist worksteal $(ARGS); \
 	tested=$$?; wait $$checking || { echo "make check has found something: see the lines above."; exit 1; }; exit $$tested
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
 
@@ -37,8 +37,12 @@ test: $(VENV)/.installed-dev
 test-again: check
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --maxfail 5 $(ARGS)
 
+# The cases of sampled tests that `make test` leaves out.
+test-long: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m long -n $(WORKERS) --dist worksteal $(ARGS)
+
 # The tests that start no program, use no network and do not wait (tests/fixtures/outside.py enforces it): one minute.
-FAST := not page and not chaos and not fleet and not llm and not slow
+FAST := not page and not chaos and not fleet and not llm and not slow and not long
 test-fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "$(FAST)" -n 2 --dist worksteal $(ARGS)
 
@@ -66,7 +70,7 @@ test-llm: $(VENV)/.installed-llm
 # The tests with a real PostgreSQL (Debian's package `postgresql`) instead of SQLite, in a directory of its own. Takes a
 # while: ARGS="tests/bot/store" runs a part; STORE_CLAIMS is how many items of each kind eight workers claim (10,000).
 test-postgres: $(VENV)/.installed-dev
-	TEST_RECORD=postgresql STORE_CLAIMS=$(or $(STORE_CLAIMS),10000) $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
+	TEST_RECORD=postgresql STORE_CLAIMS=$(or $(STORE_CLAIMS),10000) $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite and not long" \
 		-n $(WORKERS) --dist worksteal $(ARGS)
 
 # Kills, stops or disconnects one of two services that share a database, 20 times (FAILOVERS), while tasks run. Prints how

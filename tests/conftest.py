@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Generator
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +13,12 @@ import pytest
 from aiohttp import web_app
 from hypothesis import settings
 
-from bot.wiring.memory import keep_small
+_slipcover = sys.modules.get("slipcover.pytest_plugin")
+if _slipcover is not None and _slipcover._slipcover_instance is not None:
+    # In a worker, which `slipcover --immediate` does not reach: a line that was counted once costs nothing more.
+    _slipcover._slipcover_instance.immediate = True
+
+from bot.wiring.memory import keep_small  # noqa: E402 - counted from here on
 
 pytest_plugins = ["tests.fixtures.outside", "tests.fixtures.adb", "tests.fixtures.rigs", "tests.fixtures.databases"]
 
@@ -39,19 +45,34 @@ megabytes are nothing to it, and thousands of tests with an application or a pho
 WAITING_FOLDERS = frozenset({"end_to_end", "faults", "workshop"})
 """Tests that for the most part wait: for other programs, and for the clock on the wall."""
 
+_cases = Counter[str]()
+"""How many cases of each sampled test were collected."""
 _memory = Path("/proc/self/statm")
 _after_collection = 0
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave all but each n-th case of a test marked `sampled(n)` to `make test-long`."""
+    sampled = item.get_closest_marker("sampled")
+    if sampled is not None:
+        name = item.nodeid.partition("[")[0]
+        if _cases[name] % sampled.args[0]:
+            item.add_marker("long")
+        _cases[name] += 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each worker of `--dist worksteal` begins with its part of those that wait, and meanwhile the others have the
-    processors: where one of them gets all, or any has them at the end, there is nothing else to do at last.
+    """Of the workers of `--dist worksteal`, three in five begin with tests that wait, and the others have the
+    processors meanwhile. At the end, when tests are stolen from one another, few of those that wait are left.
     """
     waiting = [[*each] for _, each in groupby(filter(_waits, items), key=lambda item: item.path)]
     working = [item for item in items if not _waits(item)]
     workers, size, parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")), len(items), list[pytest.Item]()
+    begin_waiting = max(1, workers * 3 // 5)
     for part in range(workers):
-        parts += [item for file in waiting[part::workers] for item in file]
+        if part < begin_waiting:
+            parts += [item for file in waiting[part::begin_waiting] for item in file]
         more = max(0, size * (part + 1) // workers - len(parts))
         parts, working = parts + working[:more], working[more:]
     items[:] = parts + working

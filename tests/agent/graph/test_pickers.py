@@ -43,6 +43,7 @@ async def solve(rig: Rig, dialect: str, steps: Sequence[Any], text: str = "do it
     return model
 
 
+@pytest.mark.sampled(5)
 @each_form
 @each_dialect
 @pytest.mark.parametrize(("day", "requests"), [("2026-03-14", 9), ("2031-10-05", 9)])
@@ -56,6 +57,7 @@ async def test_a_day_is_chosen(rig: Rig, dialect: str, form: str, day: str, requ
     assert len(model.asked(Purpose.ACT)) == requests
 
 
+@pytest.mark.sampled(5)
 @each_form
 @each_dialect
 @pytest.mark.parametrize("at", ["18:43", "07:39", "00:05"])
@@ -69,6 +71,7 @@ async def test_a_time_is_chosen(rig: Rig, dialect: str, form: str, at: str) -> N
     assert len(model.asked(Purpose.ACT)) == 9
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", ["android", "material"])
 @each_dialect
 async def test_a_time_is_typed(rig: Rig, dialect: str, form: str) -> None:
@@ -88,6 +91,7 @@ async def test_a_wheel_is_turned(rig: Rig, dialect: str) -> None:
     assert len(model.asked(Purpose.ACT)) == 9
 
 
+@pytest.mark.sampled(5)
 @each_dialect
 @pytest.mark.parametrize("value", ["17", "never", "45.5", "-45", "45%", "24/12/2026"])
 async def test_what_a_wheel_does_not_have_is_told(rig: Rig, dialect: str, value: str) -> None:

@@ -39,6 +39,7 @@ def _listed(name: str) -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("case", "seed"), [*_listed("held_out.toml"), *_listed("development.toml")])
 async def test_an_instruction_is_followed(phones: Phones, case: dict[str, Any], seed: int) -> None:
     rig = phones.fresh(seed)

@@ -74,6 +74,7 @@ async def test_an_unchanged_phone_takes_no_call_with_other_values_too(stage: Sta
                 assert not any(old in kept for old in played.first.values() if old not in values.values())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("virtual_time")
 @pytest.mark.parametrize("change", [name for name in changes(ids=True) if name not in {"unchanged", "language"}])
 async def test_a_phone_that_has_changed(stage: Stage, change: str) -> None:

@@ -15,6 +15,7 @@ from tests.fakes.model_server import ModelServer
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_each_kind_is_done_by_the_list_alone(kind: str) -> None:
     task = next(each for each in suite(5) if each.kind == kind)
