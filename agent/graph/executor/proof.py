@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.effect_facts import AppChanged, TextNow, effects_of
@@ -39,6 +39,13 @@ _OPEN_END: Final = re.compile(
 """Words next to which something shown may not be final."""
 _FOR_NOTES: Final = re.compile(r"(?:\w+ )?notes?|keep(?: notes)?|.{0,4}(?:笔记|备忘录|便签)")
 """Names of apps whose items are notes."""
+_TO_CART: Final = re.compile(
+    r"add to (?:the |my |your )?(?:cart|basket|bag)|加入购物车|in den warenkorb|ajouter au panier"
+    r"|añadir (?:al carrito|a la cesta)"
+)
+_IN_CART: Final = re.compile(
+    r"(?:shopping )?(?:cart|basket|bag),? ?\(?(\d{1,3})\)?(?: items?)?|购物车[,，]? ?\(?(\d{1,3})\)?"
+)
 _RECEIPT: Final = re.compile(
     r"[\d:./ -]+(?:[ap]\.?m\.?)?|(?:just )?now|sent|delivered|刚刚|现在|已发送|已送达", re.IGNORECASE
 )
@@ -51,6 +58,8 @@ class _Look:
     package: str
     labels: Counter[str] | None
     switches: Mapping[str, bool]
+    touched: frozenset[str] = frozenset()
+    """What the control says that the step touched; empty if it touched none."""
 
 
 @dataclass
@@ -72,6 +81,12 @@ class Looks:
         self.looks = [each for each in self.looks if each.step != step]
         self.looks.append(_Look(step, seen.package, known, _switches(seen)))
         del self.looks[MAX_LOOKS:]
+
+    def touch(self, step: int, target: Element, seen: Observation) -> None:
+        """Add what the control says that a step touched, with all words inside it."""
+        inside = (e for e in seen.elements or () if target.bounds.holds(e.bounds.centre))
+        said = frozenset(plain(label) for e in (target, *inside) for label in (e.text, e.description) if label)
+        self.looks = [replace(each, touched=said) if each.step == step else each for each in self.looks]
 
     def complete(self, step: int) -> bool:
         """Whether there is an observation for every step up to this number."""
@@ -161,12 +176,37 @@ def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData]
     return labels[at : at + len(texts)] == [plain(text) for text in texts]
 
 
+def _is_chosen(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+    """Whether the cart counts one item more since its only button was tapped on the page of this item, which was opened
+    by the last touch before.
+    """
+    touches = [each for each in looks if each.touched and each.package == seen.package]
+    if not asked.app or plain(asked.app) != plain(app) or len(touches) < 2:
+        return False
+    opened, tapped = touches[-2:]
+    name, done = plain(asked.thing), {step["number"] for step in past if _is_done(step)}
+    if tapped.labels is None or not tapped.labels[name] or name not in opened.touched:
+        return False
+    buttons = [label for label in tapped.labels.elements() if _TO_CART.fullmatch(label)]
+    if len(buttons) != 1 or buttons[0] not in tapped.touched or not {opened.step, tapped.step} <= done:
+        return False
+    before, now = _in_cart(tapped.labels), _in_cart(map(plain, _labels(seen)))
+    return before is not None and now == before + 1
+
+
+def _in_cart(labels: Iterable[str]) -> int | None:
+    """Return the number that the cart's own label says; None unless exactly one label says one."""
+    found = [int(said[1] or said[2]) for label in labels if (said := _IN_CART.fullmatch(label))]
+    return found[0] if len(found) == 1 else None
+
+
 _PROOFS: Final[Mapping[Kind, Callable[[PlainTask, Sequence[_Look], Sequence[PastData], Observation, str], bool]]] = {
     "opened": _is_opened,
     "on": _is_switched,
     "off": _is_switched,
     "sent": _is_sent,
     "noted": _is_noted,
+    "chosen": _is_chosen,
 }
 
 

@@ -412,6 +412,8 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
     last = step.is_last and not own
     sent = await send_input(step.context, step.key, it.physical, it.sight, last=last, looked=it.looked, judged=judged)
     moves = isinstance(it.action, Swipe | Drag | Scroll)  # between points, which differ on another screen
+    if not moves and it.where.element is not None:
+        step.context.memory.looks.touch(step.taken["number"], it.where.element, it.sight.observation)
     step.keep(
         it,
         target=None if moves else it.where.element,

@@ -51,6 +51,8 @@ async def proven(rig: Rig, text: str, *acts: Any, answers: tuple[str, ...] = ())
     return asked == 0
 
 
+CART = "Put a Desk lamp into the cart of the Shop app."
+LAMP = (call("open_app", name="Shop"), tap("Desk lamp"))
 NOTED = (call("open_app", name="Notes"), tap("New note"), into("Title", "Meeting"), into("Note", "Room 12 at 3 pm"))
 WRITTEN = (call("open_app", name="Messages"), tap("Bob"), into("Text message", "On my way"))
 
@@ -68,6 +70,29 @@ async def test_a_switch_on_a_page_is_seen(rig: Rig) -> None:
 
 async def test_an_app_that_was_opened_is_seen(rig: Rig) -> None:
     assert await proven(rig, "open the Notes app", call("open_app", name="Notes"))
+
+
+async def test_what_was_put_into_a_cart_is_seen(rig: Rig) -> None:
+    assert await proven(rig, CART, *LAMP, tap("Add to cart"))
+    assert rig.phone.truth.cart == ("Desk lamp",)
+
+
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        (CART, LAMP),
+        (CART, (*LAMP, tap("Add to cart"), tap("Add to cart"))),
+        (CART, (LAMP[0], tap("Blue mug"), tap("Add to cart"))),
+        (CART, (*LAMP, call("key", key="back"), tap("Blue mug"), tap("Add to cart"))),
+        (CART.replace("Desk lamp", "lamp"), (*LAMP, tap("Add to cart"))),
+        (CART.replace("Shop", "Notes"), (*LAMP, tap("Add to cart"))),
+        (CART.replace(" of the Shop app", ""), (*LAMP, tap("Add to cart"))),
+        (CART, (*LAMP, tap("Add to cart"), tap("Cart, 1"))),
+    ],
+)
+async def test_a_cart_that_is_only_claimed_is_asked_about(rig: Rig, text: str, acts: tuple[Any, ...]) -> None:
+    """Seen failing with `_is_chosen` answering true as soon as the cart counts more."""
+    assert not await proven(rig, text, *acts)
 
 
 async def test_a_note_that_was_saved_is_seen(rig: Rig) -> None:
