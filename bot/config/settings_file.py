@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
+from bot.config.endpoints import dialect_of
 from bot.config.settings import Settings, SettingsError, changed
 from bot.texts import words
 from devices.atomic_file import write_atomically
@@ -85,10 +86,13 @@ def with_file(
             unusable[name] = words("settings.file_unknown", name=name.upper())
         elif not is_decided(environment, name):
             try:
-                settings = changed(environment, {**used, name: values[name]})
+                tried = changed(environment, {**used, name: values[name]})
+                if name == "vlm_dialect":
+                    dialect_of(tried)
             except SettingsError as error:
                 unusable[name] = sentence_of(error)
             else:
+                settings = tried
                 used[name] = values[name]
     for key, address in ADDRESSES.items():
         moved = is_decided(environment, address) and values.get(address, "") != getattr(environment, address)

@@ -157,7 +157,9 @@ class HostRuns:
             await runner.signal(run_id, signal)
 
     async def take_order(self, sent: OrderSent) -> None:
-        """Start a run or its next sub-task. If the sub-task is in progress, it simply continues."""
+        """Start a run or its next sub-task. If the sub-task is in progress, it simply continues; if other work on the
+        run does not end in time, nothing is started, so that two never work on one run.
+        """
         order = sent.order
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
@@ -173,6 +175,14 @@ class HostRuns:
             pass  # wait until the stopped work has been cleaned up
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
+        if run.alive:
+            logger.warning(
+                "Run %s does not begin its sub-task %d, because earlier work on it has not ended in time. The hub will "
+                "send the order again.",
+                order.run,
+                order.subtask,
+            )
+            return
         await self._table.keep_run(order.run, "", order.person)
         run.order, run.language = order, sent.language
         run.working = asyncio.create_task(self._work(run, order), name=f"run {order.run}")
@@ -223,6 +233,14 @@ class HostRuns:
                         await run.all_told.wait()
             working.cancel()
             await asyncio.wait({working}, timeout=DROP_S)
+            if not working.done():
+                logger.error(
+                    "The work on run %s did not end within %.0f s of being stopped. Until it ends, its phone is not "
+                    "given back and the run is not continued.",
+                    run.id,
+                    DROP_S,
+                )
+                return
         run.working, run.held = None, False
         await runner.release(run.id)
 
@@ -232,7 +250,9 @@ class HostRuns:
     async def _forget(self, run: _Run) -> None:
         async with run.stopping:
             await self._stop_work(run)
-            if run.ending:  # otherwise it was ordered again in the meantime
+            if run.alive:
+                run.ending = False  # the next beat tries again
+            elif run.ending:  # otherwise it was ordered again in the meantime
                 self._runs.pop(run.id, None)
                 await self._outgoing.forget(run.id)
 

@@ -69,6 +69,11 @@ class Tokens:
         """Return all stored tokens by name, including expired ones."""
         return tuple(sorted(self._by_digest.values(), key=lambda token: token.name))
 
+    @property
+    def valid(self) -> tuple[Token, ...]:
+        """All tokens that are valid now, by name."""
+        return tuple(token for token in self.listed() if self._holds(token))
+
     def named(self, name: str) -> Token | None:
         """Return the valid token with this name; None if there is none."""
         return next((token for token in self._by_digest.values() if token.name == name and self._holds(token)), None)
@@ -98,7 +103,7 @@ class Tokens:
     @property
     def grants(self) -> tuple[Grant, ...]:
         """Return the rights of all valid tokens."""
-        return tuple(grant for token in self.listed() if self._holds(token) for grant in token.grants)
+        return tuple(grant for token in self.valid for grant in token.grants)
 
     def with_accounts(self, links: Sequence[tuple[Person, ...]]) -> tuple[tuple[Person, ...], ...]:
         """Return the accounts of each person, with the accounts of their tokens added, because the use of a token

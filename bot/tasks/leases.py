@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -161,9 +160,7 @@ class PhoneLeases:
                 waiting.news.clear()
                 if waiting.due:
                     waiting.due = False
-                    # Who cannot be served because nothing can be written is served by a later heartbeat.
-                    with suppress(StoreAway):
-                        await self._serve()
+                    await self._serve()
                 if (lease := waiting.result()) is not None:
                     break
                 place = place_of(waiting.waiter, [other.waiter for other in self._waiting.values()])
@@ -252,34 +249,39 @@ class PhoneLeases:
         await self._serve()
 
     async def _serve(self) -> None:
-        """Give free phones to waiting runs in order, and wake every run whose situation may have changed."""
+        """Give free phones to waiting runs in order, and wake every run whose situation may have changed. While the
+        store is unavailable, this is left to a later heartbeat.
+        """
         async with self._turn:
             if self._draining:
                 return
-            phones, now = self._phones.list(), self._clock()
-            queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
-            for waiter, phone in granted(queue, phones, self._held_phones() | self._awaited(now)):
-                lease = await self._table.take(
-                    waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S
-                )
-                if lease is None:
-                    continue
-                self._held[waiter.run] = lease
-                self._kept.pop(phone, None)
-                waiting = self._waiting.pop(waiter.run, None)
-                if waiting is None:
-                    # It left the queue in this very moment.
-                    await self._table.release(waiter.run, now=now)
-                    del self._held[waiter.run]
-                    continue
-                waiting.lease = lease
-                waiting.news.set()
-                self._tell_all()
-            self._ask_back(now)
-            phones, held = self._phones.list(), self._held_phones()
-            for waiting in self._waiting.values():
-                waiter = waiting.waiter
-                self._judge(waiting, hopeless(waiter.wish, phones, held, waiter.admits, called=waiting.called), now)
+            try:
+                await self._give_out()
+            except StoreAway as away:
+                logger.debug("the queue could not be served: %s", away)
+
+    async def _give_out(self) -> None:
+        """Do the work of `_serve`, whose lock is held. Raises StoreAway."""
+        phones, now = self._phones.list(), self._clock()
+        queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
+        for waiter, phone in granted(queue, phones, self._held_phones() | self._awaited(now)):
+            lease = await self._table.take(waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S)
+            if lease is None:
+                continue
+            self._kept.pop(phone, None)
+            waiting = self._waiting.pop(waiter.run, None)
+            if waiting is None:
+                # It left the queue in this very moment.
+                await self._table.release(waiter.run, now=now)
+                continue
+            self._held[waiter.run] = waiting.lease = lease
+            waiting.news.set()
+            self._tell_all()
+        self._ask_back(now)
+        phones, held = self._phones.list(), self._held_phones()
+        for waiting in self._waiting.values():
+            waiter = waiting.waiter
+            self._judge(waiting, hopeless(waiter.wish, phones, held, waiter.admits, called=waiting.called), now)
 
     def _ask_back(self, now: float) -> None:
         """Ask borrowers to return phones that waiting runs could have."""
@@ -336,8 +338,6 @@ class PhoneLeases:
             await self._phones.wait_for_change()
             try:
                 await self._serve()
-            except StoreAway as away:
-                logger.debug("the queue could not be served: %s", away)
             except OSError:
                 logger.exception("The queue for phones could not be processed")
 

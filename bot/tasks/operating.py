@@ -172,7 +172,7 @@ class OnStill:
         where = resolve_target(action, now)
         if where.point is None:
             return where
-        if hidden:
+        if hidden or there.thumbnail is None:
             raise ScreenMoved  # keys and text go to a screen that may not be shown, and nobody has seen a place on it
         patch = _patch(where, there.size)
         if not _alike(seen, there, patch):
@@ -198,11 +198,9 @@ def _patch(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
-    """Return whether both screens show the same in this area. A protected screen has no picture and counts as the same
-    as any other.
-    """
+    """Return whether both screens show the same in this area. A screen without a picture is like no other."""
     here, there = picture_of(one, where), picture_of(other, where)
-    return here is None or there is None or same_picture(here, there)
+    return here is not None and there is not None and same_picture(here, there)
 
 
 class Operating:

@@ -136,8 +136,8 @@ class ConsoleGate:
 
     @property
     def person_may_sign_in(self) -> bool:
-        """Whether there are access tokens, with which people can sign in. Expired ones count too."""
-        return self._tokens is not None and bool(self._tokens.listed())
+        """Whether there are valid access tokens, with which people can sign in."""
+        return self._tokens is not None and bool(self._tokens.valid)
 
     def right(self, token: str) -> bool:
         """Return whether this is the start token. The check takes the same time for every wrong token."""

@@ -151,11 +151,24 @@ def _bring(kind: FolderKind, upload: Upload) -> str:
             raise RequestRefused(412, say("connect.folder.there", name=name))
         if goal.is_symlink():
             raise _refused("link", file=name)
-        if goal.exists():
-            goal.rename(staging / ".former")
-        folder.rename(goal)
+        _move(folder, goal, staging)
     kind.again()
     return name
+
+
+def _move(folder: Path, goal: Path, staging: Path) -> None:
+    """Move a folder into place. The former one goes to `staging`, which will be deleted, only once the new one is in
+    place. Raises OSError; the former one is then back in its place, or next to it under a hidden name.
+    """
+    former = goal.rename(staging.with_suffix(".former")) if goal.exists() else None
+    try:
+        folder.rename(goal)
+    except OSError:
+        if former is not None:
+            former.rename(goal)
+        raise
+    if former is not None:
+        former.rename(staging / ".former")
 
 
 def _delete(kind: FolderKind, name: str) -> None:

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 OURS_S = 0.25
 """Seconds between two checks that the record still belongs to this service."""
 CLOSE_WITHIN = 5.0
-"""Seconds that a chat gets to disconnect from its platform when the service stops."""
+"""Seconds that a chat gets to disconnect from its platform, and again to end once it is cancelled."""
 
 FIRST_PAUSE = 1.0
 """Seconds until a connection that has ended is made again; doubled each time, until one has lasted LAST_PAUSE."""
@@ -101,7 +101,7 @@ class ConnectedChats:
         await self.change(settings)
 
     async def close(self) -> None:
-        """End all connections within CLOSE_WITHIN seconds. No new ones are made until `resume`."""
+        """End all connections within twice CLOSE_WITHIN seconds. No new ones are made until `resume`."""
         self._closed.set()  # for a change that is under way, too
         self._of.clear()
         await asyncio.gather(*map(self._remove, [*self._made]))
@@ -211,7 +211,7 @@ async def keep(
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
     """Close a chat, for at most CLOSE_WITHIN seconds and whatever goes wrong; then cancel the asyncio task of its
-    connection and wait until that has ended.
+    connection and wait until that has ended, for at most CLOSE_WITHIN seconds more.
     """
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
@@ -221,6 +221,8 @@ async def end(task: asyncio.Task[None], chat: Connected) -> None:
     except Exception:
         logger.exception("%s could not be closed and was abandoned", chat.platform)
     task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled() and (fault := task.exception()) is not None:
+    await asyncio.wait({task}, timeout=CLOSE_WITHIN)
+    if not task.done():
+        logger.error("%s is still connected: its connection did not end when it was cancelled", chat.platform)
+    elif not task.cancelled() and (fault := task.exception()) is not None:
         logger.error("%s did not close in time and then failed", chat.platform, exc_info=fault)

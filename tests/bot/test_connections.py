@@ -18,7 +18,7 @@ from bot.domain.chat import Capabilities, Chat, Connected, Intake
 from bot.monitoring.dependencies import Dependencies
 from bot.platform import Platform
 from bot.store.errors import StoreAway
-from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, ConnectedChats, connect_while, end, keep
+from bot.wiring.connections import CLOSE_WITHIN, FIRST_PAUSE, LAST_PAUSE, ConnectedChats, connect_while, end, keep
 from bot.wiring.dependencies import of_chats
 from tests.bot.chats.discord.recording import Recording as DiscordRecording
 from tests.bot.chats.loopback import CAPABILITIES
@@ -194,6 +194,8 @@ class Line:
 
     closing_fails: Exception | None = None
     may_end: asyncio.Event = field(default_factory=asyncio.Event)
+    hangs: bool = False
+    """Whether the connection does not end when it is cancelled, until `ended` is set."""
 
     def __post_init__(self) -> None:
         self.may_end.set()
@@ -208,6 +210,8 @@ class Line:
             if self.ended.is_set():
                 raise
             self.did.append(f"{self.token} is cut off")
+            if self.hangs:
+                await self.ended.wait()
             raise RuntimeError("a library's last words") from None
 
     async def close(self) -> None:
@@ -323,3 +327,21 @@ async def test_a_chat_that_cannot_be_closed_is_cut_off_and_holds_up_no_other() -
     async with asyncio.timeout(PATIENCE):
         await lines.connected.close()
     assert (lines.chats, sorted(lines.did[2:])) == ({}, sorted(["d1 is cut off", "t1 ends"]))
+
+
+async def test_a_connection_that_does_not_end_holds_up_nothing_for_ever(
+    virtual_time: None,  # noqa: ARG001
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Seen failing without a limit after the cancellation: neither another token nor the end of the service came."""
+    lines = Lines()
+    await lines.begin(discord_bot_token="d1")
+    lines.made[0].hangs = True
+    lines.made[0].may_end.clear()
+    async with asyncio.timeout(10 * CLOSE_WITHIN):
+        await lines.connected.change(lines.settings(discord_bot_token="d2"))
+        await lines.made[1].open.wait()
+        await lines.connected.close()
+    assert "discord is still connected" in caplog.text
+    assert (lines.chats, lines.did) == ({}, ["d1 begins", "d1 is cut off", "d2 begins", "d2 ends"])
+    lines.made[0].ended.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,30 @@ class Talkative:
     async def shutdown(self) -> None: ...
 
 
+class Stubborn(Talkative):
+    """Works on when it is stopped, until it may end. `begun` are the sub-tasks that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[int] = []
+        self.may_end = asyncio.Event()
+
+    def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
+        async def work(_emit: Callable[[RunEvent], None]) -> None:
+            self.begun.append(order.subtask)
+            self.has_told.set()
+            while not self.may_end.is_set():
+                with suppress(asyncio.CancelledError):
+                    await self.may_end.wait()
+
+        return stream_events(work)
+
+
+def sent(subtask: int = 1) -> OrderSent:
+    order = RunOrder(run=RUN, subtask=subtask, task="t", goal="g")
+    return OrderSent(host="shelf", epoch=1, number=1, language="en", order=order)
+
+
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     made = await open_store(tmp_path)
@@ -129,11 +154,38 @@ async def test_what_has_happened_is_told_before_its_run_is_stopped(store: Store)
     runs = HostRuns(store.fleet, HostLeases(store.leases, outgoing.write), outgoing)
     talkative = Talkative()
     await runs.use(talkative)
-    order = RunOrder(run=RUN, task="t", goal="g")
-    await runs.take_order(OrderSent(host="shelf", epoch=1, number=1, language="en", order=order))
+    await runs.take_order(sent())
     async with asyncio.timeout(LIMIT):
         await talkative.has_told.wait()
     await runs.use(Talkative())
     assert [number for _, number, _ in await store.fleet.events(RUN)] == [1, 2, 3]
+    await runs.stop()
+    await outgoing.stop()
+
+
+@pytest.mark.parametrize("how", ["the next is ordered", "it is stopped", "it is given up"])
+async def test_two_never_work_on_one_run(virtual_time: None, store: Store, how: str) -> None:  # noqa: ARG001
+    """Seen failing: whatever did not end in time was forgotten, and the next order began beside it."""
+    outgoing = Outgoing("shelf", store.fleet, again=10.0)
+    runs = HostRuns(store.fleet, HostLeases(store.leases, outgoing.write), outgoing)
+    stubborn = Stubborn()
+    await runs.use(stubborn)
+    await runs.take_order(sent())
+    async with asyncio.timeout(LIMIT):
+        await stubborn.has_told.wait()
+    if how == "it is stopped":
+        await runs.use(stubborn)
+    elif how == "it is given up":
+        await runs.release(RUN)
+    again = sent(2 if how == "the next is ordered" else 1)
+    await runs.take_order(again)
+    stubborn.may_end.set()
+    async with asyncio.timeout(LIMIT):
+        while runs.working:
+            await asyncio.sleep(0)
+        stubborn.has_told.clear()
+        await runs.take_order(again)
+        await stubborn.has_told.wait()
+    assert stubborn.begun == [1, again.order.subtask]
     await runs.stop()
     await outgoing.stop()

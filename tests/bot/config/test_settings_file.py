@@ -68,6 +68,17 @@ def test_a_key_is_used_with_the_address_that_it_was_written_with(
     assert (settings.vlm_base_url, settings.vlm_api_key.get_secret_value()) == (address, key)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("vlm_dialect", "klingon"), ("vlm_timeout", "soon"), ("pairing", "perhaps")]
+)
+def test_a_value_that_cannot_be_used_is_left_out_and_the_others_are_used(name: str, value: str) -> None:
+    """Seen failing for the dialect, which was used, so that the service did not start."""
+    settings, left_out = with_file(MODEL.model_validate({}), {name: value, "vlm_model": "a-model"})
+    assert (settings.vlm_model, getattr(settings, name)) == ("a-model", MODEL.model_fields[name].default)
+    assert name.upper() in str(left_out.pop(name))
+    assert left_out == {}
+
+
 @pytest.mark.slow
 @given(values=st.dictionaries(st.sampled_from(sorted(MODEL.model_fields)), st.text(), max_size=5))
 def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, values: dict[str, str]) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,9 @@ import pytest
 
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.run_id import RunId
+from bot.store.connection import Database
+from bot.store.errors import StoreAway
+from bot.store.leases import LeaseTable
 from bot.store.store import Store
 from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
 from bot.tasks.queue import Waiter, granted, hopeless, place_of
@@ -18,9 +21,30 @@ from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 from tests.fixtures.databases import open_store
 
 
+class AtTimes(LeaseTable):
+    """The table of a database that cannot be written to, for the calls in `away`."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.away: set[str] = set()
+
+    def _look(self, call: str) -> None:
+        if call in self.away:
+            raise StoreAway("the disk is full")
+
+    async def take(self, run: RunId, phone: str, *, alive: Iterable[RunId], now: float, expires: float) -> Lease | None:
+        self._look("take")
+        return await super().take(run, phone, alive=alive, now=now, expires=expires)
+
+    async def release(self, run: RunId, *, now: float) -> None:
+        self._look("release")
+        await super().release(run, now=now)
+
+
 class Shelf:
-    def __init__(self, store: Store, leases: PhoneLeases, phones: CountedPhones, clock: Clock) -> None:
+    def __init__(self, store: Store, leases: PhoneLeases, phones: CountedPhones, clock: Clock, table: AtTimes) -> None:
         self.store = store
+        self.table = table
         self.leases = leases
         self.phones = phones
         self.clock = clock
@@ -88,10 +112,11 @@ async def shelf(
     clock = clock or Clock()
     store = await open_store(path, clock=clock)
     phones = CountedPhones(*(phone(name) for name in names))
-    leases = PhoneLeases(store.leases, phones, clock)
+    table = AtTimes(store._database)
+    leases = PhoneLeases(table, phones, clock)
     await leases.start(goes_on)
     try:
-        yield Shelf(store, leases, phones, clock)
+        yield Shelf(store, leases, phones, clock, table)
     finally:
         await leases.stop()
         await store.close()
@@ -354,6 +379,24 @@ async def test_a_lease_that_nobody_renews_expires_and_one_that_is_held_does_not(
         await one.leases.heartbeat()
         assert (await waiting.lease()).fence == 2
         assert {lease.run for lease in await one.store.leases.open_leases()} == {RunId("1"), RunId("2")}
+
+
+@pytest.mark.parametrize("away", ["take", "release"])
+async def test_a_phone_is_given_back_and_given_out_again_whenever_the_store_is_away(tmp_path: Path, away: str) -> None:
+    """Seen failing for "take": whoever gave a phone back got the error of giving it to the next one."""
+    async with shelf(tmp_path, "a") as one:
+        await one.take(RunId("1"))
+        second, third = await one.queue(RunId("2")).at(1), await one.queue(RunId("3")).at(2)
+        one.table.away.add(away)
+        await one.leases.release(RunId("1"))
+        await second.leave()
+        assert second.task.cancelled()
+        assert (one.leases.held, third.task.done()) == ((), False)
+        one.table.away.clear()
+        one.clock.now += EXPIRY_S
+        await one.leases.heartbeat()
+        assert (await third.lease()).run == RunId("3")
+        assert [lease.run for lease in one.leases.held] == [RunId("3")]
 
 
 async def test_many_runs_never_share_a_phone(tmp_path: Path) -> None:

@@ -186,6 +186,20 @@ async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_pa
         assert "sk-wrong" not in page.seen
 
 
+async def test_a_dialect_that_does_not_exist_is_refused_even_anyway(tmp_path: Path) -> None:
+    """Seen failing: it was said to be refused, was in the file nevertheless, and no later start accepted it."""
+    async with ModelServer(["red"]) as model, connecting(tmp_path) as page:
+        assert (await page.save("model", vlm_base_url=model.base_url, vlm_model="a-model"))["saved"] is True
+        before = page.filed
+        for anyway in (False, True):
+            answer = await page.post("save", form="model", values={"vlm_dialect": "klingon"}, anyway=anyway)
+            assert (answer["status"], "VLM_DIALECT" in answer["message"]) == (409, True)
+            assert page.filed == before
+        assert (await page.field("vlm_dialect"))["value"] == "auto"
+        saved = await page.post("save", form="model", values={"vlm_dialect": "autoglm"}, anyway=True)
+        assert (saved["saved"], page.filed["VLM_DIALECT"]) == (True, "autoglm")
+
+
 async def test_a_test_of_what_is_set_tells_how_the_model_is_doing(tmp_path: Path) -> None:
     """One of other values tells nothing of it."""
     async with ModelServer(["red", "red"], key=CANARY) as model:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
+import shutil
 import zipfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ class Caller:
     found: Any
     """The skills that the service has now."""
     team: list[Team]
+    read: list[Callable[[Path], None]]
+    """Called with the staging directory after a skill has passed its checks."""
 
     async def bring(self, kind: str, files: Mapping[str, bytes], **more: object) -> tuple[int, str]:
         sent = [{"path": path, "data": base64.b64encode(data).decode()} for path, data in files.items()]
@@ -57,6 +60,13 @@ async def folders(directory: Path) -> AsyncIterator[Caller]:
     """A console with the folders of a service behind it."""
     skills, agents = directory / "skills", directory / "agents"
     team = [Team()]
+    read: list[Callable[[Path], None]] = []
+
+    def skill(root: Path) -> Folders[Any]:
+        found = load_skills(root, shipped=False)
+        for after in read:
+            after(root)
+        return found
 
     def members(root: Path) -> Folders[Any]:
         found = load_team(None, {"calculate"}, shipped=root)
@@ -72,7 +82,7 @@ async def folders(directory: Path) -> AsyncIterator[Caller]:
             "skills": FolderKind(
                 skills,
                 "SKILL.md",
-                lambda root: load_skills(root, shipped=False),
+                skill,
                 lambda: saving.refresh(world.services.skills),
             ),
         }
@@ -81,7 +91,7 @@ async def folders(directory: Path) -> AsyncIterator[Caller]:
         async with open_world(directory / "console", beside=routes) as console:
             headers = {"Authorization": f"Bearer {console.token}"}
             async with aiohttp.ClientSession(console.url, headers=headers) as session:
-                yield Caller(session, skills, agents, world.services.skills, team)
+                yield Caller(session, skills, agents, world.services.skills, team, read)
 
 
 def zipped(files: Mapping[str, bytes | str], *, link: str = "") -> bytes:
@@ -120,6 +130,21 @@ async def test_a_skill_comes_as_a_folder_is_replaced_on_demand_and_goes(tmp_path
         assert "tea" not in page.found.found
         assert list(page.skills.iterdir()) == []
         assert (await page.post("/delete", kind="skills", name="tea"))[0] == 409
+
+
+async def test_a_folder_that_cannot_be_replaced_is_still_there(tmp_path: Path) -> None:
+    """Seen failing with the former folder moved to where it is deleted first: neither of the two was left."""
+    async with folders(tmp_path) as page:
+        assert (await page.bring("skills", {"tea/SKILL.md": tea(), "tea/references/green.md": b"80 degrees"}))[0] == 200
+        page.read.append(lambda staging: shutil.rmtree(staging / "tea"))
+        status, words = await page.bring("skills", {"tea/SKILL.md": tea()}, replace=True)
+        assert status == 503
+        assert "No such file" in words
+        assert [path.name for path in page.skills.iterdir()] == ["tea"]
+        assert page.found.found["tea"].reference("green.md") == "80 degrees"
+        page.read.clear()
+        assert (await page.bring("skills", {"tea/SKILL.md": tea()}, replace=True))[0] == 200
+        assert [path.name for path in page.skills.iterdir()] == ["tea"]
 
 
 async def test_a_zip_may_have_the_folder_in_it_or_be_it(tmp_path: Path) -> None:

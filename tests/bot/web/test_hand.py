@@ -56,7 +56,7 @@ class PicturedPhone(InstantPhone):
         return None if self.hidden else self.picture()
 
     def page(self) -> Observation:
-        return Observation(SIZE, self.picture(), (PAY, FILM), package="")
+        return Observation(SIZE, None if self.hidden else self.picture(), (PAY, FILM), package="")
 
 
 class Looking:
@@ -225,6 +225,26 @@ async def test_a_screen_that_may_not_be_shown_takes_keys_and_no_touches(page: Lo
     assert (await page.touch(hold, number, x=0.5, y=0.75))[0] == 409
     assert (await page.touch(hold, number, "key", key="home"))[0] == 200
     assert page.phone.sent == [PressKey(Key.HOME)]
+
+
+async def test_a_screen_that_is_covered_after_it_was_seen_is_not_touched(page: Looking) -> None:
+    """Seen failing: a screen without a picture counted as the one that was seen, and was touched unseen."""
+    hold = await page.take()
+    found = page.world.services.hands.get(hold)
+    assert found is not None
+    for moves in (False, True):
+        page.phone.moves, page.phone.hidden = moves, False
+        for _ in range(2):
+            number = (await live(page, found)).number
+        page.phone.hidden = True
+        for kind in ("tap", "long_press", "swipe", "drag"):
+            status, told = await page.touch(hold, number, kind, x=0.5, y=0.4, to_x=0.5, to_y=0.2)
+            assert (status, "nothing was touched" in told["message"]) == (409, True)
+    assert page.phone.sent == []
+    assert (await page.touch(hold, number, "key", key="home"))[0] == 200
+    page.phone.hidden = False
+    assert (await page.touch(hold, (await live(page, found)).number, x=0.5, y=0.75))[0] == 200
+    assert len(page.phone.sent) == 2
 
 
 async def test_only_one_person_holds_a_phone_and_others_are_told_who(page: Looking) -> None:

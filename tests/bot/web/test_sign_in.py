@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http.cookies import Morsel
@@ -16,13 +17,18 @@ from starlette.responses import PlainTextResponse, Response
 from yarl import URL
 
 from bot.domain.outgoing import Message
-from bot.web.chat import HOME
+from bot.domain.right import Right
+from bot.people.access import Policy
+from bot.people.rights import Rights
+from bot.people.tokens import DAY_S
+from bot.web.chat import HOME, OPERATOR
 from bot.web.errors import ConsoleHostRefused
 from bot.web.exposure import Exposure
 from bot.web.http import get
 from bot.web.passwords import Password
 from bot.web.sign_in import WRONG_ALLOWED
 from tests.bot.web.world import World, open_world
+from tests.fixtures.databases import open_store
 
 PASSWORD = "correct horse battery"
 ORIGIN = "https://phones.example.org"
@@ -257,3 +263,33 @@ async def test_without_a_password_there_is_nothing_to_sign_in_to(world: World) -
 def test_an_open_host_without_a_password_is_refused(host: str) -> None:
     with pytest.raises(ConsoleHostRefused, match=r"CONSOLE_PASSWORD.*opengui password"):
         Exposure.of(host, ORIGIN if host == "0.0.0.0" else "")
+
+
+async def test_a_sign_in_is_offered_while_somebody_can_sign_in(opened: World, tmp_path: Path) -> None:
+    """Seen failing for the expired token: the form was there, and nobody's token was right."""
+    now, directory = time.time(), tmp_path / "rights"
+    directory.mkdir()
+    store = await open_store(directory)
+    rights = await Rights.open(Policy(), store)
+    console = opened.another(Exposure("127.0.0.1"), rights=rights)
+    url = await console.start()
+    try:
+        async with aiohttp.ClientSession(str(URL(url).origin()), cookie_jar=aiohttp.DummyCookieJar()) as caller:
+
+            async def offered() -> bool:
+                async with caller.get("/api/state") as response:
+                    assert response.status == 401
+                    return bool((await response.json())["details"]["sign_in"])
+
+            assert not await offered()
+            _, secret = await rights.add_token("anna", {Right.USE}, OPERATOR, days=1)
+            assert await offered()
+            rights.tokens._clock = lambda: now + 2 * DAY_S
+            assert not await offered()
+            async with caller.post("/api/sign-in", json={"password": secret}) as response:
+                assert response.status == 404
+            await rights.add_token("ben", {Right.USE}, OPERATOR, days=1)
+            assert await offered()
+    finally:
+        await console.stop()
+        await store.close()
