@@ -198,9 +198,11 @@ def _patch(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
-    """Return whether both screens show the same in this area. A screen without a picture is like no other."""
+    """Return whether both screens show the same in this area; both have a picture."""
     here, there = picture_of(one, where), picture_of(other, where)
-    return here is not None and there is not None and same_picture(here, there)
+    assert here is not None
+    assert there is not None
+    return same_picture(here, there)
 
 
 class Operating:
