@@ -91,8 +91,8 @@ class TypeText:
 
     - `clear`: Whether the field is emptied first.
     - `submit`: Whether Enter is pressed afterwards.
-    - `secret`: Whether the text must never appear in a repr, and only its length is compared when the field is read
-      back.
+    - `secret`: Whether the text must not be shown or logged (a password, a code). When the field is read back, only
+      the length is compared.
     """
 
     text: str = field(repr=False)

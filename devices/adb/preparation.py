@@ -67,7 +67,8 @@ class KeptSettings:
         return await self._get(setting.namespace, setting.key)
 
     async def change(self, setting: Setting, value: str) -> bool:
-        """Store the original value, unless one is stored already, and set the new one.
+        """Store the original value, unless one is stored already, and set the new one. If the setting has the new value
+        already, nothing is stored or changed, and True is returned.
 
         Returns False if the phone does not let adb change it: some makers require a developer option of their own
         ("USB debugging (Security settings)" at Xiaomi). Also returns False, changing nothing, if the original or the

@@ -163,7 +163,9 @@ def _nothing() -> None:
 
 
 def _paint(part: Part, box: Bounds, scale: Scale) -> tuple[tuple[Bounds, Paint], ...]:
-    """Return the boxes of a part: its text, on a background if it can be touched. A part without room is not drawn."""
+    """Return the boxes of a part: its text, on a background if it is active. A part without text or room is not drawn,
+    nor one with copies.
+    """
     words = part.shown if part.shown is not None else part.text or part.say
     width, height = box.right - box.left, box.bottom - box.top
     if not words or width <= 0 or height <= 0 or part.copies > 1:
