@@ -305,7 +305,7 @@ class Phone(Protocol):
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Send one input exactly once; it is never repeated here.
+        """Send one input, at most once: it is never repeated here.
 
         - `receipt`: An id (letters, digits, `.`, `-`, `_`) sent with every command, so that the phone's own log can be
           matched to the journal.
@@ -315,8 +315,8 @@ class Phone(Protocol):
         - `judged`: What the screen showed when the input was approved.
 
         Raises ScreenChanged if the screen is no longer the one last observed or no longer matches `judged`,
-        InputRejected if nothing was sent, or another PhoneError whose `uncertain` says whether the input may have
-        arrived.
+        InputRejected if it is impossible and had no effect, or another PhoneError whose `uncertain` says whether the
+        input may have arrived.
         """
         ...
 

@@ -201,8 +201,8 @@ class InputDriver:
     ) -> Done:
         """Send the input and return the result.
 
-        A touch, a text or Enter is sent only if the screen is still the one in `last`; other inputs do not depend on
-        it.
+        A touch, a text or Enter is sent only if the screen is still the one in `last`, as far as that is known; other
+        inputs do not depend on it.
 
         - `receipt`: Id of the input.
         - `watched`: Whether to find out if another window than expected received it. This works only for inputs that
