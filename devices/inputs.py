@@ -90,7 +90,7 @@ class TypeText:
     returns it.
 
     - `clear`: Whether the field is emptied first.
-    - `submit`: Whether Enter is pressed afterwards.
+    - `submit`: Whether Enter is pressed afterwards, unless the field is read back and lacks the text.
     - `secret`: Whether the text must not be shown or logged (a password, a code). When the field is read back, only
       the length is compared.
     """

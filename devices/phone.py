@@ -148,10 +148,10 @@ class Observation:
       Both are None if the screen is secure or black, or if the picture was released.
     - `elements`: None if the phone could not report them in time.
     - `rotation`: In quarter turns.
-    - `secure`: Whether the screen hides its picture.
-    - `settled`: Whether the screen had stopped moving.
-    - `complete`: False if it was returned early: elements are still being read, and the lock screen was not checked.
-      It then has the elements that the phone reported when it last showed the same screen, or None. `Phone.confirmed`
+    - `secure`: Whether the screen hides its picture, or all of it is black (also because it is off).
+    - `settled`: Whether the screen had stopped moving; also True if that was not looked at, as without `after`.
+    - `complete`: False if it was returned early: its elements, and perhaps the lock screen, are not checked yet. The
+      elements may be those that the phone reported when it last showed the same screen, or None. `Phone.confirmed`
       completes it.
     - `focused_text`: Content of the focused field, as bullets for a password; None if no field has the focus.
     """

@@ -77,8 +77,8 @@ def safe_name(name: str) -> str:
 
 
 def run_of(path: str) -> str:
-    """Return the id of the run that put this file on the phone (the name of its folder); "" if it is the phone's own
-    file.
+    """Return the id of the run that put this file on the phone (the casefolded name of its folder); "" if it is the
+    phone's own file.
     """
     inside = _inside(posixpath.normpath(path))
     for root in (DOWNLOADS, GALLERY):

@@ -183,7 +183,8 @@ def view_command(url: str) -> str:
 
 
 def refusal(result: Result) -> str:
-    """Return the reason in the output of `am` or `monkey` why nothing was started; "" if something was.
+    """Return the reason in the output of `am` or `monkey` why nothing was started; "" if something was, or was in front
+    already.
 
     Older Android versions report failures but exit with 0.
     """

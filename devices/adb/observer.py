@@ -135,7 +135,8 @@ class Observer:
     async def _watch(
         self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
-        """Return the screen once it is still or, with its size for an `early` observation, once it begins to change.
+        """Return the screen once it is still or, with its size for an `early` observation, once it begins to change; in
+        any case when the patience of `watched` is over.
 
         `left` are the elements after the input, if they were read; an early observation uses them.
         """

@@ -24,7 +24,9 @@ FIRST = "0"
 
 
 def play(windows: WindowManager, page: str, language: str) -> None:
-    """Bring a page in this language to the front, with its first stage. Raises KeyError if there is no such page."""
+    """Bring a page in this language to the front, with its first stage. Raises KeyError if there is no such page or
+    language.
+    """
     shown = page_of(page, language)
     windows.state.dialogs.clear()
     activity = windows.show(KEY, "main", name=shown.name, language=language, stage=FIRST)
