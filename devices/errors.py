@@ -8,7 +8,7 @@ PhoneError
 ├── CommandFailed        a program on the phone reported an error instead of an answer
 ├── CaptureFailed        no usable picture arrived
 │   └── NoMemory         the service has no memory left for a picture
-├── InputRejected        the input is impossible; nothing was sent
+├── InputRejected        the input is impossible, and it had no effect
 │   ├── UnknownApp       no installed app has that name
 │   ├── AmbiguousApp     several installed apps fit the name
 │   ├── ScreenChanged    the screen is no longer the one that was looked at
@@ -70,7 +70,7 @@ class NoMemory(CaptureFailed):
 
 
 class InputRejected(PhoneError):
-    """The input is impossible; nothing was sent to the phone."""
+    """The input is impossible, and it had no effect."""
 
 
 class UnknownApp(InputRejected):

@@ -25,8 +25,8 @@ class Point:
     y: int
 
     def mapped(self, source: Size, target: Size) -> Point:
-        """Return the same position in a picture of the size `target` instead of `source`; it is never outside that
-        picture.
+        """Return the same position in a picture of the size `target` instead of `source`, never beyond its right or
+        bottom edge.
         """
         return Point(
             min(target.width - 1, self.x * target.width // source.width),

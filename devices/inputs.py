@@ -90,9 +90,9 @@ class TypeText:
     returns it.
 
     - `clear`: Whether the field is emptied first.
-    - `submit`: Whether Enter is pressed afterwards.
-    - `secret`: Whether the text must never appear in a repr, and only its length is compared when the field is read
-      back.
+    - `submit`: Whether Enter is pressed afterwards, unless the field is read back and lacks the text.
+    - `secret`: Whether the text must not be shown or logged (a password, a code). When the field is read back, only
+      the length is compared.
     """
 
     text: str = field(repr=False)

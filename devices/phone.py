@@ -61,7 +61,8 @@ class Capabilities:
 class PhoneInfo:
     """The last known information about a phone, available without asking it again.
 
-    - `id`: Stable id: the android_id once the phone has reported it, otherwise the adb serial.
+    - `id`: Stable id: the android_id once the phone has reported it (with its serial behind it if a different phone
+      has the same), otherwise the adb serial.
     - `serial`: adb's current name for it.
     - `reason`, `fix`: Sentences for people about its health, "" while it is ready.
     - `battery`: In percent; None if unknown.
@@ -147,10 +148,10 @@ class Observation:
       Both are None if the screen is secure or black, or if the picture was released.
     - `elements`: None if the phone could not report them in time.
     - `rotation`: In quarter turns.
-    - `secure`: Whether the screen hides its picture.
-    - `settled`: Whether the screen had stopped moving.
-    - `complete`: False if it was returned early: elements are still being read, and the lock screen was not checked.
-      It then has the elements that the phone reported when it last showed the same screen, or None. `Phone.confirmed`
+    - `secure`: Whether the screen hides its picture, or all of it is black (also because it is off).
+    - `settled`: Whether the screen had stopped moving; also True if that was not looked at, as without `after`.
+    - `complete`: False if it was returned early: its elements, and perhaps the lock screen, are not checked yet. The
+      elements may be those that the phone reported when it last showed the same screen, or None. `Phone.confirmed`
       completes it.
     - `focused_text`: Content of the focused field, as bullets for a password; None if no field has the focus.
     """
@@ -240,8 +241,8 @@ class Judged(Protocol):
 class Phone(Protocol):
     """One phone: observe it, send it input, and exchange files with it.
 
-    Every method has its own time limit. Cancelling a call closes the link. Methods raise only `PhoneError` and its
-    subclasses:
+    Every method has its own time limit. Cancelling a call closes its connections to the phone. Methods raise only
+    `PhoneError` and its subclasses:
 
         before = await phone.observe()
         await phone.act(Tap(Point(540, 1200)), receipt="7-1.3")
@@ -265,12 +266,12 @@ class Phone(Protocol):
         """Return what the phone shows: a screenshot and the elements on the screen.
 
         - `after`: The observation before the last input. If given, it waits first for a change and then until the
-          screen stops moving, and returns the settled screen.
+          screen stops moving, and returns the settled screen, or after `patience` the latest one.
         - `patience`: Seconds that this waiting may take in total.
         - `settle`: If False, a screen that has changed is returned at once, not `settled`; call `confirmed` before
           acting on it.
-        - `elements`: If this and `settle` are False, or `settle` is False without `after`, slow elements are not
-          waited for, and the result is not `complete`.
+        - `elements`: If this and `settle` are False, slow elements are not waited for. With `settle` False, the result
+          may be not `complete` in either case.
         - `fit`: If given, the screenshot is reduced to a JPEG of the size that it returns, because the original takes
           10 MB.
 
@@ -282,7 +283,9 @@ class Phone(Protocol):
         """Observe again, and return the complete observation if the phone still shows what it showed in `since`, apart
         from the status bar and a blinking caret.
 
-        Returns None if the screen differs or shows that something is loading. Raises as `observe` does.
+        Returns None if the screen differs, or if it cannot be compared because `since` has no picture. If `since` is
+        not `complete`, also returns None if its elements cannot be read now, or show that something is loading. Raises
+        as `observe` does.
         """
         ...
 
@@ -302,7 +305,7 @@ class Phone(Protocol):
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Send one input exactly once; it is never repeated here.
+        """Send one input, at most once: it is never repeated here.
 
         - `receipt`: An id (letters, digits, `.`, `-`, `_`) sent with every command, so that the phone's own log can be
           matched to the journal.
@@ -312,8 +315,8 @@ class Phone(Protocol):
         - `judged`: What the screen showed when the input was approved.
 
         Raises ScreenChanged if the screen is no longer the one last observed or no longer matches `judged`,
-        InputRejected if nothing was sent, or another PhoneError whose `uncertain` says whether the input may have
-        arrived.
+        InputRejected if it is impossible and had no effect, or another PhoneError whose `uncertain` says whether the
+        input may have arrived.
         """
         ...
 
@@ -330,8 +333,8 @@ class Phone(Protocol):
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """Write a file to the phone's shared storage, add it to the gallery and return its path on the phone.
 
-        A file of the same name in the same `folder` (a subfolder, "" for none) is replaced. Raises FileRejected if the
-        phone refuses it.
+        A file of the same name in the same `folder` (a subfolder, "" for none) is replaced. Raises FileRejected if it
+        is too large or the phone refuses it.
         """
         ...
 
@@ -343,14 +346,14 @@ class Phone(Protocol):
         ...
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing or larger
-        than `limit` bytes.
+        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing, larger than
+        `limit` bytes, or not in a place that may be read.
         """
         ...
 
 
 class Phones(Protocol):
-    """All attached phones, with notifications of changes."""
+    """All known phones, attached or not, with notifications of changes."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Return every known phone, from memory, in a stable order."""
@@ -433,7 +436,7 @@ class FileManager(Protocol):
     """
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Return the entries of a folder, folders first and sorted by name, without hidden files."""
+        """Return the entries of a folder, folders first and sorted by name, without hidden ones."""
         ...
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:

@@ -77,8 +77,8 @@ def safe_name(name: str) -> str:
 
 
 def run_of(path: str) -> str:
-    """Return the id of the run that put this file on the phone (the name of its folder); "" if it is the phone's own
-    file.
+    """Return the id of the run that put this file on the phone (the casefolded name of its folder); "" if it is the
+    phone's own file.
     """
     inside = _inside(posixpath.normpath(path))
     for root in (DOWNLOADS, GALLERY):
@@ -99,7 +99,7 @@ def checked_path(path: str) -> str:
     contains invisible characters.
 
     Shared storage cannot hold links, so the normalised path is the real one; `pull` refuses a last part that is a link
-    anyway. Case is ignored.
+    anyway. Case is ignored in the names of the apps' folders.
     """
     if any(_is_hidden(sign) for sign in path):
         raise FileRejected(words("phone.error.hidden_signs"))

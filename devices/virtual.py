@@ -64,8 +64,8 @@ class VirtualPhones(Protocol):
         ...
 
     async def run(self, options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
-        """Run the phones that these options configure until a signal arrives. `adb` is the default adb server (host,
-        port). Raises OSError.
+        """Run the phones that these options configure until a signal arrives or, if the options say so, standard input
+        closes. `adb` is the default adb server (host, port). Raises OSError.
         """
         ...
 

@@ -59,8 +59,8 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
     """Return the one of these `apps` that a person means by `name`.
 
     Checked in this order: package name; the operator's `aliases` (name → package); label; common names in English and
-    Chinese; words of the package name; part of a label; a typing error. Raises UnknownApp (with similar names) or
-    AmbiguousApp (with the candidates).
+    Chinese; words of the package name; part of a label or of the package name; a typing error. Raises UnknownApp (with
+    similar names) or AmbiguousApp (with the candidates).
     """
     wanted = _folded(name)
     if not wanted:

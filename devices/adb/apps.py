@@ -45,8 +45,8 @@ logger = logging.getLogger(__name__)
 
 
 class Apps:
-    """The launcher apps of one phone. The list is cached until the phone's language changes or `CACHE_SECONDS` are
-    over.
+    """The launcher apps of one phone. The list is cached until the phone's language changes, `CACHE_SECONDS` are over,
+    or a name does not fit exactly one app on it.
 
     `aliases` are the operator's own names for apps (name → package).
     """
@@ -62,7 +62,7 @@ class Apps:
 
     async def find(self, name: str) -> App:
         """Return the app that a person means by this name. Labels are read from the apps' files if needed. Raises
-        UnknownApp, AmbiguousApp.
+        UnknownApp, AmbiguousApp, and other PhoneErrors if the phone does not answer.
         """
         language = await self._told_language()
         if language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS:
@@ -169,7 +169,7 @@ def launch_command(app: App) -> str:
 def view_command(url: str) -> str:
     """Return the command line that opens a URL, as https if it has no scheme.
 
-    Raises InputRejected for schemes that can do more than show something, and for unprintable characters.
+    Raises InputRejected for schemes other than those in `_OPENABLE`, and for blanks and unprintable characters inside.
     """
     address = url.strip()
     scheme = _SCHEME.match(address)
@@ -183,7 +183,8 @@ def view_command(url: str) -> str:
 
 
 def refusal(result: Result) -> str:
-    """Return the reason in the output of `am` or `monkey` why nothing was started; "" if something was.
+    """Return the reason in the output of `am` or `monkey` why nothing was started; "" if something was, or was in front
+    already.
 
     Older Android versions report failures but exit with 0.
     """
@@ -234,7 +235,10 @@ class Titles:
         return self._versions.get(package, "")
 
     def met(self, package: str) -> None:
-        """Note that an app came to the front, and ask the phone for its label in the background, one app at a time."""
+        """Note that an app came to the front: during a run, ask the phone for its label and version in the background.
+
+        Only one app is asked about at a time; another one is skipped until it is met again.
+        """
         busy = self._learning is not None and not self._learning.done()
         if not self._open or busy or not package or package in self._asked:
             return

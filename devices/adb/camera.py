@@ -90,7 +90,9 @@ class Camera:
         return min(lane) < min(plain)
 
     def forget(self) -> None:
-        """Drop the measured speeds, because the link is new: a cable and Wi-Fi differ greatly."""
+        """Forget the measured speeds and which screen is in use, because the link is new: a cable and Wi-Fi differ
+        greatly.
+        """
         self._refused = False
         self._display = None
         self._took = {True: [], False: []}

@@ -84,7 +84,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
     @property
     def remaining(self) -> float:
-        """The seconds left until the deadline. Raises TimeoutError if there are none."""
+        """The seconds left until the deadline. Raises TimeoutError if there are none, or after `sever`."""
         left = self._deadline - time.monotonic()
         if left <= 0 or self._severed:
             raise TimeoutError
@@ -159,7 +159,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
                     each.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close every socket. Must be called from the thread of the call."""
+        """Close every socket. Must not be called while another thread uses one (see `sever`)."""
         with self._guard:
             for each in self._sockets:
                 each.close()

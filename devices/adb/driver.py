@@ -205,7 +205,7 @@ class AdbPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Send one input exactly once; it is never repeated here. See `Phone.act`."""
+        """Send one input, at most once: it is never repeated here. See `Phone.act`."""
         last = await self._observer.take_last(what)
         check = None if judged is None else partial(self._observer.check_judged, judged, last.size)
         return await self._inputs.act(what, receipt, last, watched=watched, later=later, check=check)
@@ -227,7 +227,7 @@ class AdbPhone:
         self._lane.begin()
 
     async def restore(self) -> None:
-        """Implements `Phone.restore`. Does nothing while another service uses the phone."""
+        """Implements `Phone.restore`. While another service uses the phone, its settings are left alone."""
         await self._observer.drop_late()
         await self._titles.end()
         await self._lane.end()
@@ -243,9 +243,9 @@ class AdbPhone:
 
     async def mend(self) -> bool:
         """Restore settings that a crashed run left changed, unless a run is using the phone. Returns whether
-        everything is restored.
+        everything is restored; False if a run is using it.
 
-        Raises as `restore`, and PhoneTaken if another service is using the phone.
+        Raises PhoneTaken if another service is using the phone, and PhoneError if the phone does not answer.
         """
         return await self._known_when_taken(self._ownership.between_runs(self._preparation.mend))
 
@@ -277,7 +277,7 @@ class AdbPhone:
         return await files.pull(self._shell, path, limit)
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Return the entries of a folder, folders first and sorted by name, without hidden files. See
+        """Return the entries of a folder, folders first and sorted by name, without hidden ones. See
         `FileManager.list_folder`.
         """
         return await files.list_folder(self._shell, folder)

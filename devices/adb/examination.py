@@ -47,7 +47,7 @@ class Examination:
     - `seconds`: How long the phone took to answer.
     - `keyboard`: The selected input method.
     - `keyboards`: All enabled input methods.
-    - `left`: Keys of settings that a run changed and did not restore.
+    - `left`: Keys of settings that a run changed and did not restore; () also if they could not be listed.
     - `free_kb`: Free space of the shared storage in KiB; None if unknown.
     - `touch_problem`: Why adb may not touch the screen; "" if it may.
     - `types_all`: Whether ADBKeyboard is installed, for scripts that Android's own input cannot type.
@@ -84,7 +84,10 @@ class Examination:
 
 
 async def examine(address: ServerAddress, serial: str) -> Examination:
-    """Examine the phone. This sends one key that does nothing. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+    """Examine the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
+
+    To test the permissions, this sends one key that does nothing, and writes and deletes a setting that nothing reads.
+    """
     shell = Shell(Connection(address, serial))
     began = time.monotonic()
     answer = (await shell.run(_QUESTIONS, doing=words("phone.doing.examining"))).out
@@ -118,10 +121,10 @@ async def _refuses_settings(shell: Shell) -> bool:
 
 
 async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:
-    """Restore settings that a run left changed on the phone. Only to be called while no run uses it. Raises as
-    `examine`.
+    """Restore settings that a run left changed on the phone. Only to be called while no run uses it.
 
-    If ADBKeyboard is selected although no original input method is stored, the first other one is selected.
+    If ADBKeyboard is still selected afterwards, the first other enabled input method is selected. Raises as `examine`,
+    and CommandFailed if the phone cannot read the setting.
     """
     shell = Shell(Connection(address, serial))
     settings = KeptSettings(shell)
@@ -152,7 +155,9 @@ async def server_version(address: ServerAddress) -> int:
 
 
 async def client() -> tuple[str, str]:
-    """Return the path of the adb program and its version as text. Raises PhoneGone if it does not run."""
+    """Return the path of the adb program and its version as text. Raises PhoneGone if it does not run, or not end in
+    time.
+    """
     path = adb_binary()
     try:
         process = await asyncio.create_subprocess_exec(

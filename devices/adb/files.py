@@ -58,7 +58,10 @@ async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
 
 
 async def pull(shell: Shell, path: str, limit: int) -> bytes:
-    """Return the bytes of a file of at most `limit` bytes. Raises FileRejected if there is none or it is larger."""
+    """Return the bytes of a file of at most `limit` bytes.
+
+    Raises FileRejected if there is no such file, it is larger, or its path may not be used; and other PhoneErrors.
+    """
     checked = checked_path(path)
     timeout = BASE_SECONDS + limit / BYTES_PER_SECOND
     return await shell.connection.run(

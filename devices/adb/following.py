@@ -80,8 +80,8 @@ class Dialer:
 
     @contextlib.contextmanager
     def awaited(self, serials: Collection[str]) -> Iterator[None]:
-        """Context manager: try to connect these phones every second until the block ends. Serials that were not given
-        to `expect` are ignored.
+        """Context manager: until the block ends, pause only a second between attempts to connect these phones. Serials
+        that were not given to `expect` are ignored.
         """
         for serial in serials:
             self._awaited[serial] += 1
@@ -183,8 +183,8 @@ class DeviceTracker:
         self._dialer.expect(serial)
 
     def awaited(self, serials: Collection[str]) -> AbstractContextManager[None]:
-        """Context manager: try to connect those of these phones that were given to `expect` every second until the
-        block ends.
+        """Context manager: until the block ends, pause only a second between attempts to connect those of these phones
+        that were given to `expect`.
         """
         return self._dialer.awaited(serials)
 

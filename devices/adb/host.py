@@ -55,7 +55,7 @@ async def connect(address: ServerAddress, serial: str) -> bool:
 
 async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
     """Yield the states of all phones by name (see `serials`), now and after every change. Raises PhoneGone when the
-    server ends.
+    server ends or does not answer, and PhoneTimeout if it does not answer a question about equal serials.
     """
     try:
         async with _open(address, "host:track-devices") as (reader, _):

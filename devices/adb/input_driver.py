@@ -112,7 +112,7 @@ class Act:
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
         """Replace the text of this field through the fast lane (the server on the phone) if the field has the focus.
-        Returns and raises as `FastLane.enter`.
+        Returns and raises as `FastLane.enter`, and raises PhoneError if nothing may be sent (see `may_send`).
         """
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
@@ -155,7 +155,9 @@ def nothing_sent() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class LastScreen:
-    """What the last observation of the phone saw. `state` is None once an input was sent after it."""
+    """What the last observation of the phone saw. `state` is None before the first one, and once an input was sent
+    after the last one.
+    """
 
     size: Size | None = None
     elements: tuple[Element, ...] = ()
@@ -197,12 +199,16 @@ class InputDriver:
         later: bool = False,
         check: Callable[[], Awaitable[None]] | None = None,
     ) -> Done:
-        """Send the input, unless the screen is no longer the one in `last`, and return the result.
+        """Send the input and return the result.
+
+        A touch, a text or Enter is sent only if the screen is still the one in `last`, as far as that is known; other
+        inputs do not depend on it.
 
         - `receipt`: Id of the input.
-        - `watched`: Whether to find out if another window than expected received it.
+        - `watched`: Whether to find out if another window than expected received it. This works only for inputs that
+          are checked like this and consist of one command.
         - `later`: Whether results that only an observation can show are left to `take_done`.
-        - `check`: Raises if anything else forbids the input.
+        - `check`: A further check of these inputs; it raises if the input must not be sent.
 
         Raises ScreenChanged, InputRejected and other PhoneErrors.
         """
@@ -494,8 +500,10 @@ def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | 
 
 
 def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
-    """Return the content of the field after typing, with a note if it differs from the text. A secret is returned as
-    bullets.
+    """Return the content of the field after typing, a secret as bullets; without content if there is no field.
+
+    Notes say whether a long text that replaced the content is there as a whole and, if the text is missing, that Enter
+    was not pressed or that the keyboard may have changed what was typed.
     """
     field = field_at(elements, what.at)
     if field is None:

@@ -222,7 +222,7 @@ class Labels:
 
     async def of(self, apps: Sequence[App], language: str) -> tuple[App, ...]:
         """Return the apps with their labels in this language, as far as these could be read within `ALL_SECONDS`.
-        Raises PhoneGone, PhoneUnavailable.
+        Apps that have a label keep it. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
         """
         installed = await self._installed()
         self._spent = 0

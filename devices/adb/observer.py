@@ -83,7 +83,7 @@ class Observer:
         """Implements `Phone.observe`.
 
         If the picture's size differs from that of the default display, the phone may have been folded while both
-        screens were lit, so the observation is repeated.
+        screens were lit. If another screen is in use now, the observation is repeated.
         """
         seen = await self._observe(after, patience=patience, settle=settle, elements=elements, fit=fit)
         state = self._last.state
@@ -95,7 +95,7 @@ class Observer:
     async def _observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """Observe, while a frame is captured that shows whether the elements and state are still right."""
+        """Observe the phone once, as `observe` does, but do not look whether the picture is of the screen in use."""
         await self.drop_late()
         tree_left = self._inputs.take_left()
         if after is None:
@@ -135,7 +135,8 @@ class Observer:
     async def _watch(
         self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
-        """Return the screen once it is still or, with its size for an `early` observation, once it begins to change.
+        """Return the screen once it is still or, with its size for an `early` observation, once it begins to change; in
+        any case when the patience of `watched` is over.
 
         `left` are the elements after the input, if they were read; an early observation uses them.
         """
@@ -354,7 +355,11 @@ class Observer:
         )
 
     async def check_judged(self, judged: Judged, screen: Size | None) -> None:
-        """Raise ScreenChanged if the screen no longer shows what the decision about an input was based on."""
+        """Raise ScreenChanged unless the screen still shows what the decision about an input was based on.
+
+        Nothing is checked if the size of the screen is unknown, or if the elements cannot be read fast and the decision
+        is not to be compared by a picture (see `Judged.pictured`).
+        """
         elements = await self._trees.quick(screen) if screen is not None else None
         if elements is None and (screen is None or not judged.pictured):
             return
@@ -484,7 +489,7 @@ class ScreenReading:
 
 
 def same_facts(then: Observation, now: State) -> bool:
-    """Return whether app, activity, keyboard, rotation and lock are still as in the observation."""
+    """Return whether app, activity, keyboard, rotation, lock and screen power are still as in the observation."""
     return (then.package, then.activity, then.keyboard_shown, then.rotation, then.locked, then.screen_on) == (
         now.package,
         now.activity,

@@ -67,11 +67,12 @@ class KeptSettings:
         return await self._get(setting.namespace, setting.key)
 
     async def change(self, setting: Setting, value: str) -> bool:
-        """Store the original value, unless one is stored already, and set the new one.
+        """Store the original value, unless one is stored already, and set the new one. If the setting has the new value
+        already, nothing is stored or changed, and True is returned.
 
         Returns False if the phone does not let adb change it: some makers require a developer option of their own
-        ("USB debugging (Security settings)" at Xiaomi). Also returns False, changing nothing, if the original or the
-        stored value cannot be read.
+        ("USB debugging (Security settings)" at Xiaomi). Also returns False, leaving the setting as it is, if the
+        original value cannot be read or stored.
         """
         try:
             before = await self.get(setting)

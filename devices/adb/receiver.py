@@ -41,8 +41,8 @@ async def read_receiver(shell: Shell, before: State) -> str:
     """Return the name of the window that received an input sent just after the state `before` was read, if it is not
     the window that was focused then.
 
-    Returns "" if the expected window received it or it is unknown: before Android 11, without a clock in `before`, or
-    if the log cannot be read.
+    Returns "" if the expected window received it or it is unknown: before Android 11, without a window or clock in
+    `before`, or if the log cannot be read.
     """
     number = _NUMBER.match(before.window)
     if number is None or before.clock is None:

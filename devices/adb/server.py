@@ -90,7 +90,8 @@ async def answers(address: ServerAddress) -> bool:
 async def ensure_running(address: ServerAddress) -> None:
     """Wait until an adb server listens at the address, starting a local one if needed.
 
-    Raises PhoneGone if it is on another computer and away, or does not start.
+    Raises PhoneGone if it is on another computer and away, or does not start; PhoneUnavailable if adb reports an error
+    when it is started.
     """
     if await answers(address):
         return
@@ -125,8 +126,7 @@ def adb_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def server_environment(address: ServerAddress) -> dict[str, str]:
-    """Return the environment for a new adb server: the variables that adb reads, the port, and no USB if there is no
-    bus.
+    """Return the environment for a new adb server: that of any adb process, the port, and no USB if there is no bus.
 
     The server outlives its starter, and all processes of this user can read its environment. Without a USB bus,
     starting libusb costs 3 s; `ADB_LIBUSB=0` takes 0.01 s.

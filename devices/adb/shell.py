@@ -134,8 +134,8 @@ class Shell:
         """Run a command line on the phone and return its output. A nonzero exit code is not an error here.
 
         `timeout` is in seconds; `doing` describes the command in error messages. Raises PhoneGone if the link broke
-        before the exit code arrived, so that half an answer is never returned, and PhoneError if the answer is too
-        long.
+        before the exit code arrived, so that half an answer is never returned; PhoneUnavailable; PhoneTimeout;
+        PhoneError if the answer is too long; and ValueError if the command line is.
         """
         _check_length(line)
         if "shell_v2" in await self.features():
@@ -143,7 +143,9 @@ class Shell:
         return await self.connection.run(lambda call: _run_v1(call, line, self._most), timeout=timeout, doing=doing)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
-        """Run a command line and return the bytes that it prints, unchanged and without an exit code."""
+        """Run a command line and return the bytes that it prints, unchanged and without an exit code. If the link
+        breaks, they may end early.
+        """
         return await self.read(line, bytes, timeout=timeout, doing=doing)
 
     async def read(

@@ -66,7 +66,8 @@ _TENTHS = re.compile(r"^\s*temperature:\s*(-?\d+)", re.MULTILINE)
 class State:
     """The current state of the phone.
 
-    - `package`, `activity`: The app and activity in front, "" if unknown.
+    - `package`, `activity`: The app and activity in front, "" if unknown. If only a window of the system is known to
+      have the focus, `activity` is its title and `package` is "".
     - `rotation`: In quarter turns.
     - `battery`: In percent; None if unknown.
     - `window`: Android's own name of the window that receives input, with a unique number.
@@ -106,8 +107,8 @@ async def read_state(shell: Shell) -> State:
 
 
 async def read_front(shell: Shell, *, clock: bool = False) -> State:
-    """Read only whether the screen is on, its rotation and size, the window that receives input and, with `clock`, the
-    phone's time.
+    """Read only whether the screen is on, its rotation and size, the app in front, the window that receives input,
+    whether there are other displays and, with `clock`, the phone's time.
 
     This takes a fifth of the time of the full state. Before Android 10, window and screen power are missing. Raises as
     `read_state`.
@@ -192,7 +193,8 @@ def foreground(window: str) -> tuple[str, str]:
     """Return the package and activity in front, from the output of `dumpsys window`: those of the focused window,
     otherwise the focused app or the resumed activity.
 
-    A pop-up, the notification shade or the keyguard has the focus without naming an activity.
+    A pop-up, the notification shade or the keyguard has the focus without naming an activity. If no activity is named
+    at all, the package is "", and the activity is the title of the focused window, or "".
     """
     for mark in ("mCurrentFocus", "mFocusedApp", "ResumedActivity"):
         for line in window.splitlines():

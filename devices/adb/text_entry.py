@@ -42,7 +42,7 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
     """Return the command lines that type `text` into the focused field. `broadcast` says whether ADBKeyboard is
     selected.
 
-    Raises UntypableText if the text is too long, has control characters, or needs ADBKeyboard.
+    Raises UntypableText as `check_text`, and without ADBKeyboard if the text is not ASCII.
     """
     check_text(text)
     if broadcast:
@@ -53,8 +53,8 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
 
 
 def check_text(text: str) -> None:
-    """Raise UntypableText if a text is too long, has control characters, or differs from what `as_typed` returns,
-    because additional keys would not have been approved.
+    """Raise UntypableText if a text is too long, has control characters other than newline and tab, or differs from
+    what `as_typed` returns, because additional keys would not have been approved.
     """
     if len(text) > MAX_TEXT:
         raise UntypableText(words("phone.rejected.long_text", length=len(text), limit=MAX_TEXT))
@@ -66,6 +66,8 @@ def check_text(text: str) -> None:
 def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]:
     """Return the command lines that empty the focused field of `length` characters (None: unknown). `broadcast` says
     whether ADBKeyboard is selected.
+
+    Without it, at most `MAX_DELETES` characters are deleted, or `UNKNOWN_DELETES` if the length is unknown.
     """
     if broadcast:
         return (command("am", "broadcast", "-a", "ADB_CLEAR_TEXT", "-p", BROADCAST_PACKAGE),)
@@ -106,8 +108,10 @@ def _cut(text: str, length: int) -> list[str]:
 
 
 def same_words(wanted: str, read: str) -> bool:
-    """Return whether a field's content `read` contains the text, ignoring formatting (a telephone number gets brackets
-    and spaces).
+    """Return whether a field's content `read` contains the text, ignoring case, blanks and punctuation, because fields
+    format what is typed (a telephone number gets brackets and spaces).
+
+    In a text without letters and digits, only blanks are ignored.
     """
     return _signs(wanted) in _signs(read)
 

@@ -165,10 +165,10 @@ class Trees:
 
     @measured("tree")
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
-        """Return the elements on a screen of this size; None if they did not arrive in time.
+        """Return the elements on a screen of this size; None if they did not arrive in time or completely, or if the
+        phone was not asked because it failed to tell them several times in a row.
 
-        `insist` also asks a phone that was too slow recently, and waits longer; for a screen without a picture. Raises
-        PhoneGone and PhoneUnavailable.
+        `insist` asks even then, and may wait longer. Raises PhoneGone and PhoneUnavailable.
         """
         if self._skip and not insist and not self._lane.open:
             self._skip -= 1

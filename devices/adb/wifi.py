@@ -58,7 +58,7 @@ class Invitation:
 
 class WifiPhones:
     """Pairs and connects phones through one adb server. All methods raise PhoneGone or PhoneTimeout if the server is
-    away.
+    away, and PhoneGone or PhoneUnavailable if a local one cannot be started.
     """
 
     def __init__(self, server: ServerAddress) -> None:

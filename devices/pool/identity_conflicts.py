@@ -17,7 +17,8 @@ logger = logging.getLogger(__name__)
 async def id_of(
     identity: Identity, link: Link, phones: Mapping[str, AdbPhone], works: Callable[[AdbPhone], bool]
 ) -> str:
-    """Return the stable id of the phone behind a new link: its android_id, unless a different phone has it.
+    """Return the stable id of the phone behind a new link: its android_id, with something behind it if a different
+    phone has it; the serial at adb if it reports no android_id.
 
     Copies of a phone are distinguished by the serial number on the phone. If that was copied too, both phones are
     asked at the same time, provided that `works` says that the known one can be used: a phone on two links reports the

@@ -52,8 +52,9 @@ class AdbPhones:
     - `names`: Names of phones by id or serial.
     - `book`: Stores names given by people.
     - `aliases`: Names of apps for their packages (name → package).
-    - `virtual`: The number of virtual phones, or "auto": one if no real phone is attached at the start and no serial
-      is given. That one is hidden while a real phone is attached, and for `stand_in_after` seconds afterwards.
+    - `virtual`: The number of virtual phones, or "auto": one if no real phone is attached at the start, no serial is
+      given and no other provider has a phone. That one is hidden while a real phone is attached, and for
+      `stand_in_after` seconds afterwards.
     - `virtual_state`: Folder for the state of virtual phones.
     - `mends`: Whether settings that a crashed run left on a phone are restored. Only the process that leases the
       phones may do that.

@@ -11,8 +11,8 @@ from devices.virtual_phone.runner import run
 
 
 def main() -> int:
-    """Run virtual phones as the command line says. Returns the exit code: 0, or 1 when a port is taken; wrong options
-    exit with 2.
+    """Run virtual phones as the command line says. Returns the exit code: 0, or 1 when they could not be started, for
+    example because a port is taken; wrong options exit with 2.
     """
     parser = argparse.ArgumentParser(prog="python -m devices.virtual_phone", description="Starts virtual phones.")
     add_options(parser)

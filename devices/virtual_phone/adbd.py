@@ -138,7 +138,9 @@ class Transport:
         await self.send(Message(Command.AUTH, Auth.TOKEN, 0, os.urandom(TOKEN_BYTES)))
 
     async def _answer_auth(self, message: Message) -> None:
-        """Answer a signature by an unknown key with a new token, and a public key with a dialog on the phone."""
+        """Answer every signature with a new token, because its key is unknown. A public key waits for `authorise`, or
+        is accepted at once if the phone is open.
+        """
         if message.first == Auth.SIGNATURE:
             await self._challenge()
         elif message.first == Auth.PUBLIC_KEY:
@@ -261,8 +263,8 @@ class AdbDaemon:
         await self.start(port)
 
     async def change(self, state: LinkState) -> None:
-        """Treat adb servers differently from now on. Existing connections are cut, unless they were only waiting for
-        Allow and are now allowed.
+        """Treat adb servers as `state` says from now on. If it is a new state, existing connections are cut, unless
+        they were only waiting for Allow and are now allowed.
         """
         before, self.state = self.state, state
         if before is LinkState.UNAUTHORIZED and state is LinkState.OPEN:

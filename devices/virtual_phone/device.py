@@ -82,7 +82,7 @@ class EventLog:
             self._write("input_interaction", f"Interaction with: {window} (server), PointerEventDispatcher0 (server), ")
 
     def lines(self) -> tuple[str, ...]:
-        """Return all log lines, in the format of `logcat -v epoch`."""
+        """Return the latest log lines (`MOST_LINES` at most), in the format of `logcat -v epoch`."""
         return tuple(self._lines)
 
     def _write(self, tag: str, text: str) -> None:

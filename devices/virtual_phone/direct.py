@@ -310,8 +310,8 @@ class _DirectCall(Call):
         self._loop = asyncio.get_running_loop()
 
     def connect(self) -> adbutils.AdbConnection:
-        """Return a new connection to the adb server, which this call does not own (see `make_connection`). See
-        `Call.connect`.
+        """Return a new connection, on which the phone itself answers as an adb server would. This call does not own
+        it. See `Call.connect`.
         """
         near, far = socket.socketpair()
         near.settimeout(self.remaining)

@@ -34,8 +34,8 @@ class Faults:
     - `effect_ms`: Effects of inputs, after they were answered.
     - `page_ms`: Pages of the browser, which show "Loading…" meanwhile.
     - `app_ms`: The same for every newly opened page of every app.
-    - `hang`: Commands whose line contains this text, and file requests such as `sync SEND /path`, never answer (empty:
-      none; "*": all).
+    - `hang`: Commands whose line contains this text, and requests such as `sync SEND /path` for a file or `jsonrpc
+      setText` to uiautomator2's server, never answer (empty: none; "*": all).
     - `storage_full`: Nothing can be written.
     - `truncate`: Pictures end in the middle.
     - `black`: Every picture is black, although the page is not secure.

@@ -85,7 +85,8 @@ class Touched:
     - `app`: Short name of the app in front, `dialog` for a dialog over it, or `system` for the lock screen, the
       notification shade and the recent apps.
     - `page`: The app's page.
-    - `words`: The element's text and description. Empty for a text field, as its content may be a code.
+    - `words`: The texts and descriptions of the element and of everything in it. For a text field only its hint, as
+      its content may be a code.
     - `identifier`: The element's id.
     - `taken`: Whether any element received the touch.
     - `field`: Whether the element is a text field.

@@ -6,7 +6,9 @@ from enum import IntEnum
 
 
 class KeyCode(IntEnum):
-    """The keys that this phone reacts to. Others are accepted and do nothing."""
+    """The keys that this phone reacts to, besides those for digits and letters. The codes of other keys are accepted
+    and do nothing.
+    """
 
     HOME = 3
     BACK = 4
@@ -43,7 +45,9 @@ LAST_CODE = 316
 
 
 def key_code(text: str) -> int | None:
-    """Return the code of a key given as `66`, `ENTER` or `KEYCODE_ENTER`; None if there is no such key."""
+    """Return the code of a key given as `66`, `ENTER` or `KEYCODE_ENTER`; None if there is no such key, or if it is
+    named and this phone does not react to it.
+    """
     if text.isdecimal():
         return int(text) if 0 < int(text) <= LAST_CODE else None
     name = text.upper().removeprefix("KEYCODE_")

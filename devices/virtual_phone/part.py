@@ -24,7 +24,7 @@ def process(*, count: int, state: Path | None) -> PhoneProcess:
 
 
 async def run(options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
-    """Run the phones that these options configure until a signal arrives. See `VirtualPhones.run`."""
+    """Run the phones that these options configure until they are to end. See `VirtualPhones.run`."""
     from devices.virtual_phone import runner  # noqa: PLC0415 - it loads the fonts
 
     await runner.run(options, adb=adb)

@@ -126,8 +126,8 @@ class VirtualPhone(Device):
     - `seed`: Shuffles icons, rows and results; 0 does not.
     - `pin`: The PIN of the lock screen; "" for none.
     - `port`: The port of its adb daemon; 0 for any free one.
-    - `state_file`: A file that is loaded at the start and saved after changes. Its contents win over the arguments
-      above and `dark`.
+    - `state_file`: A file that is loaded at the start and saved after changes. Its contents win over all other
+      arguments except `port`, `faults` and `clock`.
     - `faults`: Faults to set from the start, by name.
     - `clock`: Returns the phone's date and time.
     """

@@ -187,7 +187,9 @@ def dump(
 
 
 def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recursion
-    """Return the node with its reported children, or only these when the node itself is left out."""
+    """Return the node with its reported children, or only these when the node itself is left out; nothing for a
+    reported node without area.
+    """
     children = [kept for child in node.children for kept in _kept(child, compressed)]
     meant = node.clickable or node.checkable or node.text or node.description or node.long_clickable
     meant = meant or node.scroll or node.scrollable or node.on_move is not None
@@ -241,7 +243,7 @@ def _attribute(value: str | int | bool) -> str:  # the values of XML attributes
 
 
 def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
-    """Build the home screen: the time and the app icons, the last row of them in a dock."""
+    """Build the home screen: the time (not in landscape) and the app icons, the last row of them in a dock."""
     now = windows.clock()
     root = Node(role="android.widget.FrameLayout", bounds=box, identifier="launcher", paint=((box, Wallpaper()),))
     side = scale.px(20)

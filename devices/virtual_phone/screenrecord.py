@@ -27,7 +27,9 @@ _RECORDING = re.compile(r"(?:exec|shell[^:]*):(screenrecord .*--output-format=h2
 
 
 def find_recording(phone: Device, name: str) -> Service | None:
-    """Return the service that records the screen if the name asks for it; None otherwise."""
+    """Return the service that records the screen if the name asks for it; None otherwise, or if the phone cannot
+    record (the fault `no_recording`, or PyAV is missing).
+    """
     found = _RECORDING.fullmatch(name)
     if found is None or phone.faults.no_recording or importlib.util.find_spec("av") is None:
         return None

@@ -138,7 +138,9 @@ class Hand:
             self._windows.activity.all_selected = bool(self._windows.activity.focus)
 
     def type(self, text: str) -> None:
-        """Insert text at the caret of the focused field. Without a focused field it is lost, as on a real phone."""
+        """Insert text at the caret of the focused field. Without a focused field it is lost, as on a real phone. On the
+        PIN page, its digits are entered.
+        """
         state = self._windows.state
         if state.locked and state.asking_pin:
             for digit in filter(str.isdigit, text):
@@ -245,7 +247,9 @@ class Hand:
             self._windows.focus(names[index % len(names)])
 
     def _enter(self) -> None:
-        """Press Enter: a new line in a multi-line field; otherwise the field's action, which closes the keyboard."""
+        """Press Enter in the focused field. Letters that are being composed are entered, and nothing else happens.
+        Without them it is a new line in a multi-line field; otherwise the field's action, which closes the keyboard.
+        """
         focused = next((node for node in self._fields() if node.focused), None)
         if focused is None:
             return

@@ -20,7 +20,7 @@ class WindowManager:
     """Changes the phone's state on behalf of its apps, which use it to build their pages and to react to input."""
 
     def __init__(self, state: PhoneState, faults: Faults, later: Later, clock: Callable[[], datetime]) -> None:
-        """Create the manager. `later(seconds, what)` calls `what` after some time and then redraws the screen."""
+        """Create the manager. `later(seconds, what)` calls `what` after some time and then reports a change."""
         self.state = state
         self.faults = faults
         self.clock = clock

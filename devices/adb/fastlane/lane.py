@@ -104,8 +104,8 @@ class FastLane:
             await asyncio.wait({opening})
 
     def forget(self) -> None:
-        """Close the fast lane and try again at once, because the link to the phone is new: what failed on the old one
-        may work now.
+        """Close the fast lane and, during a run, try again at once, because the link to the phone is new: what failed
+        on the old one may work now.
         """
         self._close()
         self._failure = ""

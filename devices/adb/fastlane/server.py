@@ -56,7 +56,9 @@ class LaneFailed(Exception):
 
 
 class LaneRefused(LaneFailed):
-    """The server on the phone answered that it did not carry out the request; `str` is its message."""
+    """The server on the phone answered a request with an error; `str` is its message. An input may have had an effect
+    anyway.
+    """
 
 
 async def alive(connection: Connection, *, timeout: float) -> bool:

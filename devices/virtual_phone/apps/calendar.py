@@ -89,8 +89,8 @@ def reminder(windows: WindowManager) -> Page:
 
 
 def settings(windows: WindowManager) -> Page:
-    """Build the page with sliders: one with a number next to it, one with its own unit, one without either, and one
-    with two thumbs.
+    """Build the page with sliders: one with a percentage next to it, one with another number, one with nothing, and
+    one with two thumbs.
     """
     levels = windows.state.levels
 
@@ -144,8 +144,8 @@ def settings(windows: WindowManager) -> Page:
 
 
 def chores(windows: WindowManager) -> Page:
-    """Build the page of chores: a long press starts a selection, a handle moves a row, and the area above deletes
-    it.
+    """Build the page of chores: a long press starts a selection, and a row that is dragged is moved, or deleted when it
+    is dropped below the list.
     """
     chosen = [each for each in windows.page.arguments.get("chosen", "").split("\n") if each]
     names = windows.state.chores

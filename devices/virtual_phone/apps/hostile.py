@@ -24,7 +24,9 @@ FIRST = "0"
 
 
 def play(windows: WindowManager, page: str, language: str) -> None:
-    """Bring a page in this language to the front, with its first stage. Raises KeyError if there is no such page."""
+    """Bring a page in this language to the front, with its first stage. Raises KeyError if there is no such page or
+    language.
+    """
     shown = page_of(page, language)
     windows.state.dialogs.clear()
     activity = windows.show(KEY, "main", name=shown.name, language=language, stage=FIRST)
@@ -163,7 +165,9 @@ def _nothing() -> None:
 
 
 def _paint(part: Part, box: Bounds, scale: Scale) -> tuple[tuple[Bounds, Paint], ...]:
-    """Return the boxes of a part: its text, on a background if it can be touched. A part without room is not drawn."""
+    """Return the boxes of a part: its text, on a background if it is active. A part without text or room is not drawn,
+    nor one with copies.
+    """
     words = part.shown if part.shown is not None else part.text or part.say
     width, height = box.right - box.left, box.bottom - box.top
     if not words or width <= 0 or height <= 0 or part.copies > 1:

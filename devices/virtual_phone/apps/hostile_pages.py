@@ -105,7 +105,7 @@ PAGES: Final = tuple(page["name"] for page in _shipped().page)
 
 @cache
 def page_of(name: str, language: str) -> HostilePage:
-    """Return a page with its words in this language. Raises KeyError if there is no such page."""
+    """Return a page with its words in this language. Raises KeyError if there is no such page or language."""
     page = next((each for each in _shipped().page if each["name"] == name), None)
     if page is None:
         raise KeyError(name)

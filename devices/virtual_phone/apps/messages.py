@@ -39,7 +39,7 @@ class Bubble:
         return self._label().measure(self._room(width, scale), scale) + scale.px(2 * BUBBLE_PADDING + 8)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
-        """Return the laid-out node that fills the box. See `Widget.place`."""
+        """Return the laid-out node, which is only as wide as its text. See `Widget.place`."""
         lines = fonts.wrapped(self.line.text, scale.px(16), 400, self._room(box.right - box.left, scale), 0)
         wide = round(max(fonts.width(line, scale.px(16), 400) for line in lines)) + scale.px(2 * SIDE) + 2
         left = box.right - scale.px(SIDE) - wide if self.line.mine else box.left + scale.px(SIDE)

@@ -93,7 +93,9 @@ def _scroll_to(windows: WindowManager, row: int) -> int:
 def _heads(
     windows: WindowManager, value: date, shown: date, switch: Callable[[str], None], turned: Callable[[int], None]
 ) -> Widget:
-    """Return what is above the days: the chosen day, the month shown, and buttons to change that."""
+    """Return what is above the days or years: buttons to change the month, and the chosen day, the month shown or
+    both, as the style of the pickers has it.
+    """
     form = windows.state.pickers
     before, after = partial(turned, -1), partial(turned, 1)
     if form == "android":

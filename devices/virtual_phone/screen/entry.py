@@ -170,7 +170,9 @@ class Scrolling:
 
 
 def _clipped(node: Node, box: Bounds) -> Node:
-    """Clip a node to a list's bounds, and drop children that are completely outside; what is painted is not changed."""
+    """Clip a node to a list's bounds, and drop children that are completely outside and paint nothing. What is painted
+    is not changed.
+    """
     node.bounds = Bounds(
         max(node.bounds.left, box.left),
         max(node.bounds.top, box.top),

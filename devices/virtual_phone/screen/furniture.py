@@ -49,8 +49,8 @@ def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: 
 
 
 def battery_icon(level: int, *, charging: bool) -> str:
-    """Return the name of the icon for a charge in percent, rounded down to full tens; a nearly empty one shows a
-    warning.
+    """Return the name of the icon for a charge in percent, rounded down to full tens but 10 at least. A nearly empty
+    battery that is not charging shows a warning.
     """
     tens = max(10, level // 10 * 10)
     if charging:

@@ -75,8 +75,8 @@ Move = Callable[[Point, Point], None]
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """One element of the laid-out screen. All fields except `paint` and the handlers (`on_…`) are what accessibility
-    reports.
+    """One element of the laid-out screen. Besides `paint`, the handlers (`on_…`) and what is explained here, the fields
+    are what accessibility reports.
 
     - `multiline`: Whether Enter starts a new line in this field.
     - `told`: False for parts that an app draws itself and accessibility does not know.

@@ -31,7 +31,7 @@ def written(box: Bounds, text: str, scale: Scale, size: float = 16, colour: str 
 def cell(
     box: Bounds, text: str, scale: Scale, *, role: str = TEXT, on_tap: Touch | None = None, description: str = ""
 ) -> Node:
-    """Return a node with a text in its middle that can be touched."""
+    """Return a node with a text in its middle, which can be touched if `on_tap` is given."""
     paint = (written(box, text, scale),)
     return Node(
         role=role,

@@ -127,8 +127,8 @@ class Interpreter:
     async def _opened(self, redirects: tuple[Redirect, ...], data: bytes) -> tuple[bytes, dict[int, int | str]]:
         """Apply the redirections in order (POSIX 2.7), and return standard input and where each descriptor goes.
 
-        Files are emptied here, before the command runs. Raises FileRefused with the shell's own words (mksh, exec.c);
-        the command then does not run.
+        Files are created here, or emptied for `>`, before the command runs. Raises FileRefused with the shell's own
+        words (mksh, exec.c); the command then does not run.
         """
         places: dict[int, int | str] = {OUT: OUT, ERR: ERR}
         for redirect in redirects:

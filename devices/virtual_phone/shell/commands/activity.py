@@ -83,8 +83,8 @@ def full_component(component: str) -> str:
 
 
 async def am(call: Call) -> int:
-    """Simulate the shell command `am start|start-activity|force-stop|broadcast|kill-all|get-current-user`. Returns the
-    exit code.
+    """Simulate the shell command `am start|start-activity|force-stop|broadcast|get-current-user`. Returns the exit
+    code.
     """
     name, *rest = call.arguments or ("help",)
     match name:

@@ -44,7 +44,7 @@ async def pm(call: Call) -> int:
 
 
 def run(call: Call, words: list[str]) -> int:
-    """Run a command of the package service; `words` are its arguments."""
+    """Run a command of the package service and return its exit code; `words` are its arguments."""
     if words[:2] == ["list", "packages"]:
         if "--user" in words[:-1]:
             del words[words.index("--user") : words.index("--user") + 2]
