@@ -41,9 +41,11 @@ _MAY_WAIT = frozenset({TaskState.QUEUED, TaskState.WORKING})
 
 
 def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: str = "") -> list[str]:
-    """Return one line per phone of a task: its state or step, app and last action, or what it is waiting for.
+    """Return one line per phone of a task, for the first `PARTS_SHOWN` phones, and a line that says how many more there
+    are. A line gives the phone's state or step, its app, and its last action or what it is waiting for.
 
-    `notes` are extra words by the id of the part; `newest` is the id of the part whose screen is shown.
+    `notes` are words by the id of a part, shown instead of its last action; `newest` is the id of the part whose screen
+    is shown.
     """
     shown = parts[:PARTS_SHOWN]
     room = max(LINE_LEAST, min(LINE_LIMIT, PARTS_ROOM // max(1, len(shown))))
@@ -247,7 +249,9 @@ def _meter(task: Task, now: float) -> str:
 
 
 def _todo_lines(todos: Sequence[Todo]) -> list[str]:
-    """Return the lines of the todo list; of a long list, those around the entry in progress."""
+    """Return the lines of the todo list; of a long list, those around the first entry in progress or pending, and how
+    many are left out.
+    """
     current = next((number for number, todo in enumerate(todos) if todo.state in {"in progress", "pending"}), 0)
     first = max(0, min(current - 1, len(todos) - TODO_LINES))
     shown = todos[first : first + TODO_LINES]

@@ -150,8 +150,8 @@ class LowPriorityQueue:
     def moved(self, task: Task) -> None:
         """Mark the task (or the task that it is a part of) as changed.
 
-        If its state is new, or it has its first screenshot, the card is sent with the urgency of an answer to a
-        person.
+        If its state is new, it is being cancelled, or it has its first screenshot, the card is sent with the urgency of
+        an answer to a person.
         """
         shown = task.parent or task.id
         now = (task.state, self._task_service.ending(task.id), task.frame is not None)

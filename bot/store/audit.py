@@ -149,7 +149,8 @@ class Audit:
     ) -> None:
         """Add an entry in the caller's transaction, so that it is committed together with the change that it records.
 
-        `detail` is shortened to `DETAIL_LIMIT` characters, and the oldest entries beyond `KEPT` are deleted.
+        Long texts in `detail` are cut, a plain text to `DETAIL_LIMIT` characters, and the oldest entries beyond `KEPT`
+        are deleted.
         """
         entry = AuditEntry(0, self._clock(), kind, person, task, _cut(detail))
         rows = await transaction.fetch(_ADD, _ENTRY.values(entry))

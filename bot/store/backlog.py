@@ -85,7 +85,9 @@ class MissedTable:
         await self._each(_FORGET, missed)
 
     async def claim(self, missed: str) -> bool:
-        """Mark a missed message as being carried out. Returns False if another press of its button came first."""
+        """Mark a missed message as being carried out. Returns False if another press of its button came first, or if it
+        is no longer stored.
+        """
         return bool(await self._database.execute(_CLAIM, {"id": int(missed)}))
 
     async def release(self, missed: str) -> None:

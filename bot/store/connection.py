@@ -103,7 +103,8 @@ class Database(Protocol):
         Cancelling the caller neither aborts the transaction nor leaves it open.
 
         For up to `patience` seconds, a full disk, a locked file or an unreachable server is waited for; `work` is then
-        run again from the start. Raises StoreError, and whatever `work` raises; in both cases nothing is written.
+        run again from the start. Raises StoreError, and whatever `work` raises; nothing is written then, except that
+        this is unknown after StoreUnsure.
         """
         ...
 

@@ -110,7 +110,7 @@ class Schedules:
         return _schedule(rows[0]) if rows else None
 
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
-        """Return all schedules, or one person's, in the order in which they are due; paused ones come last."""
+        """Return all schedules, or those of one account, in the order in which they are due; paused ones come last."""
         if person is None:
             rows = await self._database.fetch(_ALL)
         else:
