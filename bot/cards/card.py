@@ -101,7 +101,7 @@ class CardFacts:
     place: int | None = None
     """The task's place in the queue, from 1; None if it is not waiting for a phone."""
     ahead: Ahead | None = None
-    """The task that it waits for in the queue."""
+    """The task that has the phone for which it waits."""
     ending: bool = False
     """Whether it was cancelled and its last action has not finished."""
     parts: Sequence[PartNow] = ()
@@ -292,7 +292,9 @@ class KnowsTasks(Protocol):
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """Return the task that this one waits for in the queue, and for how long; None if there is none."""
+        """Return the task that has the phone for which this one waits, and the estimated wait; None if there is none,
+        or if this one does not wait for a phone.
+        """
         ...
 
     async def parts_now(self, task: str) -> Sequence[PartNow]:

@@ -42,7 +42,8 @@ _RELEASE: Final = update(missed).where(_THAT).values(done=False)
 class MissedTable:
     """The table of messages that arrived while the service was not running, in order of arrival.
 
-    The service does not carry them out by itself: it lists them in one message per chat, with a button for each.
+    The service does not carry them out by itself: it lists them in one message per chat or thread, with a button for
+    each.
     """
 
     def __init__(self, database: Database) -> None:
