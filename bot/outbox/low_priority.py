@@ -55,7 +55,7 @@ class StepStream:
             self._waiting.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
-        """Return whether the task has a thread that is used for tasks only."""
+        """Return whether the task's place is a thread that was opened for a task; False while it has no place."""
         if task.place is None or task.place in self._threads:
             return task.place is not None
         if made_for_tasks := await self._tasks.made_for_tasks(task.place):

@@ -55,8 +55,8 @@ class Statements:
         self._run = run
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
-        change.
+        """Run one statement and return all its rows. Raises StoreConflict if a constraint forbids the change, and the
+        driver's own errors, which the database turns into StoreError for its caller.
         """
         return self._run(statement, values)
 
