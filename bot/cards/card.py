@@ -41,9 +41,11 @@ _MAY_WAIT = frozenset({TaskState.QUEUED, TaskState.WORKING})
 
 
 def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: str = "") -> list[str]:
-    """Return one line per phone of a task: its state or step, app and last action, or what it is waiting for.
+    """Return one line per phone of a task, for the first `PARTS_SHOWN` phones, and a line that says how many more there
+    are. A line gives the phone's state or step, its app, and its last action or what it is waiting for.
 
-    `notes` are extra words by the id of the part; `newest` is the id of the part whose screen is shown.
+    `notes` are words by the id of a part, shown instead of its last action; `newest` is the id of the part whose screen
+    is shown.
     """
     shown = parts[:PARTS_SHOWN]
     room = max(LINE_LEAST, min(LINE_LIMIT, PARTS_ROOM // max(1, len(shown))))
@@ -99,7 +101,7 @@ class CardFacts:
     place: int | None = None
     """The task's place in the queue, from 1; None if it is not waiting for a phone."""
     ahead: Ahead | None = None
-    """The task that it waits for in the queue."""
+    """The task that has the phone for which it waits."""
     ending: bool = False
     """Whether it was cancelled and its last action has not finished."""
     parts: Sequence[PartNow] = ()
@@ -247,7 +249,9 @@ def _meter(task: Task, now: float) -> str:
 
 
 def _todo_lines(todos: Sequence[Todo]) -> list[str]:
-    """Return the lines of the todo list; of a long list, those around the entry in progress."""
+    """Return the lines of the todo list; of a long list, those around the first entry in progress or pending, and how
+    many are left out.
+    """
     current = next((number for number, todo in enumerate(todos) if todo.state in {"in progress", "pending"}), 0)
     first = max(0, min(current - 1, len(todos) - TODO_LINES))
     shown = todos[first : first + TODO_LINES]
@@ -288,7 +292,9 @@ class KnowsTasks(Protocol):
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """Return the task that this one waits for in the queue, and for how long; None if there is none."""
+        """Return the task that has the phone for which this one waits, and the estimated wait; None if there is none,
+        or if this one does not wait for a phone.
+        """
         ...
 
     async def parts_now(self, task: str) -> Sequence[PartNow]:

@@ -73,7 +73,9 @@ def _screens(parts: Sequence[Task]) -> dict[int, str]:
 
 
 async def last_screens(task: Task, parts: Sequence[Task], frames: Frames) -> Picture | None:
-    """Return the last screenshot of the task, or the last ones of its parts side by side; None if there is none."""
+    """Return the task's last screenshot or, if several of its parts have one, theirs side by side. None if there is
+    none (any more) or it cannot be read.
+    """
     screens = _screens(parts)
     return await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame)
 

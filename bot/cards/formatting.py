@@ -200,8 +200,8 @@ def local_time(moment: float, zone: ZoneInfo) -> str:
 
 
 def elapsed(task: Task, now: float) -> float:
-    """Return the seconds of work so far, or the seconds of waiting if the task has not begun. `now` is in Unix
-    seconds.
+    """Return the seconds since the task began (pauses count too), or since it was given if it has not begun; until its
+    end if it has ended. `now` is in Unix seconds.
     """
     return (task.ended if task.ended is not None else now) - (task.started or task.created)
 

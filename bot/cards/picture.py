@@ -163,9 +163,9 @@ def _sheet(screens: Mapping[int, bytes]) -> bytes:
 
 async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Picture | None:
     """Return one picture with the stored screenshots of several phones, by their numbers; at most the first
-    `SHEET_MOST`.
+    `SHEET_MOST`. Those that are no longer stored are left out.
 
-    None when none of them can be read.
+    None when none of them is stored any more, or when one cannot be read.
     """
     screens = {}
     for number, reference in [*references.items()][:SHEET_MOST]:
@@ -217,8 +217,8 @@ def spread(steps: Sequence[StepRow], most: int = RECAP_FRAMES) -> tuple[StepRow,
 async def make_recap(
     steps: Sequence[StepRow], frames: Frames, *, most_bytes: int = MOST_BYTES, seconds: float = MAKING_SECONDS
 ) -> Picture | None:
-    """Return the steps as an animated GIF; None if fewer than two screenshots are stored, or if it exceeds
-    `most_bytes` or `seconds`.
+    """Return the steps as an animated GIF; None if fewer than two screenshots are stored and readable, if it exceeds
+    `most_bytes` or `seconds`, or if it cannot be made.
 
     Whatever was hidden on a stored screenshot (secrets) remains hidden.
     """

@@ -24,7 +24,7 @@ CHOICE_BUTTONS = 5
 class Offer:
     """The choices of a question as a message shows them: as buttons, as a menu, or only as text.
 
-    `lines` list the choices with numbers if they are too long for labels.
+    `lines` list the choices with numbers if they are too long for labels, or too many for buttons and menu.
     """
 
     how: str
@@ -160,7 +160,9 @@ def _how(kind: QuestionKind, offer: Offer | None, *, page: bool) -> str:
 
 
 def _held(open_question: OpenQuestion, task: Task, now: float) -> str:
-    """Say for how long the task keeps its phone, if that is shorter; "" if it uses none."""
+    """Say for how long the task still keeps its phone while it waits for the answer; "" if it holds none, if the
+    question expires no later than that, or if that time is over.
+    """
     left = open_question.asked + GIVE_BACK_S - now
     if not task.holds_phone or open_question.expires - open_question.asked <= GIVE_BACK_S or left <= 0:
         return ""
@@ -176,7 +178,7 @@ async def question_picture(question: Question, frames: Frames) -> Picture | None
     """Return the screenshot that a question is about; if it is asked again, next to the screenshot that was approved
     before.
 
-    None if it cannot be read.
+    None if there is none (any more) or it cannot be read.
     """
     if question.before is None or question.frame is None:
         return await screen_picture(frames, question.frame)
@@ -184,8 +186,8 @@ async def question_picture(question: Question, frames: Frames) -> Picture | None
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:
-    """Return the new contents of a closed question's message: who answered what, without buttons. A secret is never
-    shown.
+    """Return the new contents of a closed question's message: who answered what, or why it was closed without an
+    answer. It has no buttons, and never shows a secret.
     """
     question = open_question.question
     there = open_question.message is not None and open_question.message.address == task.place

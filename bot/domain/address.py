@@ -47,8 +47,8 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person who writes to the service, as one account on one platform. Rights depend on `platform` and `id`, never
-    on the name.
+    """A person who writes to the service, as one account on one platform. Rights depend on `platform`, `id` and
+    `roles`, never on the name.
     """
 
     platform: str

@@ -11,9 +11,7 @@ from bot.domain.incoming import CommandCall
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A command or text that was written while the service was not running, and is not stored yet. `written` is in
-    Unix seconds.
-    """
+    """A command or text that was written while the service was not running. `written` is in Unix seconds."""
 
     person: Person
     place: Place

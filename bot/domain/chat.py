@@ -107,8 +107,8 @@ class Chat(Protocol):
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """Open the place for a task's messages and return its address.
 
-        This is a thread named `title` on the message `anchor` (or on a new message), or the forum topic that `origin`
-        already is, or `origin` itself if no thread can be made.
+        This is a new thread or topic named `title`, where the platform needs it on the message `anchor` (or on a new
+        message). It is `origin` itself if that is a thread already, or if no thread is needed or can be opened there.
         """
         ...
 

@@ -15,8 +15,8 @@ JUMP_S: Final = 10.0
 
 
 def seconds_since_boot() -> float:
-    """Return the seconds since boot, including those in which the machine was asleep. Setting the system clock does
-    not affect it.
+    """Return the seconds since boot, on Linux including those in which the machine was asleep. Setting the system clock
+    does not affect it.
     """
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 

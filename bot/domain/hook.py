@@ -22,5 +22,5 @@ class Hook(BaseModel):
     secret: str = Field(repr=False)
     """`whsec_` and a key in base64: callers send it, or sign with it."""
     values: tuple[str, ...] = ()
-    """The names in the JSON of a call whose values are passed to the task; () for all."""
+    """The names in the JSON of a call whose values are passed to the task; () for all, up to `MOST_VALUES`."""
     per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR)

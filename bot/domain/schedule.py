@@ -165,7 +165,7 @@ class Schedule:
     task: str
     """The id of its latest run; "" before the first."""
     skipped: int
-    """How many runs were skipped because the latest one was still at work."""
+    """How many runs were skipped because the latest one had not ended."""
     readings: WatchState = field(default_factory=WatchState)
     """The values that it has read so far, if it is a watch."""
 

@@ -120,11 +120,12 @@ class _Found:
 
 
 def read_rule(words: str, *, now: float, zone: ZoneInfo) -> Rule:
-    """Return the rule that words such as `at 2026-12-24 18:00`, `every 30m`, `every monday morning`, `每天早上8点` or
-    `cron 0 7 * * 1-5` describe.
+    """Return the rule that some words describe, such as `at 2026-12-24 18:00`, `every 30m`, `every monday morning`,
+    `每天早上8点` or `cron 0 7 * * 1-5`.
 
     `now` is in Unix seconds; `zone` is the time zone of the person's times. Raises BadRule if the words are not
-    understood, or if the rule is never due again.
+    understood, if the rule is never due again, or if a period or the time until a single run is outside `SHORTEST` and
+    `LONGEST`.
     """
     text = " ".join(unicodedata.normalize("NFKC", words).replace('"', " ").casefold().split())
     kind, _, rest = text.partition(" ")
@@ -183,7 +184,9 @@ def _moment(found: _Found, here: datetime) -> datetime:
 
 
 def _read(text: str) -> _Found:
-    """Parse the text into its parts. Raises BadRule for an unknown word, and for a part that occurs twice."""
+    """Parse the text into its parts. Raises BadRule for an unknown word, and for a part that occurs twice, except
+    weekdays, of which there may be several.
+    """
     begins = next((word for word in ("every", "每", "at ") if text.startswith(word)), "")
     wrong = BadRule({"": "kind", "at ": "at"}.get(begins, "every"))
     found, at = _Found(), 0

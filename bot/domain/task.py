@@ -116,7 +116,9 @@ _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The task that a queued task waits for, and roughly for how many seconds (None if that cannot be estimated)."""
+    """The task that has the phone for which another one waits, and the estimated wait in seconds (None if it cannot be
+    estimated).
+    """
 
     task: Task
     seconds: float | None
@@ -158,7 +160,7 @@ class StepRow:
 
     @property
     def denied(self) -> bool:
-        """Whether a person refused to approve what the step was about to do."""
+        """Whether the step's action was not done because a person refused to approve it, now or earlier in the run."""
         return is_denied(self.effect)
 
     @property

@@ -49,7 +49,9 @@ class QuietHours(_Frozen):
 
 
 def quiet_hours(text: str) -> QuietHours | None:
-    """Return the quiet hours in a text such as "22:00-07:00"; None if the text has another form."""
+    """Return the quiet hours in a text such as "22:00-07:00"; None if the text has another form or contains an
+    impossible time.
+    """
     found = _QUIET.fullmatch(text.strip())
     if found is None:
         return None
@@ -82,10 +84,10 @@ class Trigger(_Frozen):
         return f"a notification of {self.app} on {self.phone_name}" if self.app else f"an SMS on {self.phone_name}"
 
     def takes(self, one: PhoneNotification) -> bool:
-        """Return whether this notification of the trigger's app starts a task: it is new, recent, and contains the
-        required words.
+        """Return whether this notification of the trigger's app starts a task: it is new, recent, not a lasting one,
+        and contains the required words.
 
-        Words match regardless of case and character width.
+        Words match regardless of case and character width. Quiet hours and `per_hour` are not checked here.
         """
         if one.lasting or one.reposted or one.age > LATE:
             return False

@@ -40,7 +40,7 @@ class Compare(StrEnum):
 
 class Condition(_Frozen):
     """When a watch (a schedule that reads one value) reports. Depending on the comparison, one of `limit`, `text` and
-    `yes` is set.
+    `yes` is set; none of them for "changes".
     """
 
     compare: Compare
@@ -76,7 +76,7 @@ class Verdict(_Frozen):
     """The result of one reading.
 
     - `value`: The value that was read; None if none was found.
-    - `before`: For a change, the value that was reported before.
+    - `before`: For a change, the value that the person knew before: the last reported one, or the first one read.
     """
 
     finding: Finding

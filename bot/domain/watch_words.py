@@ -97,7 +97,7 @@ _ENDS: Final = " \t\n.。!！,，;；"
 
 def split_watch(text: str) -> tuple[str, str] | None:
     """Split a text into the task and the condition that says when to report; None if the text contains no such
-    condition.
+    condition, nothing besides it, or one longer than `MOST_CONDITION` characters.
     """
     english = list(_TELL_ME.finditer(text))
     if english:  # the last one, should the task speak of telling, too

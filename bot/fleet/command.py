@@ -18,8 +18,9 @@ FLEET: Final = "/api/fleet"
 
 
 async def fleet(options: argparse.Namespace, settings: Settings) -> int:
-    """Carry out the command through the running service and return its exit code. Raises Refused, and ServiceGone if
-    the service is not running.
+    """Carry out the command and return its exit code. `config` is done here, everything else by the running service.
+
+    Raises Refused, and ServiceGone if the service is needed and not running.
     """
     if options.what == "config":
         return _configuration(options, settings)

@@ -79,7 +79,9 @@ class HostLeases:
         self._changed.set()
 
     def refuse(self, run: RunId, why: str) -> None:
-        """Record that there will be no phone for this run; `acquire` then raises NoPhone with `why`."""
+        """Record that there will be no phone for this run; `acquire`, which waits for one, then raises NoPhone with
+        `why`.
+        """
         self._refused[run] = why
         self._changed.set()
 

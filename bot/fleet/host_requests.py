@@ -77,7 +77,9 @@ async def _call(memory: Memory, asked: UseMemory, given: _Given, has: Callable[[
 
 
 class HubMemory:
-    """The memory of people's facts on a host. It sends each call to the hub with `ask`, which raises OSError."""
+    """The memory of people's facts on a host. It sends each call to the hub with `ask`, which raises OSError if the hub
+    cannot be reached or refuses; so does every method.
+    """
 
     def __init__(self, ask: Callable[[UseMemory], Awaitable[Reply]]) -> None:
         self._ask = ask

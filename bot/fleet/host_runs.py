@@ -97,7 +97,9 @@ class HostRuns:
         return tuple(str(run.id) for run in self._runs.values() if run.alive)
 
     def stands_still(self, run_id: RunId) -> bool:
-        """Return whether the run is not using its phone now, because it is paused or not being worked on."""
+        """Return whether a person has paused the run (its last action may not have finished yet), or it is not being
+        worked on.
+        """
         run = self._runs.get(run_id)
         return run is None or not run.alive or run.paused
 

@@ -39,7 +39,7 @@ ASK_S: Final = 12.0
 
 @dataclass(frozen=True, slots=True)
 class HostChanged:
-    """Event: the host of the run came, left, or has been away for too long."""
+    """Event: the host of the run came, left, restarted or has been away for too long, or the hub is connected anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ class HostedRun:
     # the phone
 
     def acquire(self, wish: str, *, first: bool) -> None:
-        """Start to wait for a phone; the result is put into `happenings`. `wish` is the phone's id, "" for any;
-        `first` puts the run at the head of the queue.
+        """Start to wait for a phone, unless the run already waits; the result is put into `happenings`. `wish` is the
+        phone's id, "" for any; `first` puts the run at the head of the queue.
         """
         if self.acquiring is None or self.acquiring.done():
             self.acquiring = asyncio.create_task(self._wait_for_phone(wish, first=first))
@@ -149,8 +149,10 @@ class HostedRun:
     # messages from the host
 
     async def follow(self, host: str, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """Send the order to the host and yield the run's events, beginning after the last one that the hub has
-        stored.
+        """Send the order to the host and yield the run's events, beginning after the last one that the hub has stored.
+        Ends early if the service stops.
+
+        Raises RunOutOfReach if the host stays away.
         """
         self._settle()
         self.followed = True
@@ -295,7 +297,9 @@ class HostedRun:
         return message not in self.to_say
 
     async def say_all(self, host: str) -> None:
-        """Send all undelivered messages in order. Raises HostRefused if the host does not carry one out."""
+        """Send all undelivered messages in order, as long as the host is reachable. Raises HostRefused if the host does
+        not carry one out.
+        """
         async with self.saying:
             while self.to_say and self._hub.hosts.usable(host):
                 try:

@@ -125,7 +125,9 @@ class Hosts(Mapping[str, Host]):
         return any(host.away and not host.lost for host in self._hosts.values())
 
     def note_heard(self, name: str) -> None:
-        """Record that the host has just sent something; it is then no longer away."""
+        """Record that the host has just sent something; it is then no longer away, once its presence (description of
+        itself) is known. Does nothing for a blocked or unknown host.
+        """
         host = self._hosts.get(name)
         if host is None or host.blocked:
             return
@@ -138,8 +140,8 @@ class Hosts(Mapping[str, Host]):
     async def note_pulse(self, link: Link, name: str, pulse: Pulse, *, greeted: bool) -> bool:
         """Process a host's sign of life, and load its presence (description of itself) if that is new.
 
-        `greeted` says whether the host knows this start of the hub. Returns whether it can be given work: its presence
-        is known, and `greeted` is set.
+        `greeted` says whether the host knows this start of the hub. Returns `greeted`, but False if the host is unknown
+        or blocked, if its key seems to be copied, or if its presence could not be loaded.
         """
         host = self._hosts.get(name)
         if host is None or host.blocked or self._is_copied(host, pulse):

@@ -241,7 +241,9 @@ class Hub:
         await self._table.forget_run(run)
 
     async def beat(self, host: str) -> None:
-        """Send a host its complete state now. Raises EngineAway."""
+        """Send a host its complete state now. Does nothing before the first connection to the engine, and for an
+        unknown or blocked host. Raises EngineAway.
+        """
         async with self._beating:
             await self._beat_one(host)
 
@@ -254,7 +256,9 @@ class Hub:
         return await all_pieces(reference, piece)
 
     async def picture(self, reference: str) -> bytes:
-        """Return a picture that any host stores, by its reference. Raises KeyError if none has it."""
+        """Return a picture that any host stores, by its reference. Raises KeyError if no host that can be reached has
+        it.
+        """
         near = self.incoming.host_of_picture(reference)
         hosts = [near] if near is not None else [name for name, host in self.hosts.items() if host.usable]
 

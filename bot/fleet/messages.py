@@ -261,7 +261,7 @@ class Beat(Message):
     - `number`: Grows with each beat.
     - `link`: New after each loss of the connection to the engine (message broker), when earlier messages may be lost.
     - `leaving`: Whether the hub is stopping.
-    - `leases`: The leases of the host's phones.
+    - `leases`: The leases of the host's phones, and those of its runs.
     """
 
     host: str
@@ -274,8 +274,8 @@ class Beat(Message):
 
 
 class OrderSent(Message):
-    """An order to a host to do a run. `epoch` and `number` are those of the hub's latest beat; `language` is the
-    person's.
+    """An order to a host to do a run. `epoch` is that of the hub's start; the hub's beats from `number` on contain the
+    run for as long as it is wanted. `language` is the person's.
     """
 
     host: str
@@ -411,8 +411,8 @@ TO_HUB: Final[TypeAdapter[ToHub]] = TypeAdapter(ToHub)
 
 
 class Reply(Message):
-    """The answer to a request; bytes may follow it. A non-empty `error` is a sentence and means that nothing was
-    done.
+    """The answer to a request; bytes may follow it. A non-empty `error` is a sentence that says why the request was not
+    carried out, or only in part.
     """
 
     error: str = ""

@@ -63,7 +63,7 @@ class Outgoing:
         await self._writing.unbroken(self._write(run, item.model_dump_json()))
 
     async def stop(self) -> None:
-        """Wait for writes in progress. They are sent after the next start."""
+        """Cancel waiting for writes in progress. What they have stored by then is sent after the next start."""
         await self._writing.stop(self._again)
 
     async def _write(self, run: RunId, body: str) -> None:

@@ -79,7 +79,7 @@ class FleetPhones:
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
         """Return whether this provider (the hosts' phones, or this computer's) is responsible for the phone with this
-        id.
+        id. Both are while the phone has no owner.
         """
         owner = self._hub.owners.of(phone_id)
         return owner is None or (owner != HERE) == (provider is self)
@@ -109,8 +109,9 @@ class FleetPhones:
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """Give a phone another name for good, and return its info. Only the hub uses the name; the host keeps its
-        own.
+        """Give a phone another name for good, and return its info. Only the hub uses the name; the host keeps its own.
+
+        Raises PhoneGone if the phone is unknown, and NameUnfit or NameTaken if it cannot have this name.
         """
         if phone_id not in self._found:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -244,8 +245,8 @@ class HostedPhone:
         return await self._seen(reply, picture, fit)
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """Return the current observation if the screen still shows what `since` did; None otherwise. See
-        `Phone.confirmed`.
+        """Return the current observation if the screen still shows what `since` did; None otherwise, and if `since` is
+        not the latest observation. See `Phone.confirmed`.
         """
         if since is not self._last:
             return None
@@ -319,8 +320,8 @@ class HostedPhone:
             raise PhoneError(words("fleet.not_understood", host=self.info.host)) from error
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing or larger
-        than `limit` bytes.
+        """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing, larger than
+        `limit` bytes, or too large for one message from the host (`bot.fleet.phone_calls.LARGEST`).
         """
         _, data = await self._call("pull", {"path": path, "limit": limit})
         return data

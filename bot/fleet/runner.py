@@ -119,7 +119,7 @@ class FleetRunner:
         """Pause, resume, steer or cancel the run. A host that is unreachable now gets the signal before it continues
         the run.
 
-        Raises TimeoutError if a pause could not be delivered.
+        Raises TimeoutError if a pause has not taken effect in time, or could not be delivered.
         """
         known = self._hub.known.get(run)
         if known is not None and not known.host:

@@ -105,7 +105,8 @@ class SignIn:
     async def join(self, delivery: Delivery) -> KnownHost | None:
         """Admit the host whose request to join this is, and return it.
 
-        If its code is not valid, the reason is sent to it and None is returned.
+        Returns None if the request cannot be read or its code is not valid, in which case the reason is sent to it, or
+        if the answer would not go to the inbox of joining hosts.
         """
         if not delivery.reply.startswith(f"{JOIN_INBOX}."):
             return None
@@ -162,7 +163,8 @@ class SignIn:
 
 
 async def disconnect(connect: Connect, system: Address, host: str) -> None:
-    """Close all connections that were admitted as this host. `system` is the address with which the hub may do that.
+    """Close all connections that were admitted as this host; if the engine is away, only log that. `system` is the
+    address with which the hub may do that.
 
     The engine is asked for the connections, because there may be two with one key, or some from before the hub's last
     start.

@@ -55,7 +55,7 @@ class StepStream:
             self._waiting.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
-        """Return whether the task has a thread that is used for tasks only."""
+        """Return whether the task's place is a thread that was opened for a task; False while it has no place."""
         if task.place is None or task.place in self._threads:
             return task.place is not None
         if made_for_tasks := await self._tasks.made_for_tasks(task.place):
@@ -150,8 +150,8 @@ class LowPriorityQueue:
     def moved(self, task: Task) -> None:
         """Mark the task (or the task that it is a part of) as changed.
 
-        If its state is new, or it has its first screenshot, the card is sent with the urgency of an answer to a
-        person.
+        If its state is new, it is being cancelled, or it has its first screenshot, the card is sent with the urgency of
+        an answer to a person.
         """
         shown = task.parent or task.id
         now = (task.state, self._task_service.ending(task.id), task.frame is not None)

@@ -15,8 +15,8 @@ logger = logging.getLogger(__name__)
 
 
 def conversation_of(task: Task) -> Address:
-    """Return the address of the chat in which the task was given, without thread: all its threads share one rate
-    limit.
+    """Return the address of the chat in which the task was given, without thread: unless the platform limits each
+    thread by itself, all threads of a chat share one rate limit.
     """
     origin = task.origin
     return Address(origin.platform, origin.account, origin.chat, origin.guild)

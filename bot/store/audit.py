@@ -106,10 +106,10 @@ class AuditEntry:
 
     - `number`: Id of the entry, ascending with time.
     - `at`: When it happened, in Unix seconds.
-    - `person`: Who did it.
+    - `person`: Who did it, or whose task or webhook it concerns if nobody did it.
     - `task`: Id of the task concerned, "" for none.
-    - `detail`: Depends on `kind`: the text of an answer, why there was none, the check that refused, the right, the
-      approval given in advance, or the outcome of a request for a file.
+    - `detail`: Depends on `kind`; for instance the text of an answer, why there was none, the check that refused, the
+      right, the old and new value of a setting, or the outcome of a request for a file.
     """
 
     number: int
@@ -149,7 +149,8 @@ class Audit:
     ) -> None:
         """Add an entry in the caller's transaction, so that it is committed together with the change that it records.
 
-        `detail` is shortened to `DETAIL_LIMIT` characters, and the oldest entries beyond `KEPT` are deleted.
+        Long texts in `detail` are cut, a plain text to `DETAIL_LIMIT` characters, and the oldest entries beyond `KEPT`
+        are deleted.
         """
         entry = AuditEntry(0, self._clock(), kind, person, task, _cut(detail))
         rows = await transaction.fetch(_ADD, _ENTRY.values(entry))

@@ -42,7 +42,8 @@ _RELEASE: Final = update(missed).where(_THAT).values(done=False)
 class MissedTable:
     """The table of messages that arrived while the service was not running, in order of arrival.
 
-    The service does not carry them out by itself: it lists them in one message per chat, with a button for each.
+    The service does not carry them out by itself: it lists them in one message per chat or thread, with a button for
+    each.
     """
 
     def __init__(self, database: Database) -> None:
@@ -85,7 +86,9 @@ class MissedTable:
         await self._each(_FORGET, missed)
 
     async def claim(self, missed: str) -> bool:
-        """Mark a missed message as being carried out. Returns False if another press of its button came first."""
+        """Mark a missed message as being carried out. Returns False if another press of its button came first, or if it
+        is no longer stored.
+        """
         return bool(await self._database.execute(_CLAIM, {"id": int(missed)}))
 
     async def release(self, missed: str) -> None:

@@ -166,7 +166,7 @@ def _pictures(directory: Path) -> list[Path]:
 
 
 def _pack(made: Path, folder: Path, version: int, pictures: list[Path], beside: Mapping[str, Path]) -> set[str]:
-    """Write the archive; returns the names of the files in it other than the databases."""
+    """Write the archive; returns the names of the files in it other than the databases and the manifest."""
     kept: set[str] = set()
     with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         # A file time that a zip archive cannot represent (before 1980) is replaced by the nearest possible one.

@@ -27,8 +27,8 @@ class Checkpoints(BaseCheckpointSaver[str], ABC):
     ones.
 
     Pending writes (interrupts, resume values, errors) belong to the last checkpoint and are kept with it. While the
-    database cannot be written, a save waits and the graph with it. All methods may raise StoreError and its
-    subclasses.
+    database cannot be written, a save waits and the graph with it, for `PATIENCE_S` (see `bot.store.waiting`) at most.
+    All methods may raise StoreError and its subclasses.
     """
 
     _writes: PatientWrites

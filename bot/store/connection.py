@@ -55,8 +55,8 @@ class Statements:
         self._run = run
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
-        change.
+        """Run one statement and return all its rows. Raises StoreConflict if a constraint forbids the change, and the
+        driver's own errors, which the database turns into StoreError for its caller.
         """
         return self._run(statement, values)
 
@@ -103,7 +103,8 @@ class Database(Protocol):
         Cancelling the caller neither aborts the transaction nor leaves it open.
 
         For up to `patience` seconds, a full disk, a locked file or an unreachable server is waited for; `work` is then
-        run again from the start. Raises StoreError, and whatever `work` raises; in both cases nothing is written.
+        run again from the start. Raises StoreError, and whatever `work` raises; nothing is written then, except that
+        this is unknown after StoreUnsure.
         """
         ...
 

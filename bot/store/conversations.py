@@ -182,7 +182,7 @@ class Conversations:
         return frozenset(str(row["task"]) for row in rows)
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
-        """Return at most `limit` messages with an id greater than `after`, in order."""
+        """Return at most `limit` messages with an id greater than `after`, in order. Deleted ones are left out."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         return _SAID.read_all(await self._database.fetch(_BEHIND, values))
 

@@ -21,8 +21,9 @@ from bot.store.tables.tasks import tasks
 class FiguresNow:
     """The current counts.
 
-    - `tasks`: Number of tasks by (state, outcome); the outcome is "" while a task has not ended.
-    - `questions`: Number of questions without an answer.
+    - `tasks`: Number of tasks by (state, outcome); the outcome is "" while a task has not ended. A task on several
+      phones counts once per phone.
+    - `questions`: Number of open questions.
     - `outbox`: Number of messages that are not sent, by state.
     - `refusals`: Number of refusals since the store was created, by (platform, kind).
     """

@@ -16,8 +16,8 @@ class StoreError(OSError):
 
 
 class StoreAway(StoreError):
-    """Writing fails for now and may work later: the disk is full, another program locks the file, or the server is
-    unreachable.
+    """The database cannot be used for now, which may pass: the disk is full, another program locks the file, or the
+    server is unreachable.
 
     `reason` says why, in words that may be shown to anybody; "" if the system's own error message may be shown.
     """

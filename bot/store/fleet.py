@@ -37,7 +37,7 @@ class KnownHost:
 
     - `nkey`: Its public key for signing in.
     - `seal`: Its public key for encryption.
-    - `blocked`: When two machines were found to use its key; None if that never happened.
+    - `blocked`: When two machines were found to use its key; None if that has not happened since it joined.
     """
 
     name: str
@@ -54,8 +54,8 @@ class KnownRun:
 
     - `host`: Name of the host, "" for the hub itself.
     - `person`: Whom it works for.
-    - `taken`: Number of the run's last event: on the hub, the last one in its database; on a host, the last one it
-      wrote.
+    - `taken`: Number of an event: on the hub, of the last one that is processed (stored in the task's log); on a host,
+      of the last one that it wrote.
     """
 
     run: RunId
@@ -256,8 +256,8 @@ class FleetTable:
         return await self._database.write(work, patience=float("inf"))
 
     async def receive_events(self, events: Mapping[tuple[RunId, int], str]) -> None:
-        """Store events that hosts have reported, by run and number. Events that were stored or processed before are
-        skipped. Waits without limit while the database cannot be written.
+        """Store events that hosts have reported, by run and number. Skipped are those that were stored or processed
+        before, and those of runs that are not stored. Waits without limit while the database cannot be written.
         """
 
         async def work(transaction: Transaction) -> None:
@@ -287,7 +287,9 @@ class FleetTable:
         await self._database.write(work)
 
     async def events(self, run: RunId | None = None) -> tuple[tuple[RunId, int, str], ...]:
-        """Return the undelivered events of one run, or of all, as (run, number, body) in order."""
+        """Return the stored events of one run, or of all, as (run, number, body), ordered by run and number: on a host,
+        those that have not arrived at the hub; on the hub, those that are not processed.
+        """
         if run is None:
             rows = await self._database.fetch(_EVENTS)
         else:

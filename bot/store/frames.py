@@ -50,7 +50,7 @@ class FrameFiles:
         """
 
     def patient(self) -> FrameFiles:
-        """Return the same storage with a `save` that waits while the disk is full.
+        """Return the same storage with a `save` that waits while the disk is full, but without `elsewhere`.
 
         Tasks use it, since they can wait; requests of people are answered at once.
         """
@@ -72,7 +72,9 @@ class FrameFiles:
 
     async def load(self, reference: str) -> bytes:
         """Return the bytes of a reference. Raises KeyError when they were never stored, were deleted because of age or
-        size, or are damaged.
+        size, or are damaged, and OSError when the file cannot be read.
+
+        Bytes that are not here are fetched from `elsewhere`, if that is set.
         """
         if not _REFERENCE.fullmatch(reference):
             raise KeyError(reference)

@@ -96,7 +96,7 @@ class Housekeeper:
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Context manager that runs a round every hour in the background until the block ends."""
+        """Context manager that runs a round in the background, at once and then every hour, until the block ends."""
         working = asyncio.create_task(self._run(), name="housekeeping")
         try:
             yield
@@ -106,7 +106,8 @@ class Housekeeper:
                 await working
 
     async def round(self) -> Removed:
-        """Delete what is too old, and measure what is stored (`kept`). Returns what was deleted.
+        """Delete what is too old, and measure what is stored (`kept`). Returns how much was deleted: nothing for a day
+        after the system clock was changed.
 
         Raises StoreError; deletions before the error remain, the rest follows in the next round.
         """

@@ -63,9 +63,10 @@ class LeaseTable:
         self._database = database
 
     async def take(self, run: RunId, phone: str, *, alive: Iterable[RunId], now: float, expires: float) -> Lease | None:
-        """Lease the phone to the run and delete the run's ticket. Returns None if the phone is leased to another run.
+        """Lease the phone to the run and delete the run's ticket. Returns None if the phone is leased already, or the
+        run has another phone.
 
-        Before that, the leases of the runs in `alive` are extended to `expires`, and leases that expired before `now`
+        Before that, the leases of the runs in `alive` are extended to `expires`, and leases that have expired by `now`
         end. Times are Unix seconds.
         """
         runs = tuple(alive)

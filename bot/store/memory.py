@@ -130,8 +130,8 @@ class MemoryTable:
         return _FACT.read_all(await self._database.fetch(_ALL, {"own": self._own(person)}))
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """Delete those of these facts that are the person's, and return them. Their texts are also overwritten in the
-        database's files. Raises StoreError.
+        """Delete those of these facts that are the person's, and return them. In SQLite their texts are also
+        overwritten in the database's files. Raises StoreError.
         """
         own = sorted(self._accounts(person)) if person else []
         values: Parameters = {"own": json_text(own), "facts": json_text(sorted(facts))}

@@ -70,7 +70,9 @@ class Offers:
         return _OFFER.first(await self._database.fetch(_GET, {"id": offer, "oldest": now - KEEP_SECONDS}))
 
     async def take(self, offer: str) -> bool:
-        """Delete an offer because it is being carried out. Returns False if another press of the button came first."""
+        """Delete an offer because it is being carried out. Returns False if another press of the button came first, or
+        if the offer was deleted because of age or number.
+        """
         return bool(await self._database.execute(_TAKE, {"id": offer}))
 
     async def forget_old(self, *, now: float) -> None:

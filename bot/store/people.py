@@ -116,7 +116,7 @@ class Tiers:
         await self._database.write(work)
 
     async def of_task(self, task: str, source: Source | None = None) -> str:
-        """Return the tier with which the task (or the task that it is a part of) was accepted; "" if none applied."""
+        """Return the tier whose quota applies to the task (or to the task that it is a part of); "" if none does."""
         rows = await (source or self._database).fetch(_TIER_OF, {"task": int(task)})
         return str(rows[0]["tier"]) if rows else ""
 

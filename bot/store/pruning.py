@@ -154,7 +154,7 @@ class Pruning:
     async def with_checkpoints(self, before: float, limit: int) -> tuple[str, ...]:
         """Return ended tasks whose checkpoints can be deleted, at most `limit`, the oldest first.
 
-        These ended before the Unix time `before`, or their person had facts forgotten since they began.
+        These ended before the Unix time `before`, or their person had facts forgotten since they were accepted.
         """
         return await self._ids(_WITH_CHECKPOINTS, before, limit)
 
@@ -165,12 +165,15 @@ class Pruning:
     async def old_tasks(self, before: float, limit: int) -> tuple[str, ...]:
         """Return at most `limit` tasks that can be deleted with `forget`, the oldest first.
 
-        They ended before the Unix time `before`, their checkpoints are deleted, and all their messages are sent.
+        They ended before the Unix time `before`, the checkpoints of them and their parts are deleted, and none of their
+        messages waits to be sent.
         """
         return await self._ids(_OLD_TASKS, before, limit)
 
     async def forget(self, task: str) -> None:
-        """Delete the steps, messages, events and the like of the task and its parts in one transaction."""
+        """Delete the steps, messages, events and the like of the task and its parts in one transaction. The rows of the
+        tasks themselves remain, without their results and plans.
+        """
 
         async def work(transaction: Transaction) -> None:
             for row in await transaction.fetch(_WITH_PARTS, {"task": int(task)}):
@@ -183,8 +186,8 @@ class Pruning:
         """Delete up to `BATCH` tool calls, and as many events about calls or plans, that may mention forgotten facts.
         Returns how many rows.
 
-        They belong to ended tasks whose person had facts forgotten since the task began. The deleted rows are also
-        overwritten in the database file where it supports that.
+        They belong to ended tasks whose person had facts forgotten since the task was accepted. The deleted rows are
+        also overwritten in the database file where it supports that.
         """
 
         async def work(transaction: Transaction) -> list[Row]:
@@ -199,10 +202,11 @@ class Pruning:
         return tuple(str(row["id"]) for row in rows)
 
     async def batch(self, before: float) -> int:
-        """Delete up to `BATCH` rows per table that are older than the Unix time `before`. Returns how many; 0 when
-        none is left.
+        """Delete up to `BATCH` rows per table that are older than the Unix time `before`. Returns how many; 0 when none
+        is left.
 
-        The tables: leases, console messages, inputs made by hand, chat messages that show them, and missed messages.
+        The tables: leases (except each phone's last), console messages (except those that may still change, and the
+        latest change), inputs made by hand, chat messages that show them, and missed messages.
         """
 
         async def work(transaction: Transaction) -> int:

@@ -83,7 +83,7 @@ class Unpacked:
         after their content. Returns what was restored, and the folder in the data directory with everything that was
         replaced (None if there was nothing).
 
-        Raises StoreError; everything is then as it was.
+        Raises StoreError; everything is then as it was, apart from pictures that were added.
         """
         with _told(self._directory):
             for picture in self._pictures:

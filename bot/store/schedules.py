@@ -110,7 +110,7 @@ class Schedules:
         return _schedule(rows[0]) if rows else None
 
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
-        """Return all schedules, or one person's, in the order in which they are due; paused ones come last."""
+        """Return all schedules, or those of one account, in the order in which they are due; paused ones come last."""
         if person is None:
             rows = await self._database.fetch(_ALL)
         else:
@@ -145,7 +145,8 @@ class Schedules:
     async def mark(self, transaction: Transaction, trigger: TaskTrigger, *, now: float, begins: bool) -> None:
         """Record that a trigger has handled a notification; `begins` says whether it starts a task.
 
-        Raises OverTriggerLimit if the trigger has started as many tasks within the last hour as it may.
+        Raises OverTriggerLimit if it would start a task but has started as many within the last hour as it may, and
+        StoreConflict if it has handled this notification before.
         """
         schedule = int(trigger.schedule)
         rows = await transaction.fetch(_BEGUN_SINCE, {"schedule": schedule, "since": now - HOUR, "now": now})
@@ -164,7 +165,7 @@ class Schedules:
         await self._database.execute(_BEGUN, {"id": int(schedule.id), "task": int(task)})
 
     async def skipped(self, schedule: Schedule) -> None:
-        """Record that a run was skipped, because the one before it was still working."""
+        """Record that a run was skipped, because the one before it had not ended."""
         await self._database.execute(_SKIPPED, {"id": int(schedule.id)})
 
     async def advance(self, schedule: Schedule, due: float | None) -> None:

@@ -132,7 +132,9 @@ class TaskSearch:
         return tuple(task_of(row) for row in rows)
 
     async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
-        """Return the phones and people of all tasks, or of the tasks of these accounts, with their latest names."""
+        """Return the phones and people of all tasks, or of the tasks of these accounts, with their latest names; at
+        most `CHOICES` of each.
+        """
         whose = {"people": _accounts(accounts)}
         phones = await self._database.fetch(_PHONES, whose)
         people = await self._database.fetch(_PERSONS, whose)

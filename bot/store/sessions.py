@@ -20,7 +20,8 @@ class Session:
     """A signed-in browser of the console. Times are Unix seconds.
 
     - `digest`: Hash of the session id, which itself is not stored.
-    - `way`: How the person signed in: "token" or "password".
+    - `way`: How the session began: "token" (the start address of the console), "password", or "person" (a person's
+      access token).
     - `address`: Network address of the browser.
     - `begun`: When the session began.
     - `used`: When it was last used.

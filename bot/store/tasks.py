@@ -276,7 +276,9 @@ class Tasks:
         return await self._all(_ACTIVE)
 
     async def working_on(self, phone: str) -> Task | None:
-        """Return the unfinished task that has begun and uses the phone with this id; None if there is none."""
+        """Return the oldest unfinished task that is no longer queued and whose phone (the last used, or else the wished
+        one) has this id; None if there is none. The task need not be using the phone now.
+        """
         return next(iter(await self._all(_WORKING_ON, phone=phone)), None)
 
     async def files_in_use(self) -> frozenset[str]:
@@ -292,7 +294,7 @@ class Tasks:
     async def recent(
         self, limit: int, *, before: str | None = None, accounts: Collection[Person] | None = None
     ) -> tuple[Task, ...]:
-        """Return at most `limit` tasks without parts, the latest first.
+        """Return at most `limit` tasks, the latest first. The parts of tasks on several phones are left out.
 
         With `before`, a task's number, only earlier ones; with `accounts`, only tasks of these accounts.
         """
@@ -316,9 +318,9 @@ class Tasks:
     async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
         """Return the task that a person means who writes here without naming one; None if they have none.
 
-        In a thread that was opened for a task, tasks of this thread come first. Among the person's tasks the order is:
-        unfinished ones before ended ones; other tasks before single readings of watches (schedules that read one
-        value), which are not shown to anybody; tasks from this place before others; the latest first.
+        In a thread that was opened for a task, tasks of this thread come first, whoever gave them. Among the person's
+        tasks the order is: unfinished ones before ended ones; other tasks before single readings of watches (schedules
+        that read one value), which are not shown to anybody; tasks from this place before others; the latest first.
         """
         statement = _LATEST_AT_HOME if await self.made_for_tasks(address) else _LATEST_FOR
         found = await self._all(statement, here=address_text(address), accounts=accounts_text(accounts))

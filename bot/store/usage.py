@@ -48,8 +48,8 @@ class VoiceTotals:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotals:
-    """Totals over tasks. `seconds` counts from a task's start to its end, including the time spent waiting for
-    people.
+    """Totals over tasks. `seconds` counts from a task's start to its end, or until now, including the time spent
+    waiting for people.
     """
 
     tasks: int = 0
@@ -144,9 +144,10 @@ _HEAR: Final = insert(voice_notes, [column.key for column in voice_notes.c if co
 class UsageTable:
     """Computes the usage of tasks and voice notes.
 
-    A task counts, with everything that it used, at the time of its acceptance; a voice note when it was transcribed.
-    Tasks that ended without having begun (declined, or cancelled in the queue) do not count. In all methods `begin`
-    and `end` are Unix seconds, the end excluded; `people` are the accounts that count, None for all.
+    A task counts, with everything that it used, at the time of its acceptance; a voice note when it was transcribed. A
+    task on several phones counts as one task per phone. Tasks that ended without having begun (declined, or cancelled
+    in the queue) do not count, unless a model was called for them. In all methods `begin` and `end` are Unix seconds,
+    the end excluded; `people` are the accounts that count, None for all.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:

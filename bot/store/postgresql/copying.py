@@ -41,8 +41,9 @@ async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
     """Copy the SQLite files in `folder` to the PostgreSQL database at this address, and return the number of rows per
     table.
 
-    The database must be empty unless `replaces` is set, and no service may use it meanwhile. The rows are copied in
-    one transaction, so the database is unchanged until it ends. Raises StoreError.
+    The database must be empty unless `replaces` is set, and no service may use it meanwhile. The store's rows are
+    copied in one transaction, in which existing rows are deleted; the checkpoints are copied after it. Raises
+    StoreError.
     """
     server = Server(url)
     database = await PostgresDatabase.open(url, owns=True)

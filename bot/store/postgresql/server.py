@@ -134,13 +134,14 @@ class Server:
         """The server and the database, without the user."""
 
     def connect(self, *, read_only: bool = False, owns: bool = False, owner: str = "") -> Connection:
-        """Open a connection that commits each statement. Blocks for at most `CONNECT_S` per address of the server.
+        """Open a connection that commits each statement. Blocks for at most `CONNECT_S` per address of the server, and
+        with `owns` a second longer.
 
         With `owns` the connection owns the database exclusively while it lasts. `owner` is the ownership id of an
         earlier connection of this process, which must still be the recorded one.
 
-        Raises psycopg.Error, StoreOwned while another process owns the database, and StoreLost if it no longer belongs
-        to `owner`.
+        Raises psycopg.Error, StoreOwned while another process owns the database, StoreLost if it no longer belongs to
+        `owner`, and another StoreError if there is no schema to own.
         """
         connection = psycopg.connect(self._url, autocommit=True, row_factory=named_rows, **CLIENT)
         try:

@@ -41,8 +41,8 @@ Flag: Final = Boolean().with_variant(Integer(), "sqlite")
 def table(name: str, *parts: SchemaItem) -> Table:
     """Define a table of the store.
 
-    If the primary key is a single number, it is generated and never reused. Other tables are stored without SQLite's
-    rowid, in the order of their key.
+    If the primary key is a single number, it is generated and never reused, unless it refers to another table. Tables
+    with another key are stored without SQLite's rowid, in the order of their key.
     """
     made = Table(name, metadata, *parts, sqlite_strict=True)
     (first, *more) = made.primary_key.columns
