@@ -168,8 +168,13 @@ async def client() -> tuple[str, str]:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
-        async with asyncio.timeout(VERSION_TIMEOUT):
-            said, _ = await process.communicate()
+        try:
+            async with asyncio.timeout(VERSION_TIMEOUT):
+                said, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     except (OSError, TimeoutError) as failure:
         why = words("phone.error.client", path=path, problem=type(failure).__name__)
         raise PhoneGone(why, uncertain=False) from failure

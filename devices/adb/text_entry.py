@@ -113,10 +113,13 @@ def same_words(wanted: str, read: str) -> bool:
 
     In a text without letters and digits, only blanks are ignored.
     """
-    return _signs(wanted) in _signs(read)
+    form = _letters if _letters(wanted) else _without_blanks
+    return form(wanted) in form(read)
 
 
-def _signs(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    letters = "".join(each for each in folded if each.isalnum())
-    return letters or "".join(folded.split())
+def _letters(text: str) -> str:
+    return "".join(each for each in _without_blanks(text) if each.isalnum())
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

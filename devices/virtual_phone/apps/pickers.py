@@ -211,7 +211,7 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
     def ready() -> None:
         typed = windows.value("input_hour"), windows.value("input_minute")
         if have["mode"] == "text" and all(each.isdecimal() for each in typed):
-            put(int(typed[0]) % 12 + 12 * (value.hour >= 12), int(typed[1]))
+            put(int(typed[0]) % 12 + 12 * (value.hour >= 12), min(59, int(typed[1])))
         windows.close_page()
         chosen(time.fromisoformat(have["value"]))
 

@@ -101,3 +101,20 @@ def test_reading_back(wanted: str, read: str, same: bool) -> None:
 def test_what_is_left_of_a_text(left: str, is_left: bool) -> None:
     """Seen failing with any part of it: a sign that is gone from the middle leaves no such part."""
     assert is_left_of("abcdXefg", left) is is_left
+
+
+@pytest.mark.parametrize(
+    ("wanted", "read", "same"),
+    [
+        ("+49 170 123", "(+49) 170-123", True),
+        ("Straße 5", "STRASSE 5", True),
+        ("!!", "hello!!", True),
+        ("👍", "see you 👍", True),
+        ("👍 👍", "ok👍👍", True),
+        ("!!", "hello", False),
+        ("hello", "help", False),
+    ],
+)
+def test_the_content_of_a_field_is_compared_as_people_read_it(wanted: str, read: str, same: bool) -> None:
+    """Seen failing for a text of signs alone in a field with other words."""
+    assert same_words(wanted, read) is same
