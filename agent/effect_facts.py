@@ -289,7 +289,9 @@ _FORMS: Final = {"kind", "sentence", "form", "translations", "consequence"}
 
 
 def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) -> Effect:
-    """Return the effect with all its texts replaced. `cover` receives a list of texts and returns as many."""
+    """Return the effect with all its texts replaced, except sentence forms and names of sentences and rules. `cover`
+    receives a list of texts and returns as many.
+    """
     changes: dict[str, object] = {}
     for name, value in effect:
         if name in _FORMS:

@@ -38,8 +38,8 @@ _WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with on
 
 
 class FailoverModel:
-    """Implements Model with two other models. After the first fails, the second answers each call, so that no step
-    waits for an outage, and the first is tested in the background until it answers.
+    """Implements Model with two other models. After the first fails, other than by rejecting a request, the second
+    answers each call, so that no step waits for an outage, and the first is tested in the background until it answers.
 
     A request that was rendered for one of them is never given to the other: ModelSwitched is raised in both directions.
     The independent reader of presses must only use the configured model, so its calls always go to the first.

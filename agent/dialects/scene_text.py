@@ -39,7 +39,9 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
 
 
 def goal_text(scene: Scene) -> str:
-    """Return the task, the goal, the plan and the files as text; these stay the same for a whole sub-task."""
+    """Return what stays the same for a whole sub-task as text: task, goal, plan, files, remembered facts, standing
+    instructions and skill.
+    """
     parts = [f"Task, in the person's words:\n{scene.task}"]
     if scene.goal and scene.goal != scene.task:
         parts.append(f"Your goal now, a part of the task:\n{scene.goal}")

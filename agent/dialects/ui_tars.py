@@ -98,9 +98,9 @@ class _Block:
 
 
 def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
-    """Parse an answer. `known` are names that are always calls, wherever they appear.
-
-    Raises BadReply if no call can be found or read, or if it is only mentioned.
+    """Parse an answer. `known` are the names that count as calls at the start of a line even without the label
+    `Action:`. Raises BadReply if no call can be found or read, if there are too many, or if it is not clear which is
+    meant.
     """
     thinking, rest = split_thinking(text)
     limit = turn_end(rest, 0, acted=False)

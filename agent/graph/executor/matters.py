@@ -81,7 +81,8 @@ Matters = list[dict[str, Any]]
 
 
 def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | None, subtask: int) -> Matters:
-    """Return the run's matters with one added, which replaces an earlier try of the same. `fate` is what became of it.
+    """Return the run's matters with one added, which replaces earlier tries of the same that were not done. `fate` is
+    what became of it.
 
     `known` has its `about` and `what`, like the anchor of an approval; without `about`, the matters are returned
     unchanged.
