@@ -109,7 +109,7 @@ def brought_from_phone(state: MainState) -> tuple[str, ...]:
 
 
 def notes(state: MainState) -> str:
-    """Return a prompt section with the executor's notes."""
+    """Return a prompt section with all notes of the task."""
     return f"<notes>\n{_lines(state['findings']['notes']) or '(none)'}\n</notes>"
 
 
