@@ -198,8 +198,8 @@ class DoneByHand(_Fact):
 class NotAllowed(_Fact):
     """A person denied the action, so it was not done.
 
-    `consequence` is the name of the rule that required the question. `text` is the text that the run had typed and that
-    a field of the window contained when the person was asked. Either is "" if there is none.
+    `consequence` is the name of the rule that required the question. `text` is the text that the sub-task had typed and
+    that a field of the window contained when the person was asked. Either is "" if there is none.
     """
 
     kind: Literal["not_allowed"] = "not_allowed"

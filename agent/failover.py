@@ -87,7 +87,8 @@ class FailoverModel:
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the answer of the model in use. Implements `Model.complete`.
 
-        If both fail, the failure that may pass is raised, otherwise that of the first.
+        Presses are only judged by the first. If both fail, a rejection of the request is raised as it is, otherwise the
+        failure that may pass, or that of the first.
         """
         if request.purpose is Purpose.GUARD:
             return await self._first.complete(request, on_delta=on_delta)

@@ -79,7 +79,8 @@ _ANSWER = re.compile(r"\s*<answer>(.*?)</answer>\s*", re.DOTALL)
 class ReplyParts:
     """A parsed answer; there is at least one call.
 
-    `told` are notices for the model about ignored parts. `alone` is false if words follow the calls.
+    `told` are notices for the model about ignored parts. `alone` is false if words follow the calls or, for function
+    calls, are on the line before them.
     """
 
     calls: tuple[Call, ...]

@@ -115,7 +115,7 @@ def notes(state: MainState) -> str:
 
 def noted(state: MainState) -> str:
     """Return a prompt section with the notes known when the task begins; "" if there are none, which is usual unless it
-    follows up another task.
+    follows up another task or began with a text by others.
     """
     return f"\n\nNoted (data):\n{notes(state)}" if state["findings"]["notes"] else ""
 
