@@ -101,7 +101,7 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
 
 
 def retold(scene: Scene) -> int:
-    """Return how many of the first past steps are shown in words only, because another model took them."""
+    """Return how many of the first past steps are shown in words only: another model took them or a later one."""
     return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 

@@ -99,7 +99,9 @@ _LOOKS: Final = (*(Scroll, ScrollTo, ReadList, ShowAll, ListApps, ReadText, Copy
 
 
 def acts(action: Action) -> bool:
-    """Whether the action changes something on the phone or elsewhere, and does not only navigate or look."""
+    """Whether the action may change something on the phone or elsewhere. Looking, scrolling, waiting, noting, and the
+    keys for home, back and recent apps do not count.
+    """
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
     if isinstance(action, Files):
