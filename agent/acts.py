@@ -50,7 +50,9 @@ def load() -> None:
 
 
 def asks_for_act(text: str) -> Act:
-    """Return the kind of action that the first recognised clause of a request asks for; "" if none is recognised."""
+    """Return the kind of action that the first recognised clause of a request asks for; "" if none is recognised or it
+    is a question.
+    """
     clauses = [_folded(each) for each in _ENDS.split(_QUOTED.sub('"', text))]
     for clause in filter(None, clauses):
         found = [_read(clause, language) for language in _languages()]

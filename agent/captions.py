@@ -36,8 +36,8 @@ def is_short(text: str) -> bool:
 
 
 def phrase(text: str) -> str:
-    """Return the first line of a text if it is short enough for a caption, otherwise as many of its first sentences as
-    are; "" if none is.
+    """Return the first line with words, without Markdown marks, if it is short enough for a caption, otherwise as many
+    of its first sentences as are and leave no quotation mark or bracket open; "" if none do.
     """
     lines = (" ".join(_MARKDOWN.sub("", line).split()) for line in text.splitlines())
     line = next(filter(None, lines), "")

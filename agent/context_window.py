@@ -58,7 +58,9 @@ async def window_of(model: Model, sent: int = MOST_WINDOW) -> int:
 
 
 async def is_full(model: Model, tokens: int) -> bool:
-    """Whether a conversation with this many tokens fills more of the model's window than it should."""
+    """Whether a conversation with this many tokens fills more of the model's window than it should. False for the
+    offline pilot, which is no language model.
+    """
     return model.name != PILOT and tokens > SHARE * await window_of(model, tokens)
 
 
@@ -127,7 +129,8 @@ async def summed_up(
     refused: bool = False,
     cover: Callable[[str], str] = str,
 ) -> SummedUp | None:
-    """Return the messages with their old turns summarised by the model `basic`; None if all of them can stay.
+    """Return the messages with their old turns summarised by the model `basic`; None if all of them can stay or there
+    are too few turns.
 
     Everything before the first answer stays, and so do the last turns. A turn is an answer of the model with all that
     follows it up to the next answer, so that a call keeps its result. `refused` means that `model` rejected the

@@ -179,10 +179,10 @@ class Control:
 
     async def guard(self, work: Coroutine[Any, Any, T], *, pausing: bool = True) -> T:
         """Await `work` and return its result, unless a stop comes first: then cancel it, wait for it to return and
-        raise Stopped.
+        raise Stopped. If it still returns a result, return that.
 
-        With `pausing` off, only the end of the task counts as a stop. A pause then does not interrupt, for example, a
-        place in a queue or an open question.
+        With `pausing` off, only the end of the task or a shutdown counts as a stop. A pause then does not interrupt,
+        for example, a place in a queue or an open question.
         """
         sign = self._stop if pausing else self._end
         if sign.is_set():

@@ -198,8 +198,8 @@ class DoneByHand(_Fact):
 class NotAllowed(_Fact):
     """A person denied the action, so it was not done.
 
-    `consequence` is the name of the rule that required the question. `text` is the text that the run had typed and that
-    a field of the window contained when the person was asked. Either is "" if there is none.
+    `consequence` is the name of the rule that required the question. `text` is the text that the sub-task had typed and
+    that a field of the window contained when the person was asked. Either is "" if there is none.
     """
 
     kind: Literal["not_allowed"] = "not_allowed"
@@ -289,7 +289,9 @@ _FORMS: Final = {"kind", "sentence", "form", "translations", "consequence"}
 
 
 def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) -> Effect:
-    """Return the effect with all its texts replaced. `cover` receives a list of texts and returns as many."""
+    """Return the effect with all its texts replaced, except sentence forms and names of sentences and rules. `cover`
+    receives a list of texts and returns as many.
+    """
     changes: dict[str, object] = {}
     for name, value in effect:
         if name in _FORMS:

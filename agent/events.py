@@ -73,7 +73,7 @@ class Started(_Event):
 
 
 class Seen(_Event):
-    """The run has taken its first screenshot, before the first step. `frame` refers to the stored picture."""
+    """A sub-task has taken its first screenshot, before its first step. `frame` refers to the stored picture."""
 
     type: Literal["seen"] = "seen"
     run: RunId
@@ -83,8 +83,9 @@ class Seen(_Event):
 class Step(_Event):
     """A step is done.
 
-    `frame` refers to the screenshot that the model was shown, `mark` is the touched point in its pixels, and `usage` is
-    the task's total so far. `seconds` is how long the step took.
+    `frame` refers to the screenshot that the model was shown, `mark` is the touched point in its pixels, and `seconds`
+    is how long the step took. `step`, `max_steps` and `usage` (the tokens so far) are those of the whole task in a
+    task's events, and those of the sub-task in a runner's.
     """
 
     type: Literal["step"] = "step"

@@ -38,8 +38,8 @@ _WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with on
 
 
 class FailoverModel:
-    """Implements Model with two other models. After the first fails, the second answers each call, so that no step
-    waits for an outage, and the first is tested in the background until it answers.
+    """Implements Model with two other models. After the first fails, other than by rejecting a request, the second
+    answers each call, so that no step waits for an outage, and the first is tested in the background until it answers.
 
     A request that was rendered for one of them is never given to the other: ModelSwitched is raised in both directions.
     The independent reader of presses must only use the configured model, so its calls always go to the first.
@@ -87,7 +87,8 @@ class FailoverModel:
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the answer of the model in use. Implements `Model.complete`.
 
-        If both fail, the failure that may pass is raised, otherwise that of the first.
+        Presses are only judged by the first. If both fail, a rejection of the request is raised as it is, otherwise the
+        failure that may pass, or that of the first.
         """
         if request.purpose is Purpose.GUARD:
             return await self._first.complete(request, on_delta=on_delta)

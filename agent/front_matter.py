@@ -91,8 +91,8 @@ class Folders(Generic[T]):
 def read_folders(
     roots: Iterable[Path], file: str, make: Callable[[Document], T], *, most: int = MAX_FILE
 ) -> Folders[T]:
-    """Apply `make` to each folder in these roots that has the given file. A folder in a later root replaces one with
-    the same name in an earlier root.
+    """Apply `make` to each folder in these roots, without those whose names begin with "." or "_"; a folder without the
+    given file is refused. A folder in a later root replaces one with the same name in an earlier root.
 
     `make` may raise FolderRefused, which does not affect the other folders. `most` is the maximum size of the file in
     bytes.

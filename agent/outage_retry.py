@@ -136,7 +136,8 @@ class PatientModel:
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the model's answer, after waiting out an outage if necessary. Implements `Model.complete`.
 
-        Captions and the judgement of presses are not waited for. Cancelling ends the wait at once.
+        Captions and the judgement of presses are not waited for, nor anything before the model has answered once.
+        Raises ModelError for failures that do not pass, and after `patience`. Cancelling ends the wait at once.
         """
         streamed = None if on_delta is None else _Streamed(on_delta)
         began, slept = self._clock(), False

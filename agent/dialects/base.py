@@ -32,9 +32,9 @@ class Decision:
     """A parsed reply. Points in the actions are pixels of the sent image and always inside it.
 
     `thought` is the model's reason. `summary` is its caption for the step, "" if it gave none that is complete and
-    short; the thought is never used instead. `told` are notices for the model about its answer, such as parts that were
-    ignored. `named` has, for each action, the words that the model read at its target, "" if it gave none; it is empty
-    in dialects without such words.
+    short. The thought is not used instead, except its last line for models that are trained to end it with a caption.
+    `told` are notices for the model about its answer, such as parts that were ignored. `named` has, for each action,
+    the words that the model read at its target, "" if it gave none; it is empty in dialects without such words.
     """
 
     actions: tuple[Action, ...]
@@ -72,11 +72,9 @@ class Dialect(Protocol):
         ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
-        """Return the dialect extended with the given actions.
-
-        Actions beyond DIALECT_ACTIONS are described to the model in its own call format, with the action's own
-        docstring, and such calls are parsed (agent.dialects.offered). A name that the dialect already uses keeps its
-        meaning.
+        """Return the dialect for these actions. Models trained on actions of their own keep those in any case. Actions
+        beyond DIALECT_ACTIONS are described to the model in its own call format, with the action's own docstring, and
+        such calls are parsed (agent.dialects.offered). A name that the dialect already uses keeps its meaning.
         """
         ...
 

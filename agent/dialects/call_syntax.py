@@ -252,7 +252,7 @@ class Arguments:
         return rest
 
     def text(self, *names: str) -> str:
-        """Take out a text that must be given and not be empty. The arguments are those of `take`. Raises BadReply."""
+        """Take out a text that must be given and not be empty, by name or by position as in `take`. Raises BadReply."""
         text = self.optional_text(*names)
         if not text:
             raise BadReply(f"{self._action} needs a text in {names[0]}, and it must not be empty.")

@@ -41,7 +41,8 @@ class Grid:
     whole: int = PER_MILLE
 
     def target(self, value: object, what: str) -> PointTarget:
-        """Parse a point from a text, a list or a list of lists: two numbers, or four for a box, whose centre is used.
+        """Parse a point from a text, a list, a list of lists or an object with x and y: two numbers, or four for a box,
+        whose centre is used.
 
         `what` names the action in errors. Raises BadReply if it is not a point or lies outside the picture.
         """
@@ -86,7 +87,9 @@ class Grid:
 
 
 def number(value: object) -> int | float | None:
-    """Return a number that is given as a number or as text; None for anything else, including True and False."""
+    """Return a number that is given as a number or as text; None for anything else, including True, False and numbers
+    of a thousand million or more.
+    """
     if isinstance(value, str):
         found = _NUMBERS.fullmatch(value.strip())
         read = tuple(_numbers(value)) if found else ()

@@ -17,7 +17,8 @@ from devices.geometry import Size
 
 
 class OneScreenDialect(ABC):
-    """Renders scenes for such a dialect: its instructions, and one message with the past steps and the screen.
+    """Base class of dialects that show one screenshot. It renders a scene as instructions, and one message with the
+    past steps and the screen.
 
     `name` is the value of VLM_DIALECT and the name of the instructions file. `words` are the model's own action names,
     in the form that `plain` returns. `forms` says how arguments of added actions are written. A subclass defines the

@@ -100,7 +100,8 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
 
     If some are in tags, only those count. Nothing is read after a turn of the phone or person that the model imagined,
     and no call after words that follow another call. JSON is parsed as it comes, so tags and braces inside typed text
-    stay text. `without` are calls that may be printed by name alone. Raises BadReply for a call with broken JSON.
+    stay text. `without` are calls that may be printed by name alone. Raises BadReply for a call that is broken, for too
+    many calls, and for an imagined turn before the first call.
     """
     tagged: list[_Found] = []
     bare: list[_Found] = []

@@ -103,8 +103,8 @@ def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "fai
 def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
     """Return the end of the task from a call in a dialect in which an end without a status is a success.
 
-    Raises BadReply if the summary is or contains a status, because then a quote was not closed or the status is in the
-    wrong place.
+    Raises BadReply if the status cannot be read, if the summary contains a status, or if it is nothing but a status and
+    no other is given: then a quote was not closed or the status is in the wrong place.
     """
     status = status_of(name, given)
     if _STATUS_INSIDE.search(summary) or (status is None and _ONLY_STATUS.fullmatch(summary.strip())):
@@ -113,7 +113,8 @@ def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
 
 
 def waiting(name: str, value: object) -> Wait:
-    """Return a wait of the given duration, such as 2, "2 seconds", "2秒" or "500 ms", limited to the maximum.
+    """Return a wait of the given duration, such as 2, "2 seconds", "2秒" or "500 ms", limited to the maximum; without a
+    duration, the default wait.
 
     Raises BadReply if the duration cannot be read.
     """

@@ -39,7 +39,9 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
 
 
 def goal_text(scene: Scene) -> str:
-    """Return the task, the goal, the plan and the files as text; these stay the same for a whole sub-task."""
+    """Return what stays the same for a whole sub-task as text: task, goal, plan, files, remembered facts, standing
+    instructions and skill.
+    """
     parts = [f"Task, in the person's words:\n{scene.task}"]
     if scene.goal and scene.goal != scene.task:
         parts.append(f"Your goal now, a part of the task:\n{scene.goal}")
@@ -99,7 +101,7 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
 
 
 def retold(scene: Scene) -> int:
-    """Return how many of the first past steps are shown in words only, because another model took them."""
+    """Return how many of the first past steps are shown in words only: another model took them or a later one."""
     return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 

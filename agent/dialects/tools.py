@@ -74,7 +74,7 @@ class ToolsDialect:
         return False
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
+        """Return the dialect for the given actions. Implements `Dialect.offering`."""
         return type(self)(models, family=self._family)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:

@@ -79,7 +79,8 @@ _ANSWER = re.compile(r"\s*<answer>(.*?)</answer>\s*", re.DOTALL)
 class ReplyParts:
     """A parsed answer; there is at least one call.
 
-    `told` are notices for the model about ignored parts. `alone` is false if words follow the calls.
+    `told` are notices for the model about ignored parts. `alone` is false if words follow the calls or, for function
+    calls, are on the line before them.
     """
 
     calls: tuple[Call, ...]
@@ -98,9 +99,9 @@ class _Block:
 
 
 def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
-    """Parse an answer. `known` are names that are always calls, wherever they appear.
-
-    Raises BadReply if no call can be found or read, or if it is only mentioned.
+    """Parse an answer. `known` are the names that count as calls at the start of a line even without the label
+    `Action:`. Raises BadReply if no call can be found or read, if there are too many, or if it is not clear which is
+    meant.
     """
     thinking, rest = split_thinking(text)
     limit = turn_end(rest, 0, acted=False)

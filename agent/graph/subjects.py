@@ -10,7 +10,7 @@ from agent.models.base import Usage
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
     """The reducer of one branch of a state: `new` overwrites the same keys of `old`, and None empties the branch.
-    Updates from nodes that run at the same time can be applied in any order.
+    Updates from nodes that run at the same time can be applied in any order if they have different keys.
     """
     return {} if new is None else {**old, **new}
 

@@ -206,7 +206,9 @@ def same_picture(one: str, other: str) -> bool:
 
 
 def pictured(seen: Observation, near: ApprovalContext, target: Element | None, point: Point | None) -> Bounds | None:
-    """Return the bounds of the picture that identifies the touched spot if no words do; None if words do."""
+    """Return the bounds of the picture that identifies the touched spot if no words do; None if words do, or if there
+    is no spot on a screen with elements.
+    """
     if target is not None and (target.editable or any(words_of(e) for e in near.near if _inside(e, target.bounds))):
         return None
     if target is not None and target.bounds.area <= LARGE_SHARE * seen.size.width * seen.size.height:

@@ -84,7 +84,8 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
     """Return what a touch of this button would agree to; None if it answers nothing. `captions` are the button's
     labels.
 
-    In a dialog, every button counts except harmless ones; on a page, only buttons that just say yes.
+    In a dialog, every button counts except harmless ones; on a page, only buttons that just say yes or are the last one
+    of a payment.
     """
     if touched.editable or touched.checkable:
         return None

@@ -16,7 +16,7 @@ class Gate:
     `standing` is what the rules know about the action. A "held" one has a consequence: `consequence` names the policy
     rule, `object` is what it is about in the window's own words, and `how` says how it was recognised. A "harmless" one
     has no consequence. An "unknown" one is covered by no rule; `sensitive` then says whether it may pay or agree to
-    something there. Without a model to judge it, such a one needs an approval.
+    something there. Such a one always needs an approval.
     """
 
     verdict: Literal["allow", "approve", "refuse", "secret"]

@@ -137,7 +137,9 @@ class Mask:
         return [*self._values.values(), *self._typed.patterns(self._package)]
 
     def told(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a copy of plain data with every secret in its texts replaced by bullets."""
+        """Return a copy of plain data with the secrets in its texts replaced by bullets, also in nested dictionaries
+        and in lists of texts, but not in lists within lists.
+        """
         covered: dict[str, Any] = {}
         for name, value in data.items():
             if isinstance(value, str):

@@ -34,7 +34,8 @@ _OPERATORS: Final = {
 
 def entered(spot: TouchTarget, fields: Iterable[Element], lexicon: Lexicon) -> RuleName | None:
     """Return the rule for what the digit under the finger enters: an amount to pay or a secret. None if it is not a key
-    of a number pad, or if the pad is a calculator or dialer.
+    of a number pad, or if nothing on the screen says what it enters. Amounts say nothing at a calculator, a dialer or a
+    keyboard.
 
     `fields` are the secret fields on the screen.
     """

@@ -130,8 +130,8 @@ class Pressed:
     def lasting(self, key: str, reader: str, now: float) -> KeptVerdict | None:
         """Return this press as a harmless judgement that may be stored across restarts.
 
-        `now` is the time in Unix seconds. Returns None if it must not be stored: in a dialog, in a web page, without
-        words around it, or if the app's version is unknown.
+        `now` is the time in Unix seconds. Returns None if it must not be stored: in a dialog, in a web page, on a spot
+        without an element, if the window's elements are unknown, or if the app's version is.
         """
         near, seen = self.near, self.seen
         is_web = any("WebView" in each.class_name for each in seen.elements or ())

@@ -71,8 +71,8 @@ class Message:
 def message_of(
     action: Action, seen: Observation, target: Element | None, point: Point | None, gate: Gate
 ) -> Message | None:
-    """Return the message that this press sends. None if the gate does not ask for approval of sending, or if the
-    recipient is unknown.
+    """Return the message that this press sends. None if the gate does not ask for approval of sending, or if it is not
+    certain which field is sent or to whom.
 
     `seen` is the screen, and `target` and `point` are what is pressed on it.
     """

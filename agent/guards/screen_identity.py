@@ -36,7 +36,7 @@ def screen_word(seen: Observation) -> str:
 
 def moved(before: Observation, after: Observation, *, least: float) -> bool:
     """Whether the pictures of two observations differ by more than `least` (mean grey value, 0–255), ignoring the
-    status bar. False if there are no pictures.
+    status bar. False if there are no pictures or the screens differ in size.
     """
     if before.thumbnail is None or after.thumbnail is None or before.size != after.size:
         return False

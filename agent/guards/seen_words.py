@@ -159,7 +159,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def is_mark(token: str) -> bool:
-    """Whether a word is a number or code that identifies one thing. Years do not count."""
+    """Whether a word is a number or code that identifies one thing. Years and dates do not count."""
     digits = sum(map(str.isdigit, token))
     if digits == len(token):
         return digits >= NUMBER_DIGITS and not _DATE.fullmatch(token)

@@ -24,7 +24,9 @@ def _strength(gate: Gate) -> tuple[int, int, bool]:
 
 
 class StricterPolicy(Policy):
-    """A policy that combines two: `other` can only make `one` stricter. Wording comes from `one`."""
+    """A policy that combines two: `other` can only make `one` stricter. If both are equally strict, the wording is that
+    of `one`.
+    """
 
     def __init__(self, one: Policy, other: Policy) -> None:
         super().__init__(one.rules())

@@ -187,8 +187,8 @@ def is_row(holder: Element, around: tuple[Element, ...]) -> bool:
 
 
 def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
-    """Return the elements with the same class, left and right edge as `holder`, including itself: the rows of
-    its list.
+    """Return the clickable elements with the same class, left and right edge as `holder`: the rows of its list,
+    including itself if it is clickable.
     """
     box = holder.bounds
     return [

@@ -157,7 +157,7 @@ def _is_public_in_a_name(*parts: str) -> bool:
 
 
 def decoded(text: str) -> str:
-    """Return a text with its percent escapes decoded, repeatedly if decoding reveals more."""
+    """Return a text with its percent escapes decoded, up to three times if decoding reveals more."""
     for _ in range(_DEPTH):
         text = unquote(text)
     return text

@@ -359,7 +359,7 @@ class Models:
 
     def for_role(self, role: Role | str) -> Model:
         """Return the model of a role or, if `role` is the name of a model, that model: one that a role already uses, or
-        another one at the endpoint of `basic`.
+        another one at the endpoint of `basic` (without an endpoint, `basic` itself).
         """
         roles: dict[str, Model] = {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}
         if role in roles:

@@ -26,7 +26,9 @@ class _Keeping(Protocol):
 
 
 def keeps_conversation(model: Model) -> bool:
-    """Whether the model's endpoint stores the conversation, so that only new messages must be sent."""
+    """Whether the model's endpoint stores the conversation, so that only new messages must be sent; also true as long
+    as that is unknown.
+    """
     return model.keeps_conversation if isinstance(model, _Keeping) else False
 
 

@@ -33,7 +33,7 @@ class Price(BaseModel):
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """Return the usage with its cost set. It is calculated now, so that later price changes do not alter old
-    receipts.
+    """Return the usage with its cost set, or unchanged without a price. The cost is calculated now, so that later price
+    changes do not alter old receipts.
     """
     return usage if price is None else replace(usage, cost=price.cost(usage))

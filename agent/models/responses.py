@@ -105,8 +105,8 @@ class Lost:
 
 
 class ResponsesApi:
-    """Calls the Responses API for one model. Every request contains the whole history, so that a conversation which the
-    endpoint forgot can be sent again in full.
+    """Calls the Responses API for one model. Every request that it receives contains the whole history, so that a
+    conversation which the endpoint forgot can be sent again in full.
     """
 
     def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:

@@ -79,7 +79,8 @@ class ContextWindow:
 
 
 def window_in(models: object, name: str) -> int | None:
-    """Return the context window of a model in an endpoint's list of models; None if it is not listed.
+    """Return the context window of a model in an endpoint's list of models; None if the list does not have it. If the
+    list has only one model, that is meant, whatever its name.
 
     Of several numbers, the smallest counts: what a model was loaded with, not its theoretical maximum.
     """

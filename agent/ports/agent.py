@@ -137,7 +137,9 @@ class Agent(Protocol):
         ...
 
     async def pause(self, task: str) -> None:
-        """Pause the task within a second, even if a call hangs. Returns once nothing is being done any more."""
+        """Pause the task, even if a call hangs. Returns once nothing is being done any more. Raises TimeoutError if the
+        work does not stop in time.
+        """
         ...
 
     async def resume(self, task: str, note: str = "") -> None:

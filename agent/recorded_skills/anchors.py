@@ -167,8 +167,8 @@ def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None
 
 
 def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Landmark, ...]:
-    """Return words that identify this screen, from the top: those of titles and buttons, without content, numbers and
-    the words of `target`.
+    """Return words that identify this screen, first those of titles and buttons. Left out are fields, list rows,
+    sentences, words with numbers, words that many screens have, and the words of `target`.
     """
     bar = seen.size.height * _STATUS_BAR
     rows = _rows(seen)
@@ -321,7 +321,9 @@ def _checked(element: Element, seen: Observation) -> bool | None:
 
 
 def checked_now(found: Found, seen: Observation) -> bool | None:
-    """Return the state of the switch or checkbox that a touch of this element changes; None if there is none."""
+    """Return the state of the switch or checkbox that a touch of this element changes; None if there is none or there
+    are several.
+    """
     return _checked(found.element, seen)
 
 

@@ -163,8 +163,8 @@ def with_parameters(
 ) -> RecordedSkill:
     """Return the skill, with the parameters in place of their values in task, steps and end.
 
-    `source` describes the recorded run. Raises NotSavable for a parameter whose value is in no step or is part of
-    another's.
+    `source` describes the recorded run. Raises NotSavable for an invalid or repeated name, for a value that two
+    parameters have, and for one that is in no step.
     """
     braces = parameters_in([task, *(str(value) for step in steps for value in step.action.values())])
     names, examples = [each.name for each in parameters], [each.example.casefold() for each in parameters]

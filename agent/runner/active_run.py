@@ -26,8 +26,8 @@ from devices.phone import Phone
 
 @dataclass
 class ActiveRun:
-    """The resources of a run in this process, from its first sub-task to its release. `lock` makes sure that only one
-    caller works on it at a time.
+    """The resources of a run in this process, from the first mention of its id to its release. `lock` makes sure that
+    only one caller works on it at a time.
     """
 
     id: RunId

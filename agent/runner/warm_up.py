@@ -34,14 +34,15 @@ class WarmUp:
 
 
 async def cut(work: asyncio.Task[None]) -> None:
-    """Cancel the preparation and wait until it has released the phone."""
+    """Cancel the preparation and wait until it does nothing more."""
     work.cancel()
     await asyncio.wait({work})
 
 
 async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) -> None:
     """Look at the phone, and ask the model for the first action of a run with this state. `own` says whether the phone
-    belongs to the run already.
+    belongs to the run already. Nothing is asked if the model takes no pictures, if its endpoint stores conversations or
+    may do so, or if the phone must first be woken or covered.
 
     Raises Stopped, PhoneError and whatever rendering raises.
     """

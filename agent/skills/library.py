@@ -57,8 +57,8 @@ class Skills:
         return f"\n\n{about}:\n<skills>\n{_plain(self.lines())}\n</skills>"
 
     def followed(self, name: str, arguments: Mapping[str, str] | None = None) -> str:
-        """Return the full text of a skill with its arguments, as a marked prompt block; "" if there is no
-        such skill.
+        """Return the text of a skill, up to MOST_BODY characters, with its arguments, as a marked prompt block; "" if
+        there is no such skill.
         """
         skill = self.found.get(name)
         if skill is None:

@@ -72,9 +72,9 @@ class Called:
     """The result of one tool call.
 
     `call` is the model's call. `told` is what the model reads, never empty; text by others is between <read> marks in
-    it, as data. `done` is None if the call failed. With the state "asks", a person must approve the call first: `gate`
-    says why, `question` and `details` are shown to them, and `approval` is a digest of the tool and its arguments that
-    identifies their answer.
+    it, as data. `done` is None if the call has no result. With the state "asks", a person must approve the call first:
+    `gate` says why, `question` and `details` are shown to them, and `approval` is a digest of the tool and its
+    arguments that identifies their answer.
     """
 
     call: ToolCall
@@ -211,7 +211,9 @@ class ToolCaller:
         return self._equal[same]
 
     async def known(self, key: CallKey) -> StoredCall | None:
-        """Return the record of a call that must not run again; None if the call may run."""
+        """Return the record of a call that has ended; None if there is none or it was only begun or stopped (`perform`
+        then decides whether it may run).
+        """
         stored = await self._box.calls.at(key)
         return None if stored is None or stored.state in {"begun", "stopped"} else stored
 

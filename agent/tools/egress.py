@@ -117,8 +117,7 @@ class Egress:
         """Fetch a resource with GET or, if `send` is given, POST it: bytes as they are, anything else as JSON. Raises
         FetchFailed.
 
-        `headers` are only sent to the first address, and a request that sends something is not redirected. Without
-        `reads`, the body is ignored.
+        A redirect is not followed if there are `headers` or something is sent. Without `reads`, the body is ignored.
         """
         try:
             async with asyncio.timeout(self._seconds):

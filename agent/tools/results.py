@@ -20,7 +20,7 @@ def told_of(done: Done) -> str:
 
 
 def covered(done: Done, mask: Mask) -> Done:
-    """Return a copy of the result with all secrets replaced by bullets."""
+    """Return a copy of the result with the secrets in its texts replaced by bullets. Addresses stay as they are."""
     cover = mask.text
     return replace(
         done,

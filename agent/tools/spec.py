@@ -51,7 +51,8 @@ class Situation:
     """The facts from which an action's own gate decides whether a person must approve it.
 
     `policy` are the rules, `task` is the task in the person's words, and `spot` is the target on the screen (None for a
-    tool). `sources` are the private texts that must not leave the phone without approval.
+    tool). `sources` are the texts from which its words may come; those that the person did not write are private and
+    must not leave without approval.
     """
 
     policy: Policy
@@ -133,7 +134,9 @@ class ToolContext:
 
     @property
     def sources(self) -> Sources:
-        """The private texts whose words must not leave without approval."""
+        """The texts of the task: what the person wrote, and the private texts, whose words must not leave without
+        approval.
+        """
         return Sources(seen=self.seen, said=self.said, notes=self.notes, memory=self.memory, documents=self.documents)
 
 

@@ -80,8 +80,8 @@ class _Forecast(_Loose):
 
 
 def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str = FORECAST) -> Tool[Weather]:
-    """Return the weather tool. `make` returns the Egress for fetching; it is called when the tool is first used.
-    `places` and `forecast` are the addresses of the two services.
+    """Return the weather tool. `make` returns the Egress for fetching; it is called at each use. `places` and
+    `forecast` are the addresses of the two services.
     """
 
     async def run(action: Weather, context: ToolContext) -> Done:

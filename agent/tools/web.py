@@ -70,9 +70,7 @@ def may_read(url: str, context: ToolContext) -> bool:
 
 
 def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
-    """Return the tool that reads pages. `make` returns the Egress for fetching; it is called when the tool is first
-    used.
-    """
+    """Return the tool that reads pages. `make` returns the Egress for fetching; it is called at each use."""
 
     async def run(action: ReadPage, context: ToolContext) -> Done:
         if not may_read(action.url, context):
@@ -105,9 +103,7 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
 
 
 def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
-    """Return the tool that searches the web. `make` returns the search to use; it is called when the tool is first
-    used.
-    """
+    """Return the tool that searches the web. `make` returns the search to use; it is called at each use."""
 
     async def run(action: WebSearch, context: ToolContext) -> Done:
         if context.mask.text(action.query) != action.query:

@@ -161,7 +161,9 @@ class ActionRegistry:
         return TypeAdapter(known)
 
     def action_from(self, data: dict[str, Any]) -> Action:
-        """Rebuild an action from plain data. Returns a GoneTool if its tool no longer exists."""
+        """Rebuild an action from plain data. Returns a GoneTool if its tool no longer exists or no longer takes these
+        arguments.
+        """
         try:
             return self._adapter.validate_python(data)
         except ValidationError:

@@ -66,7 +66,8 @@ class Denied(ActionError):
 
 async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInput, gate: Gate) -> ExecutorState:
     """Return the update that asks a person to approve this action: the question, and the target that the answer applies
-    to. If the action was approved in advance, the update contains that approval instead of the question.
+    to. If the action was approved in advance, the update contains that approval instead of the question. If the screen
+    changed after each of two approvals, the person is asked to do the action themselves.
 
     The phone is looked at again, and the person is shown that observation. Anything that has changed since the model's
     observation changes on its own and is not compared later. Raises Denied, ActionError, Stopped and PhoneUnavailable.

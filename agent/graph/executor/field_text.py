@@ -159,7 +159,7 @@ def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
     """Return the field that is meant and its whole text.
 
     `covered` says whether the words of this screen are hidden from models. Raises ActionError if they are, if the field
-    holds a secret, or if it is not clear which field is meant.
+    holds a secret, if it is not clear which field is meant, or if the elements of the screen are unknown.
     """
     field = _meant(seen, covered=covered)
     if field.password or _is_covered(field.text):
@@ -184,8 +184,8 @@ def _meant(seen: Observation, *, covered: bool) -> Element:
 
 
 def changed_text(action: EditText, text: str) -> str:
-    """Return the text after all changes, applied in order. Raises ActionError if the old words of a change do not occur
-    exactly once.
+    """Return the whole new text that the action gives, otherwise `text` after all changes, applied in order. Raises
+    ActionError if the old words of a change do not occur exactly once.
     """
     if action.text is not None:
         return inputs.as_typed(action.text)
@@ -279,8 +279,8 @@ async def _look(context: PhoneContext) -> Observation:
 
 
 async def read_text(_action: ReadText, context: PhoneContext) -> Done:
-    """Run the `read_text` tool: return the whole text of the field, as data. Raises ActionError if it must not be read,
-    and Stopped.
+    """Run the `read_text` tool: return the text of the field, up to MAX_LETTERS characters, as data. Raises ActionError
+    if it cannot or must not be read, and Stopped.
     """
     seen = await _look(context)
     field, text = read_field(seen, covered=context.mask.covers_words(seen))
@@ -298,8 +298,8 @@ async def read_text(_action: ReadText, context: PhoneContext) -> Done:
 
 
 async def copy_text(action: CopyText, context: PhoneContext) -> Done:
-    """Run the `copy_text` tool: keep a text for `paste_text`. Raises ActionError if it must not be copied,
-    and Stopped.
+    """Run the `copy_text` tool: keep a text for `paste_text`. Raises ActionError if there is none, it is too long or
+    must not be copied, and Stopped.
     """
     seen = await _look(context)
     covered = context.mask.covers_words(seen)

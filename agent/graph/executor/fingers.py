@@ -70,8 +70,8 @@ class Fingers:
 
     @classmethod
     async def on_screen(cls, context: PhoneContext) -> Fingers:
-        """Create an instance, starting with an observation. Raises ActionError if the screen's words may not be read,
-        Stopped and PhoneError.
+        """Create an instance, starting with an observation. Raises ActionError if the screen's words cannot or may not
+        be read, Stopped and PhoneError.
         """
         fingers = cls(context, await context.screen.peek(keep=True))
         fingers._require_words()
@@ -94,8 +94,9 @@ class Fingers:
         return nearest(looks(element), element.bounds, self.seen)
 
     async def tap(self, where: Element | Point) -> None:
-        """Touch an element or point once. Raises ActionError if a person would have to approve it, Missed if it takes
-        too long or another app appears, Stopped and PhoneError.
+        """Touch an element or point once. Raises ActionError if a person would have to approve it or the words of the
+        next screen cannot or may not be read, Missed if it takes too long or another app appears, Stopped and
+        PhoneError.
         """
         at = where.bounds.clipped(self.seen.size).centre if isinstance(where, Element) else where
         target = where if isinstance(where, Element) else None

@@ -48,8 +48,8 @@ class FirstAnswer:
         return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
 
     def given_by(self, model: Model) -> Model:
-        """Return a model that answers the first request with this running answer, and asks `model` again if
-        that fails.
+        """Return a model that answers the first request with this running answer, and asks `model` again if that fails,
+        unless the request was refused.
         """
         return _Begun(model, self)
 

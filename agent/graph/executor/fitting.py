@@ -67,7 +67,8 @@ class Fitting:
 
     def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
         """Return the element that the step touches on this screen, True if it touches none and fits, None if it does
-        not fit. With `strictly`, opening an app or address never fits, nor does a screen that cannot be compared.
+        not fit. With `strictly`, opening an app or address never fits, nor does a step without a target on a screen
+        that cannot be compared.
         """
         if step.kind not in FIELDS or step.is_left_to_model:
             return None
@@ -85,7 +86,8 @@ class Fitting:
         )
 
     def fitting(self, step: RecordedAction) -> Found | None:
-        """Return the element that the step touches if this is the recorded screen; otherwise None. The step must have
+        """Return the element that the step touches; None if it is missing or disabled, or if this is not the recorded
+        screen. After scrolling for it, the screen may differ if the element has its recorded name. The step must have
         an anchor.
         """
         assert step.anchor is not None

@@ -200,8 +200,8 @@ class Follower:
 
     @property
     def learned(self) -> dict[str, str]:
-        """The translations that later runs may use, by casefolded recorded word; empty if the phone has the recording's
-        language.
+        """The translations that later runs may use, by casefolded recorded word; empty if nothing says that the phone
+        has another language than the recording.
 
         Parameter values are only included if they were chosen from an app's own list; others are the person's words.
         """

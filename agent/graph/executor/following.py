@@ -143,7 +143,7 @@ def _follower(skill: RecordedSkill, state: ExecutorState, context: RunContext, v
 
 async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView, outcome: Outcome) -> None:
     """Store the translations that this run learned if it succeeded. Otherwise delete the stored ones, because any of
-    them may be wrong.
+    them may be wrong. Does nothing if the person wrote something during the run.
     """
     skill, names = context.memory.recorded, context.memory.names
     if skill is None or names is None or _is_steered(state):

@@ -61,7 +61,9 @@ def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
 
 
 def is_other_language(recorded: str, now: str) -> bool:
-    """Whether two locales, such as "en-US" and "es_ES", have different languages. An empty locale differs from none."""
+    """Whether two locales, such as "en-US" and "es_ES", have different languages. An empty locale counts as the same
+    language as any other.
+    """
     ours, theirs = (re.split("[-_]", locale, maxsplit=1)[0].casefold() for locale in (recorded, now))
     return bool(ours and theirs) and ours != theirs
 

@@ -35,7 +35,8 @@ _CHINESE = r"\u3400-\u9fff"
 async def question_before_input(
     state: ExecutorState, context: RunContext, it: ResolvedInput, record: Callable[[PressReading, Usage], None]
 ) -> ExecutorState | None:
-    """Return the update that asks a person before an input; None if it may be sent.
+    """Return the update that asks a person before an input, or that has the approval given in advance; None if it may
+    be sent.
 
     `record` receives the judgement of the independent reader, a second model, and the tokens it used. Raises Stopped,
     ActionError if the input is refused, Denied if a person denied it before, and what observing the phone raises.

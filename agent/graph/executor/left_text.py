@@ -18,7 +18,9 @@ MAX_LETTERS: Final = 80
 
 
 def typed_and_standing(state: ExecutorState, now: Observation) -> str:
-    """Return the text that this run typed last and that is still in a field of this window; "" if there is none."""
+    """Return the text that this sub-task typed last in this app and that is still in one of its fields; "" if there is
+    none.
+    """
     typed = [fact.text for step in state["past"] if step["app"] == now.package for fact in _typed(step["effects"])]
     typed += [fact.text for fact in _typed(state["step"]["effects"])]
     standing = _standing(now)
@@ -48,8 +50,8 @@ def _standing(seen: Observation) -> set[str]:
 
 
 def unsent(state: ExecutorState, now: Observation, app: str) -> list[str]:
-    """Return a list with the sentence about a message of this run that is still in the field of a conversation. It is
-    empty if there is none or the task asks to leave it there. `app` is the name of the app in front.
+    """Return a list with the sentence about a message of this sub-task that is still in the field of a conversation. It
+    is empty if there is none or the task asks to leave it there. `app` is the name of the app in front.
     """
     text = typed_and_standing(state, now)
     if not text or not conversation_with(now) or leaves_unsent(state["order"]["task"]):

@@ -153,8 +153,8 @@ async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
 
 
 async def read_list(action: ReadList, context: PhoneContext) -> Done:
-    """Run the `read_list` tool: scroll to the end and return each row once, as data. Raises ActionError if nothing
-    scrolls, and Stopped.
+    """Run the `read_list` tool: scroll to the end, or as far as its limits allow, and return each row once, as data.
+    Raises ActionError if nothing scrolls or the phone fails, and Stopped.
     """
     rows, scrolling, app = Rows(action.direction), _Scrolling(context, action.direction), ""
     async for seen, area in scrolling.pages():

@@ -81,7 +81,8 @@ Matters = list[dict[str, Any]]
 
 
 def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | None, subtask: int) -> Matters:
-    """Return the run's matters with one added, which replaces an earlier try of the same. `fate` is what became of it.
+    """Return the run's matters with one added, which replaces earlier tries of the same that were not done. `fate` is
+    what became of it.
 
     `known` has its `about` and `what`, like the anchor of an approval; without `about`, the matters are returned
     unchanged.
@@ -98,7 +99,9 @@ _LOOKS: Final = (*(Scroll, ScrollTo, ReadList, ShowAll, ListApps, ReadText, Copy
 
 
 def acts(action: Action) -> bool:
-    """Whether the action changes something on the phone or elsewhere, and does not only navigate or look."""
+    """Whether the action may change something on the phone or elsewhere. Looking, scrolling, waiting, noting, and the
+    keys for home, back and recent apps do not count.
+    """
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
     if isinstance(action, Files):

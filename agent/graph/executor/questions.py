@@ -87,7 +87,7 @@ def asking(question: Question, binding: dict[str, Any] | None = None) -> Executo
 
 def question_to_person(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> Question:
     """Return the question for an action that asks a person or hands the phone over to them. If an answer could be a
-    secret, only the offered choices are accepted.
+    secret and there are choices, only these are accepted.
     """
     match action:
         case AskUser():
@@ -196,8 +196,8 @@ def may_get_secret(
 
 
 def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> Question:
-    """Return the question that asks a person to unlock the phone. `number` counts such questions of the run, so that
-    each has its own id, and `frame` refers to the picture.
+    """Return the question that asks a person to unlock the phone. `number` makes the id unique, and `frame` refers to
+    the picture.
     """
     return _by_hand(state, context, sentence("ask.locked"), frame=frame, tail=f".lock{number}")
 

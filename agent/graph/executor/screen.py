@@ -224,7 +224,8 @@ class PhoneScreen:
         """Return the view to show the model now: the observation kept after the last action, or a new one. A sleeping
         phone is woken.
 
-        Raises Stopped, and PhoneError if three attempts failed or there is no memory for a picture for too long.
+        Raises Stopped, and PhoneError: after three attempts if the failure may pass, at once otherwise, and after ten
+        minutes without memory for a picture.
         """
         state = self._state
         if state.pending is not None and state.pending.moved:
@@ -244,10 +245,10 @@ class PhoneScreen:
     async def look_ahead(self, *, own: bool) -> ScreenView | None:
         """Look at an idle phone before the run begins, so that the next `look` can return the same.
 
-        Returns None if `look` must do that itself, because the phone sleeps or is locked, its keyboard is shown, or
-        some words are covered. If the phone does not belong to the run yet (`own` is false) or the elements have not
-        arrived, it is an early observation, and `answer_to` checks whether it is still right. Stores no picture. Raises
-        Stopped and PhoneError.
+        Returns None if `look` must do that itself, because the phone sleeps or is locked, its keyboard is shown,
+        something must be covered, or the model needs the elements first. If the phone does not belong to the run yet
+        (`own` is false) or the elements have not arrived, it is an early observation, and `answer_to` checks whether it
+        is still right. Stores no picture. Raises Stopped and PhoneError.
         """
         state, mask = self._state, self._mask
         if self._needs_list or state.waits_for_lists or not mask.covers_nothing:

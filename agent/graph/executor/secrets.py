@@ -121,7 +121,7 @@ async def type_secret(
 
     The action's beginning is in the journal already, and `looked` is when the observation began that showed the field
     (seconds of the event loop's clock). Returns the effects, and why Enter was not pressed ("" if it was, or was not
-    requested). Raises ActionError.
+    requested). Raises ActionError and what `send_input` raises.
     """
     value = context.secrets.take(secret)
     if value is None:

@@ -102,7 +102,7 @@ class _Wanted:
 
 async def set_value(action: SetValue, context: PhoneContext) -> Done:
     """Run the `set_value` tool: set the value, and return what the control shows then. Raises ActionError if nothing
-    accepts the value or a person would have to approve it, and Stopped.
+    accepts the value, a person would have to approve it or the phone fails, and Stopped.
     """
     wanted, left = _Wanted(action.value.strip()), ""
     try:

@@ -247,8 +247,9 @@ class OpenStep:
 
 
 def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
-    """Return the action with its spec, description and target on the current screen (`sight`). `chosen_on` is the
-    screen that the model decided on. Raises ActionError if the target is gone.
+    """Return the action with its spec, description and, if it is one input, its target on the current screen (`sight`).
+    `chosen_on` is the screen that the model decided on. Raises ActionError if the target is gone or the input is
+    impossible.
     """
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
@@ -274,7 +275,7 @@ def with_copied(step: OpenStep, action: Action) -> Action:
 
 def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
     """Return the action as an input for this screen. Raises ActionError if there is no place on the screen to send it
-    to.
+    to, or if it is impossible for another reason.
     """
     what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
     if physical is None:
@@ -301,8 +302,8 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
 
 
 async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
-    """Return the update that asks a person before this action; None if it may be done. Raises ActionError if it is
-    refused.
+    """Return the update that asks a person before this action, or that has the approval given in advance; None if
+    neither is needed. Raises ActionError if it is refused, Stopped and PhoneUnavailable.
     """
     state, context, spec = step.current, step.context, it.spec
     try:

@@ -109,13 +109,13 @@ def brought_from_phone(state: MainState) -> tuple[str, ...]:
 
 
 def notes(state: MainState) -> str:
-    """Return a prompt section with the executor's notes."""
+    """Return a prompt section with all notes of the task."""
     return f"<notes>\n{_lines(state['findings']['notes']) or '(none)'}\n</notes>"
 
 
 def noted(state: MainState) -> str:
     """Return a prompt section with the notes known when the task begins; "" if there are none, which is usual unless it
-    follows up another task.
+    follows up another task or began with a text by others.
     """
     return f"\n\nNoted (data):\n{notes(state)}" if state["findings"]["notes"] else ""
 

@@ -65,8 +65,8 @@ class Desk(Protocol):
         ...
 
     async def ask(self, question: Question) -> Answer:
-        """Ask the person and return the answer, after any question asked earlier. Raises Stopped when the task ends,
-        not on a pause.
+        """Ask the person and return the answer, after any question asked earlier. Raises Stopped when the task ends or
+        the service shuts down, not on a pause.
         """
         ...
 

@@ -157,8 +157,8 @@ class Members:
     async def look_up(self, order: MemberOrder, desk: Desk) -> str | None:
         """Search the web for the order's goal, and return what was found as marked blocks.
 
-        Returns "" if no search is configured, None if it failed. A search that a person would have to approve is not
-        made.
+        Returns "" if no search is configured; None if it failed or was not made, because a person would have to approve
+        it.
         """
         caller = self.toolbox.caller(Worker(order.task, order.member, order.number), {SEARCH})
         if not caller.specs():

@@ -11,8 +11,8 @@ MAX_LOOKS = 8
 
 
 def look_further(view: View, name: str) -> Act | None:
-    """Return the next action of looking for something; None if everything was looked at. `name` is what is looked for,
-    for the task's card in the chat.
+    """Return the next action of looking for something; None if everything was looked at or nothing scrolls. `name` is
+    what is looked for, for the task's card in the chat.
     """
     steps = view.since("open", "back", "tap")
     if view.page.keyboard and not any(step.stage == "keyboard" for step in steps):

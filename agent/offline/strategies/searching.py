@@ -18,8 +18,8 @@ _TOP = 0.2
 
 
 def search_next(clause: Search, view: View) -> Move:
-    """Return the next move of a search clause: types the query and submits it once. The titles of the results are the
-    data.
+    """Return the next move of a search clause: types the query and submits it, a second time if the first try failed.
+    The titles of the results are the data.
     """
     steps = view.staged("search")
     if steps and steps[-1].worked:

@@ -62,7 +62,7 @@ def _find_person(clause: SendMessage, view: View) -> Move:
 
 
 def _is_person(page: Page, name: str) -> bool:
-    """Whether the title bar or a field names the person. Words in a conversation do not count."""
+    """Whether the title bar or a field other than the last one names the person. A conversation does not count."""
     return any(folded(each.text) == folded(name) for each in (*page.heading, *page.fields[:-1]))
 
 

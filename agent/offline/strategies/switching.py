@@ -40,7 +40,7 @@ def alarm_next(clause: Alarm, view: View) -> Move:
 
 
 def _no_alarm(clause: Alarm, view: View) -> Stuck:
-    """Return that there is no such alarm, and offer to set the existing ones instead."""
+    """Return that there is no such alarm and, if it should be turned on, offer the existing ones instead."""
     times = [each.text for each in view.page.named if time_of_day(each.text) and view.page.switch_beside(each)]
     stuck = view.stuck("no_alarm", name=clause.time)
     return replace(stuck, near=tuple(view.words("set_alarm", name=time) for time in times[:3])) if clause.on else stuck

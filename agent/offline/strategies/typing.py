@@ -65,8 +65,8 @@ def fill(view: View, field: ScreenElement, text: str, stage: str, *, clear: bool
 
 
 def typed(view: View, text: str, stage: str) -> bool:
-    """Whether the text was seen in a field: right after it was typed by the step with this purpose (`stage`),
-    or now.
+    """Whether a field has the text now, or the phone read back a field, whatever its text, after the step with this
+    purpose (`stage`).
     """
     read_back = any(isinstance(fact, TextNow) for step in view.staged(stage) for fact in step.effects)
     return read_back or any(gist(text) in gist(each.text) for each in view.page.fields)

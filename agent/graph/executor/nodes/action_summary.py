@@ -25,7 +25,8 @@ STEPS_TOLD = 3
 
 
 async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> None:
-    """Start a model call for the caption, if the acting model wrote none. `check_loop` collects the result.
+    """Start a model call for the caption, if the acting model wrote neither a caption nor a thought and does not
+    finish. `check_loop` collects the result.
 
     A node that waited would delay the whole super-step, so this one only starts a task that the run owns.
     """

@@ -56,7 +56,9 @@ FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was
 
 
 async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
-    """Do the decided actions in order. Once one fails or changes the app, the remaining ones are skipped."""
+    """Do the decided actions in order. Once one fails, changes the app or needs a person's approval, the remaining ones
+    are skipped.
+    """
     context = runtime.context
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
@@ -203,8 +205,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
 
     The order is journal, look, input. The journal must be on disk before the input, so that nothing is done twice after
     a crash. Since a disk may be slow, it is written before the look, so that only the phone's own check of its window
-    comes between observation and input. A run stopped between journal and look has done nothing, and the person is
-    asked again.
+    comes between observation and input. A run stopped between journal and look has done nothing.
     """
     context, safety, state = step.context, step.safety, step.state
     secret, binding = step.question["secret"], step.question["binding"]

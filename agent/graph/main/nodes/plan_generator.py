@@ -69,8 +69,8 @@ class Plan(BaseModel):
 async def plan_generator(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """Make the plan with one call to the reasoning model, after searching the operator's documents and, if requested,
-    the web.
+    """Make the plan with one request to the reasoning model (repeated once if the answer is unusable), after searching
+    the operator's documents and, if requested, the web.
     """
     context, order = runtime.context, order_of(state)
     messages = user_messages(state, context)

@@ -52,8 +52,8 @@ class Supervision(BaseModel):
 
 
 async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """Ask the supervising model for the next step with one structured call. Code enforces the limits and keeps the list
-    of completed sub-tasks.
+    """Ask the supervising model for the next step with one structured request, repeated once if the answer is unusable.
+    Code enforces the limits and keeps the list of completed sub-tasks.
     """
     context = runtime.context
     back = folded(state)

@@ -48,8 +48,8 @@ class Filled(BaseModel):
 async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> tuple[Value | JsonValue | None, Usage]:
     """Return the value that the order asks for, and the tokens used to read it.
 
-    The value is None if the order asks for none, it was not found, or the task was not done. No model is called for a
-    number that is alone in the data, nor for text that the last screen showed word for word.
+    The value is None if the order asks for none, it was not found, the task was not done, or the model failed. No model
+    is called for a number that is alone in the data, nor for text that the last screen showed word for word.
     """
     order = order_of(state)
     schema = order.result
@@ -119,8 +119,9 @@ def _wrong(filled: Filled, schema: ResultSchema | JsonSchema) -> str:
 def outcome_of(state: MainState) -> Outcome:
     """Return the outcome of the task.
 
-    A fault of the whole task decides first, then the result of the last sub-task, then any sub-task that is not
-    completed. A denial counts until the person approves the same action later.
+    It is decided by, in this order: a fault of the whole task; the last sub-task, if there is no plan or it was
+    cancelled or blocked; any sub-task that is not completed; a denial, unless the person approved the same action
+    later.
     """
     fault = state["ending"]["fault"]
     if fault is not None:
@@ -154,7 +155,8 @@ def declined(state: MainState) -> list[str]:
 
 def told_plainly(state: MainState) -> str:
     """Return the summary that is made without a model: what each sub-task reported, and what was not done and why. It
-    may be "" for a task that a person cancelled, because that is reported elsewhere.
+    may be "" for a task that succeeded without a report, or that a person cancelled, because that is reported
+    elsewhere.
     """
     lines = [result["summary"] for result in state["findings"]["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
@@ -178,8 +180,8 @@ def _all_refused(state: MainState) -> bool:
 
 
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
-    """End the task: report a single result as it is, or have a model summarise several. If the model fails, the summary
-    made by code is used.
+    """End the task: report a single result as it is, or have a model summarise several. If the model fails, or after a
+    denial, a cancel or a used-up budget, the summary made by code is used.
     """
     context, order = runtime.context, order_of(state)
     back = folded(state)
