@@ -489,9 +489,12 @@ def is_part_of_picker(touched: Element, around: Sequence[Element]) -> bool:
 def only_sets_value(
     touched: Element | None, around: Sequence[Element], path: tuple[Point, Point] | None = None
 ) -> bool:
-    """Whether an input only changes or shows the value of a picker or slider: a touch of a part of a picker, a slider,
-    a year in a list of years or the button that turns a clock face into text fields; or a finger that moves along
-    `path`, from its start to its end, on a slider with no button there.
+    """Whether an input only changes or shows the value of a picker or slider.
+
+    - `touched`: The element that a touch would press: a part of a picker, a slider, a year in a list of years, or the
+      button that turns a clock face into text fields. None if the input presses no element.
+    - `around`: All elements on the screen.
+    - `path`: The start and end of a finger's movement that presses no element; it must stay on a slider.
     """
     sliders = sliders_in(around)
     if touched is None:

@@ -114,7 +114,8 @@ class Remote:
 
     async def draft_skill(self, task: str, name: str, given: dict[str, str] | None) -> dict[str, Any]:
         """Return the skill that would be saved from a task: its `id`, `name`, and description for a person as `told`.
-        Raises Refused and ServiceGone.
+        `given` has the values in the task's text that become parameters, by parameter name; with None, the service
+        proposes them. Raises Refused and ServiceGone.
         """
         return await self.send("/api/v1/skills/drafts", task=task, name=name, parameters=given)
 

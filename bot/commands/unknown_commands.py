@@ -26,7 +26,8 @@ _WITH_CODES: Final = frozenset({"answer", "pair"})
 
 async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:
     """Reply that there is no such command. If the person may use the most similar one, the reply has a button that runs
-    it; not for a message that came late, nor for a command whose text may contain a code. Raises BadFiles.
+    it, with the message's text and files; not for a message that came late, nor for a command whose text may be a
+    secret code, such as one for signing in. Raises BadFiles if a file cannot be kept for the button.
     """
     told = Message(body=str(unknown), private=True)
     near = BY_NAME.get(unknown.near)

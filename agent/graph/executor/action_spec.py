@@ -171,7 +171,9 @@ class ActionRegistry:
             return GoneTool(tool=str(data.get("kind", ""))[:MOST_NAME])
 
     def spec_of(self, action: Action) -> AnySpec:
-        """Return the spec of a registered action, or of a GoneTool."""
+        """Return the spec of an action. The spec of a GoneTool tells the model that the tool no longer exists. Raises
+        KeyError for any other action that is not registered.
+        """
         return _GONE if isinstance(action, GoneTool) else self._specs[action.kind]
 
     def describe(self, action: Action, sight: ScreenView | None) -> Words:

@@ -66,8 +66,8 @@ class TaskContext:
         return (*by_planner, *(await calls.documents(self.session.task) if calls is not None else ()))
 
     async def reached(self, steps: int, usage: Usage) -> Fault | None:
-        """Return the limit that is reached: of the task with these tokens and the time worked, or of the person's quota
-        with these steps and tokens; None if there is none.
+        """Return the limit that is reached; None if there is none. `steps` and `usage` are all steps and tokens of the
+        task so far. They count towards its own limits, together with the time worked, and towards its person's quota.
         """
         fault = self.limits.reached(usage, self.session.watch.seconds)
         if fault is None and self.allowance is not None:
