@@ -69,7 +69,7 @@ async def test_devices_in_the_persons_language(world: World) -> None:
 
 
 async def test_status_is_the_card_and_at_last_the_final_message(world: World) -> None:
-    assert "You don't have any tasks yet" in words(await world.type("status"))
+    assert "You don't have any tasks here yet" in words(await world.type("status"))
     task = await world.working()
     frame = await world.store.frames.save(png(), suffix=".png")
     await world.step(task, 1, frame=frame)

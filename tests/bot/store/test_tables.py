@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -62,11 +63,15 @@ async def test_the_task_meant_when_none_is_named(store: Store) -> None:
         await store.tasks.save(transaction, done, now=1)
 
     await store.write(end)
-    latest = store.tasks.latest_for
+    latest = partial(store.tasks.latest_for, elsewhere=True)
     other = Person("web", "2")
     assert [found and found.id for found in (await latest([ANNA], HERE), await latest([ANNA], elsewhere))] == ["2", "2"]
     assert [found and found.id for found in (await latest([ANNA], THREAD), await latest([other], THREAD))] == ["1", "1"]
     assert await latest([other], HERE) is None
+    only_here = partial(store.tasks.latest_for, elsewhere=False)
+    assert await only_here([ANNA], elsewhere) is None
+    found = [await only_here([ANNA], HERE), await only_here([other], THREAD)]
+    assert [task and task.id for task in found] == ["2", "1"]
     assert [task.id for task in await store.tasks.recent(2)] == ["3", "2"]
     assert [task.id for task in await store.tasks.recent(9, before="3", accounts=[ANNA])] == ["2", "1"]
     assert await store.tasks.recent(9, accounts=[other]) == ()
