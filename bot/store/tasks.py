@@ -125,7 +125,8 @@ _RECENT_OF: Final = _RECENT.where(is_of(tasks, "accounts"))
 
 _HERE: Final = bindparam("here", type_=Text())
 _IS_HOME: Final = or_(tasks.c.place == _HERE, and_(tasks.c.place.is_(None), tasks.c.origin == _HERE))
-_IN_PLACE: Final = select(tasks).where(_IS_HOME).order_by(_IS_LIVE.desc(), tasks.c.id.desc()).limit(1)
+_WHOLE: Final = select(tasks).where(tasks.c.parent.is_(None)).limit(1)
+_IN_PLACE: Final = _WHOLE.where(_IS_HOME).order_by(_IS_LIVE.desc(), tasks.c.id.desc())
 _MADE_FOR_TASKS: Final = select(tasks.c.id).where(tasks.c.place == _HERE, tasks.c.origin != _HERE).limit(1)
 _MEANT: Final = (
     _IS_LIVE.desc(),
@@ -135,7 +136,6 @@ _MEANT: Final = (
 )
 _CHAT: Final = bindparam("chat", type_=Text())
 _IS_IN_CHAT: Final = func.substr(tasks.c.origin, 1, func.length(_CHAT)) == _CHAT
-_WHOLE: Final = select(tasks).where(tasks.c.parent.is_(None)).limit(1)
 _LATEST_FOR: Final = _WHOLE.where(is_of(tasks, "accounts"), _IS_IN_CHAT).order_by(*_MEANT)
 _LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts")), _IS_IN_CHAT).order_by(
     (func.coalesce(tasks.c.place, tasks.c.origin) == _HERE).desc(), *_MEANT
@@ -306,7 +306,7 @@ class Tasks:
 
     async def in_place(self, address: Address) -> Task | None:
         """Return the task whose messages go to this place: the latest unfinished one, else the latest; None if there
-        is none.
+        is none. Of a task on several phones it is the whole task, never a part.
         """
         return next(iter(await self._all(_IN_PLACE, here=address_text(address))), None)
 
