@@ -58,7 +58,7 @@ class Started:
     duplicate: bool = False
     """Whether the same chat message had already started this task; the fields below are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
-    """If all phones were asked for, those that are not usable now."""
+    """If all phones were asked for, those that the task does not use."""
     held: HeldPhone | None = None
     """The phone that the task has to wait for because a person is operating it."""
     lost: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,19 @@ async def test_all_takes_what_can_be_used_and_says_what_not(shelf: World) -> Non
         "Task 1 is accepted for Pixel 7, Nokia, Galaxy.",
         "Left out: Old. unauthorized. Not allowed. Allow it on the phone.",
     ]
+
+
+@pytest.mark.parametrize("health", [Health.SILENT, Health.BUSY_ELSEWHERE])
+async def test_all_waits_for_the_phones_that_take_tasks_when_none_is_usable(shelf: World, health: Health) -> None:
+    """Seen failing (the task is accepted for any phone) with only usable phones taken in `phones_meant`."""
+    *phones, old = shelf.phones.phones
+    shelf.phones.phones = (*(replace(phone, health=health) for phone in phones), old)
+    reply = await shelf.type("do --device all open settings")
+    assert await parts_of(shelf, reply) == ["pixel", "nokia", "galaxy"]
+    assert words(reply).splitlines()[1:] == ["Left out: Old. unauthorized. Not allowed. Allow it on the phone."]
+    shelf.phones.phones = (*shelf.phones.phones[:1], old)
+    alone = await shelf.type("do --device all open settings")
+    assert (await shelf.task_service.known(alone.task)).phone == "pixel"
 
 
 @pytest.mark.parametrize(
