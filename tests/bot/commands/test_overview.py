@@ -232,6 +232,14 @@ async def test_completion(world: World) -> None:
     assert len(world.commands.suggestions(ANNA, CHANNEL, "device", "")) == 25
 
 
+@pytest.mark.parametrize("typed", ["a", "AL", "all"])
+async def test_all_phones_is_among_the_most_that_may_be_suggested(world: World, typed: str) -> None:
+    """Seen failing (26 are suggested) with this choice added on top of the others."""
+    world.phones.phones = tuple(a_phone(f"Small {number}") for number in range(40))
+    offered = world.commands.suggestions(ANNA, CHANNEL, "device", typed)
+    assert (offered[0], len(offered)) == (("All 40 phones", "all"), 25)
+
+
 async def test_the_operator_sees_and_holds_everything(world: World) -> None:
     task = await world.working(place=PRIVATE)
     operator, console = Person("web", "operator"), Place(Address("web", "console", "home"))
