@@ -85,7 +85,9 @@ def names_of(phones: Sequence[PhoneInfo]) -> list[str]:
 
 
 ALL = "all"
-"""Used as a phone name: every phone that the person may use here and that is usable now."""
+"""Used as a phone name: every phone that the person may use here and that is usable now. If there is none, every phone
+that takes tasks: the task waits for them.
+"""
 SEPARATORS = re.compile(r"[,，、]")
 _NO_PHONE = "?"
 """An id that no phone has: whoever may use it may use every phone, including those that are not connected yet."""
@@ -97,7 +99,7 @@ class Meant:
 
     phones: tuple[PhoneInfo, ...] = ()
     left_out: tuple[PhoneInfo, ...] = ()
-    """If the request named all phones, those that are not usable now."""
+    """If the request named all phones, those that are not among `phones`."""
 
 
 def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool = False) -> Meant:
@@ -121,7 +123,8 @@ def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool
     if named is None:
         require_any(known)
         usable = tuple(phone for phone in known if phone.health.usable)
-        return Meant(usable, tuple(phone for phone in known if not phone.health.usable))
+        meant = usable or tuple(phone for phone in known if phone.health.takes_tasks)
+        return Meant(meant, tuple(phone for phone in known if phone not in meant))
     for phone in named:
         require_open_to_tasks(phone)
     return Meant(named)

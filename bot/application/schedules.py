@@ -62,10 +62,8 @@ class ScheduleCommands:
         trigger to people; `zone` is the time zone of its quiet hours, "" for the service's; `yes` is a standing
         approval. Raises what `plan` raises, except BadRule.
         """
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE, phone=trigger.phone)
         rule = Rule(RuleKind.NOTIFICATION, "", self._zone(zone).key)
-        return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
+        return replace(await self._plan(rule, words, draft, yes, trigger.phone), trigger=trigger)
 
     async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
         """Store a task that starts whenever a program calls the webhook's address. Raises what `plan` and `add` raise,
@@ -77,13 +75,13 @@ class ScheduleCommands:
         except StoreConflict:
             raise Refused(say("hook.taken", name=hook.name)) from None
 
-    async def _plan(self, rule: Rule, words: str, draft: TaskDraft, yes: StandingYes | None) -> Plan:
+    async def _plan(self, rule: Rule, words: str, draft: TaskDraft, yes: StandingYes | None, *watched: str) -> Plan:
         caller, services = self._caller, self._services
         phones = phones_named(draft.device, open_phones(caller, services)) if draft.device else None
         if phones is not None:
             draft = replace(draft, device=",".join(phone.id for phone in phones))
         async with audited(caller.person, services.store):
-            self._let_make([phone.id for phone in phones or ()])
+            self._let_make([*watched, *([phone.id for phone in phones] if phones else [""])])
             if yes is not None:
                 _require_to_allow_ahead(caller, services, draft.device)
         draft = replace(draft, text=clean(draft.text, say("schedule.task")))
@@ -171,14 +169,15 @@ class ScheduleCommands:
             await self._services.store.audit.note(kind, self._caller.person, detail=detail)
 
     def _let_make(self, phones: Sequence[str]) -> None:
-        """Check that the person may create a schedule, and that their right can be checked again when it runs: it does
-        not depend on their roles, or the platform can be asked for these. Raises Refused and NotAllowed.
+        """Check that the person may create a schedule that uses these phones ("" for any), and that this right can be
+        checked again when it runs: it does not depend on their roles, or the platform can be asked for these. Raises
+        Refused and NotAllowed.
         """
         caller, services = self._caller, self._services
-        later = replace(caller, person=replace(caller.person, roles=frozenset()))
-        for phone in phones or ("",):
+        for phone in phones:
             require(caller, services.policy, Right.USE, phone=phone)
-            later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
+        later = replace(caller, person=replace(caller.person, roles=frozenset()))
+        later_too = all(verdict(later, services.policy, Right.USE, phone=phone).allowed for phone in phones)
         if not later_too and not can_be_asked(caller.person, services.chats):
             raise Refused(say("schedule.unstored_role"))
 

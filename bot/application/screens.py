@@ -7,6 +7,7 @@ from PIL import Image
 from bot.application.access import Caller, Refused, audited, may_see, require
 from bot.application.phones import open_phones, phone_named, require_usable
 from bot.application.services import Services
+from bot.application.task_access import latest_task
 from bot.domain.right import Right
 from bot.tasks.hands import HeldByOther
 from bot.texts import listed, say
@@ -29,7 +30,7 @@ async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneI
         raise Refused(say("phone.none"))
     if len(phones) == 1:
         return phones[0]
-    task = await services.store.tasks.latest_for(services.policy.accounts(caller.person), caller.address)
+    task = await latest_task(caller, services)
     used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
     usable = [phone for phone in phones if phone.health.usable]
     if used is None and len(usable) == 1:

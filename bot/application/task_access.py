@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from bot.application.access import Caller, Refused, Unknown, may_see, require, verdict
+from bot.application.access import Caller, Refused, Unknown, may_see, may_show, require, verdict
 from bot.application.services import Services
 from bot.cards.formatting import title_of
+from bot.domain.address import Address
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task
 from bot.texts import say
+
+_ELSEWHERE = Address("", "", "")
+"""A place that no chat has."""
 
 
 async def task_named(named: str, caller: Caller, services: Services) -> Task:
@@ -18,6 +22,15 @@ async def task_named(named: str, caller: Caller, services: Services) -> Task:
     if task is None or not may_see(caller, services.policy, task):
         raise Unknown(say("task.unknown", name=named[:40]))
     return task
+
+
+async def latest_task(caller: Caller, services: Services) -> Task | None:
+    """Return the task that the caller most likely refers to without a number; None if they have none that may be shown
+    here. In a group these are only tasks that were asked for in that group.
+    """
+    elsewhere = may_show(caller, services.policy, _ELSEWHERE, caller.person)
+    accounts = services.policy.accounts(caller.person)
+    return await services.store.tasks.latest_for(accounts, caller.address, elsewhere=elsewhere)
 
 
 async def task_or_none(named: str, services: Services) -> Task | None:

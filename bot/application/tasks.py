@@ -15,7 +15,7 @@ from bot.application.own_facts import answer_to
 from bot.application.phones import Meant, entitlement, phones_meant, wished
 from bot.application.services import Services
 from bot.application.skills import require_skill, result_of_skill
-from bot.application.task_access import require_to_go_on, require_to_hold, task_named
+from bot.application.task_access import latest_task, require_to_go_on, require_to_hold, task_named
 from bot.cards.card import state_line
 from bot.cards.question import closed_line
 from bot.domain.address import Person, Place
@@ -58,7 +58,7 @@ class Started:
     duplicate: bool = False
     """Whether the same chat message had already started this task; `left_out` and `held` are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
-    """If all phones were asked for, those that are not usable now."""
+    """If all phones were asked for, those that the task does not use."""
     held: HeldPhone | None = None
     """The phone that the task has to wait for because a person is operating it."""
     lost: tuple[str, ...] = ()
@@ -91,14 +91,13 @@ class TaskCommands:
 
     async def task(self, number: str) -> Task:
         """Return the task with this number; with `LATEST` ("latest"), the one that the caller most likely means here,
-        such as their latest unfinished task. Raises Unknown if there is none or, for a number, if the caller may not
-        see it here.
+        such as their latest unfinished task. Raises Unknown if there is none that may be shown to them here.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
         if number == LATEST:
-            task = await services.store.tasks.latest_for(services.policy.accounts(caller.person), caller.address)
+            task = await latest_task(caller, services)
             if task is None:
                 raise Unknown(say("task.none"))
             return task

@@ -70,10 +70,13 @@ class Download:
 class Downloads:
     """Performs the downloads of one platform, only a few at a time."""
 
-    def __init__(self, title: str, most: int) -> None:
-        """`most` is the maximum bytes of one message: all its files, or its voice recording."""
+    def __init__(self, title: str, most: int, *, each: int | None = None) -> None:
+        """`most` is the maximum bytes of one message: all its files, or its voice recording. `each` is that of one
+        file, where the platform has a lower limit for it.
+        """
         self._title = title
         self._most = most
+        self._each = most if each is None else each
         self._free = asyncio.Semaphore(FETCHES)
 
     async def fetch(self, wanted: Sequence[Download]) -> tuple[tuple[Attachment, ...], str]:
@@ -86,9 +89,9 @@ class Downloads:
         async with self._free:
             for item in wanted:
                 try:
-                    data = await _read(item, room)
+                    data = await _read(item, min(room, self._each))
                 except TooLarge:
-                    lost.append(say("chats.file_large", name=item.name, megabytes=self._most // _MEGABYTE))
+                    lost.append(self._too_large(item.name, room))
                 except (ChatError, FloodWait) as error:
                     logger.warning("An attached file could not be fetched from %s: %s", self._title, error)
                     lost.append(say("chats.file_lost", name=item.name, platform=self._title))
@@ -97,11 +100,17 @@ class Downloads:
                     files.append(Attachment(item.name, data))
         return tuple(files), "\n".join(lost)
 
+    def _too_large(self, name: str, room: int) -> str:
+        """Say which limit a file exceeds when `room` bytes are left for its message."""
+        if room < self._each or self._each == self._most:
+            return say("chats.file_large", name=name, megabytes=self._most // _MEGABYTE)
+        return say("chats.one_file_large", name=name, megabytes=self._each // _MEGABYTE)
+
     async def recording(self, spoken: Download) -> bytes:
         """Return the bytes of a voice message. Raises ChatError."""
         try:
             async with self._free:
-                return await _read(spoken, self._most)
+                return await _read(spoken, self._each)
         except (TooLarge, FloodWait) as error:
             raise ChatError(f"A voice message could not be fetched from {self._title}: {error!r}") from error
 

@@ -13,6 +13,7 @@ from datetime import datetime, tzinfo
 from agent.files import GivenFile
 from bot.application.access import NotAllowed, Refused, verdict
 from bot.application.services import Services
+from bot.application.task_access import latest_task
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import shortened
 from bot.commands.request import Request, refuse_late
@@ -188,10 +189,7 @@ async def hold_back(request: Request, services: Services) -> None:
         return
     if request.call.name in _STOPPING:
         named = request.option("task").removeprefix("#").strip()
-        accounts = services.policy.accounts(request.person)
-        task = await (
-            services.task_service.get(named) if named else services.store.tasks.latest_for(accounts, request.address)
-        )
+        task = await (services.task_service.get(named) if named else latest_task(request, services))
         if task is None or task.created <= request.written:
             return
     if request.call.name == "hand":

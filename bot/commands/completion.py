@@ -99,8 +99,7 @@ def _phones(phones: Sequence[PhoneInfo], typed: str) -> tuple[tuple[str, str], .
         if phone not in named
     ]
     if typing and not before and ALL.startswith(typing.casefold()) and len(phones) > 1:
-        pairs.append((say("suggest.all_phones", number=len(phones)), ALL))
-        return tuple(pairs[-1:]) + _fitting(pairs[:-1], typing)
+        pairs.insert(0, (say("suggest.all_phones", number=len(phones)), ALL))
     return _fitting(pairs, typing)
 
 

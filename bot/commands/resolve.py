@@ -9,7 +9,7 @@ from dataclasses import replace
 from bot.application.access import Refused
 from bot.application.phones import state_of
 from bot.application.services import Services
-from bot.application.task_access import task_named, task_or_none
+from bot.application.task_access import latest_task, task_named, task_or_none
 from bot.commands.request import Request
 from bot.domain.incoming import CommandCall
 from bot.domain.task import Task
@@ -24,11 +24,11 @@ async def task_meant(request: Request, services: Services) -> Task:
     """Return the task that the option `task` names; without it, the task that this person most likely refers to at this
     place.
 
-    Raises Refused if there is none, or if the one that `task` names may not be shown here.
+    Raises Refused if there is none that may be shown here.
     """
     named = request.option("task").removeprefix("#").strip()
     if not named:
-        task = await services.store.tasks.latest_for(services.policy.accounts(request.person), request.address)
+        task = await latest_task(request, services)
         if task is None:
             raise Refused(say("task.none"))
         return task

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Integer, bindparam, delete, func, select, 
 from bot.domain.address import Address
 from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import Statement, insert
-from bot.store.json_columns import address_of, address_text, json_text
+from bot.store.json_columns import address_beginning, address_of, address_text
 from bot.store.tables.chats import cards, missed, moved_chats, outbox, questions
 from bot.store.tables.tasks import schedules, tasks
 
@@ -73,7 +73,7 @@ class Moves:
             values: Parameters = {"platform": old.platform, "old": old.chat, "new": new, "moved": now}
             if not await transaction.fetch(_MOVE, values):
                 return False
-            beginning = _beginning(old)
+            beginning = address_beginning(old.platform, old.account, old.chat)
             here: Parameters = {"beginning": beginning, "length": len(beginning)}
             for statement in _FORGET:
                 await transaction.fetch(statement, here)
@@ -84,8 +84,3 @@ class Moves:
             return True
 
         return await self._database.write(work)
-
-
-def _beginning(old: Address) -> str:
-    """Return the beginning that the stored addresses of all places in that chat have in common."""
-    return json_text([old.platform, old.account, old.chat])[:-1] + ","

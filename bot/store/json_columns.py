@@ -28,6 +28,11 @@ def address_text(address: Address) -> str:
     return json_text([address.platform, address.account, address.chat, address.guild, address.thread])
 
 
+def address_beginning(platform: str, account: str, chat: str, *guild: str) -> str:
+    """Return the beginning that the texts of all addresses in a chat have in common."""
+    return json_text([platform, account, chat, *guild])[:-1] + ","
+
+
 @lru_cache(maxsize=1024)
 def address_of(text: str) -> Address:
     """Return the address stored in a text that `address_text` made."""

@@ -17,6 +17,7 @@ from bot.domain.watch import Verdict
 from bot.store.connection import Database, Parameters, Row, Source, Transaction, Value
 from bot.store.engine import Statement, accounts_text, given, insert, is_listed, is_of
 from bot.store.json_columns import (
+    address_beginning,
     address_of,
     address_text,
     json_text,
@@ -124,7 +125,8 @@ _RECENT_OF: Final = _RECENT.where(is_of(tasks, "accounts"))
 
 _HERE: Final = bindparam("here", type_=Text())
 _IS_HOME: Final = or_(tasks.c.place == _HERE, and_(tasks.c.place.is_(None), tasks.c.origin == _HERE))
-_IN_PLACE: Final = select(tasks).where(_IS_HOME).order_by(_IS_LIVE.desc(), tasks.c.id.desc()).limit(1)
+_WHOLE: Final = select(tasks).where(tasks.c.parent.is_(None)).limit(1)
+_IN_PLACE: Final = _WHOLE.where(_IS_HOME).order_by(_IS_LIVE.desc(), tasks.c.id.desc())
 _MADE_FOR_TASKS: Final = select(tasks.c.id).where(tasks.c.place == _HERE, tasks.c.origin != _HERE).limit(1)
 _MEANT: Final = (
     _IS_LIVE.desc(),
@@ -132,9 +134,10 @@ _MEANT: Final = (
     or_(tasks.c.origin == _HERE, tasks.c.place.is_not_distinct_from(_HERE)).desc(),
     tasks.c.id.desc(),
 )
-_WHOLE: Final = select(tasks).where(tasks.c.parent.is_(None)).limit(1)
-_LATEST_FOR: Final = _WHOLE.where(is_of(tasks, "accounts")).order_by(*_MEANT)
-_LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts"))).order_by(
+_CHAT: Final = bindparam("chat", type_=Text())
+_IS_IN_CHAT: Final = func.substr(tasks.c.origin, 1, func.length(_CHAT)) == _CHAT
+_LATEST_FOR: Final = _WHOLE.where(is_of(tasks, "accounts"), _IS_IN_CHAT).order_by(*_MEANT)
+_LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts")), _IS_IN_CHAT).order_by(
     (func.coalesce(tasks.c.place, tasks.c.origin) == _HERE).desc(), *_MEANT
 )
 
@@ -305,7 +308,7 @@ class Tasks:
 
     async def in_place(self, address: Address) -> Task | None:
         """Return the task whose messages go to this place: the latest unfinished one, else the latest; None if there
-        is none.
+        is none. Of a task on several phones it is the whole task, never a part.
         """
         return next(iter(await self._all(_IN_PLACE, here=address_text(address))), None)
 
@@ -315,16 +318,18 @@ class Tasks:
             return False
         return bool(await self._database.fetch(_MADE_FOR_TASKS, {"here": address_text(address)}))
 
-    async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
-        """Return the task that a person means who writes here without naming one; None if they have none.
+    async def latest_for(self, accounts: Collection[Person], address: Address, *, elsewhere: bool) -> Task | None:
+        """Return the task that a person means who writes here without naming one; None if they have none. Without
+        `elsewhere`, only tasks that were asked for in this chat or its threads count.
 
         In a thread that was opened for a task, tasks of this thread come first, whoever gave them. Among the person's
         tasks the order is: unfinished ones before ended ones; other tasks before single readings of watches (schedules
         that read one value), which are not shown to anybody; tasks from this place before others; the latest first.
         """
         statement = _LATEST_AT_HOME if await self.made_for_tasks(address) else _LATEST_FOR
-        found = await self._all(statement, here=address_text(address), accounts=accounts_text(accounts))
-        return next(iter(found), None)
+        chat = "" if elsewhere else address_beginning(address.platform, address.account, address.chat, address.guild)
+        here, wanted = address_text(address), accounts_text(accounts)
+        return next(iter(await self._all(statement, here=here, accounts=wanted, chat=chat)), None)
 
     async def _all(self, statement: Statement, **values: Value) -> tuple[Task, ...]:
         return tuple(map(task_of, await self._database.fetch(statement, values)))

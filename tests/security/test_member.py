@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.questions import QuestionKind
+from bot.application.access import Caller
+from bot.application.task_access import latest_task
+from bot.application.tasks import LATEST, TaskCommands
 from bot.cards.buttons import ButtonAction, button
 from bot.domain.address import Address, Place
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import TaskState, locator
-from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world, png
+from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world, png
 
 BENS_PRIVATE = Place(Address("discord", "bot", "dm-ben"), private=True)
 
@@ -42,6 +46,40 @@ async def test_what_was_given_in_private_shows_nowhere_else(world: World, comman
         assert "doctor" not in told(reply)
         assert reply.message is None or reply.message.picture is None
     assert (await world.task_service.known(task.id)).state is TaskState.WAITING
+
+
+@pytest.mark.parametrize("command", ["status", "again", "pause", "cancel", "resume", "now", "save as letter"])
+async def test_a_command_without_a_number_means_no_private_task_in_a_group(world: World, command: str) -> None:
+    """Seen failing with `elsewhere` always true in `latest_task`."""
+    task = await world.working("write to my doctor", place=PRIVATE)
+    reply = await world.type(command)
+    assert "any tasks here yet" in told(reply)
+    assert (await world.task_service.known(task.id)).state is TaskState.WORKING
+    assert len(await world.task_service.recent(10)) == 1
+
+
+async def test_the_latest_task_that_may_be_shown_is_meant(world: World) -> None:
+    """Seen failing with `elsewhere` always true in `latest_task`, and with it always false."""
+    shown = await world.do("look at the weather")
+    thread = await world.in_thread(shown)
+    hidden = await world.do("write to my doctor", place=PRIVATE)
+    other = Place(replace(CHANNEL.address, chat="chan2"))
+    alone = Place(Address("discord", "bot", "dm2"), private=True)
+    for place, meant in ((CHANNEL, shown), (thread, shown), (PRIVATE, hidden), (alone, hidden)):
+        assert (await TaskCommands(Caller(ANNA, place, ""), world.services).task(LATEST)).id == meant.id
+        assert f"Task {meant.id}" in told(await world.type("status", ANNA, place))
+    for place in (other, Place(replace(other.address, thread="t"))):
+        assert await latest_task(Caller(ANNA, place, ""), world.services) is None
+
+
+async def test_a_private_task_does_not_choose_the_phone_whose_screen_is_shown_in_a_group(tmp_path: Path) -> None:
+    """Seen failing with `elsewhere` always true in `latest_task`."""
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Nokia")) as world:
+        await world.end(await world.working("write to my doctor", place=PRIVATE))
+        assert "Pixel, Nokia" in told(await world.type("screen"))
+        mine = await world.type("screen", ANNA, PRIVATE)
+        assert mine.message is not None
+        assert mine.message.picture is not None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from telegram import Audio, Document, PhotoSize, Video
 
 from bot.chats.answering import answer
 from bot.chats.confirming import NotAccepted
-from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, Welcome
+from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, TooLarge, Welcome
 from bot.chats.lateness import Lateness
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.flood_control import Moved
@@ -263,21 +263,14 @@ class Fetcher:
     """Downloads attachments and voice recordings from Telegram."""
 
     def __init__(self) -> None:
-        self._downloads = Downloads("Telegram", limits.INCOMING_BYTES)
+        self._downloads = Downloads("Telegram", limits.INCOMING_BYTES, each=limits.INCOMING_FILE_BYTES)
 
     async def fetch(self, messages: Sequence[telegram.Message]) -> tuple[tuple[Attachment, ...], str]:
         """Download the files of the messages (each has at most one), in order. Returns them, and a text with one
         sentence for each file that could not be accepted.
         """
-        files: list[Attachment] = []
-        lost: list[str] = []
-        for message in sorted(messages, key=lambda one: one.message_id):
-            found = attached(message)
-            if found is not None:
-                fetched, why = await self._downloads.fetch([_download(*found)])
-                files += fetched
-                lost += [why] if why else []
-        return tuple(files), "\n".join(lost)
+        found = map(attached, sorted(messages, key=lambda one: one.message_id))
+        return await self._downloads.fetch([_download(*one) for one in found if one is not None])
 
     def voice_of(self, message: telegram.Message) -> Voice | None:
         """Return the voice recording of a message: a voice note, or the sound of a round video. None if it
@@ -293,9 +286,11 @@ class Fetcher:
 
 
 def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) -> Download:
-    async def read(_room: int) -> bytes:
+    async def read(room: int) -> bytes:
         async with errors.translated("the download of a file"), asyncio.timeout(FETCH_SECONDS):
             file = await found.get_file()
+            if (file.file_size or 0) > room:  # a message need not say how large its file is
+                raise TooLarge
             return bytes(await file.download_as_bytearray())
 
     return Download(name, found.file_size or 0, read)

@@ -30,7 +30,9 @@ PHOTO_BYTES: Final = 10 * 1024 * 1024
 FILE_BYTES: Final = 50 * 1024 * 1024
 """Bytes of one upload (Bot API, Sending files)."""
 
-INCOMING_BYTES: Final = 20 * 1024 * 1024
+INCOMING_BYTES: Final = 50 * 1024 * 1024
+"""Bytes of all files of one command, such as an album, that are downloaded for a task: as many as a task may have."""
+INCOMING_FILE_BYTES: Final = 20 * 1024 * 1024
 """Bytes of a file that a bot may download (Bot API, getFile)."""
 
 CALLBACK_DATA: Final = 64

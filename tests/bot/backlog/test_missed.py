@@ -107,6 +107,14 @@ async def test_a_stop_is_done_late_but_not_to_a_later_task(world: World) -> None
     assert "Cancelled" in reply.message.body
 
 
+async def test_a_late_stop_in_a_group_is_not_kept_for_a_private_task(world: World) -> None:
+    """Seen failing (it is kept for the list) with `elsewhere` always true in `latest_task`."""
+    task = await world.working(place=PRIVATE)
+    reply = await world.type("cancel", stale=True, written=task.created - 60)
+    assert reply.message is not None
+    assert "any tasks here yet" in reply.message.body
+
+
 async def test_a_word_to_a_task_is_told_by_a_press(world: World) -> None:
     task = await world.working()
     thread = await world.in_thread(task)

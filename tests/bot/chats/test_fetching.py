@@ -72,3 +72,23 @@ async def test_all_files_of_a_message_share_its_room() -> None:
     files, lost = await Downloads("Chat", MOST).fetch(wanted)
     assert ([one.name for one in files], rooms) == (["a", "c"], [MOST, MOST - 1000])
     assert "b" in lost
+
+
+async def test_a_file_may_have_a_limit_of_its_own() -> None:
+    """Seen failing without `each` in `fetch`, and with the limit of the message named for "b"."""
+    each, rooms = MOST // 2, list[int]()
+
+    async def read(room: int) -> bytes:
+        rooms.append(room)
+        return bytes(each - 1)
+
+    wanted = [Download(name, size, read) for name, size in (("a", 0), ("b", each + 1), ("c", 0), ("d", 3))]
+    downloads = Downloads("Chat", MOST, each=each)
+    files, lost = await downloads.fetch(wanted)
+    assert ([one.name for one in files], rooms) == (["a", "c"], [each, each])
+    assert lost.splitlines() == [
+        say("chats.one_file_large", name="b", megabytes=1),
+        say("chats.file_large", name="d", megabytes=2),
+    ]
+    with pytest.raises(ChatError):
+        await downloads.recording(wanted[1])

@@ -67,7 +67,7 @@ async def test_a_phone_that_cannot_be_used_any_more_is_told(world: World) -> Non
     world.phones.phones = (a_phone("Old"),)
     assert "There is no phone called" in words(await world.type("again"))
     assert (await world.type("again --device old")).task
-    assert "You don't have any tasks yet" in words(await world.type("again", BEN, PRIVATE))
+    assert "You don't have any tasks here yet" in words(await world.type("again", BEN, PRIVATE))
 
 
 async def test_files_come_again_while_they_are_kept(world: World) -> None:

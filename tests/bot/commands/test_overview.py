@@ -69,7 +69,7 @@ async def test_devices_in_the_persons_language(world: World) -> None:
 
 
 async def test_status_is_the_card_and_at_last_the_final_message(world: World) -> None:
-    assert "You don't have any tasks yet" in words(await world.type("status"))
+    assert "You don't have any tasks here yet" in words(await world.type("status"))
     task = await world.working()
     frame = await world.store.frames.save(png(), suffix=".png")
     await world.step(task, 1, frame=frame)
@@ -230,6 +230,14 @@ async def test_completion(world: World) -> None:
     assert world.commands.suggestions(EVE, CHANNEL, "task", "") == ()
     world.phones.phones = tuple(a_phone(f"Phone {number}") for number in range(40))
     assert len(world.commands.suggestions(ANNA, CHANNEL, "device", "")) == 25
+
+
+@pytest.mark.parametrize("typed", ["a", "AL", "all"])
+async def test_all_phones_is_among_the_most_that_may_be_suggested(world: World, typed: str) -> None:
+    """Seen failing (26 are suggested) with this choice added on top of the others."""
+    world.phones.phones = tuple(a_phone(f"Small {number}") for number in range(40))
+    offered = world.commands.suggestions(ANNA, CHANNEL, "device", typed)
+    assert (offered[0], len(offered)) == (("All 40 phones", "all"), 25)
 
 
 async def test_the_operator_sees_and_holds_everything(world: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.run_id import RunId
 from bot.cards.buttons import ButtonAction, button
+from bot.domain.address import Place
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import Task, TaskState
@@ -19,7 +21,7 @@ from bot.domain.task_request import Entitlement
 from bot.people.access import Lists, Policy
 from bot.store.audit import AuditKind
 from devices.phone import Health
-from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, World, a_phone, a_world
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
 
 OPEN = Policy({"discord": Lists(frozenset({"guild"}), frozenset({"chan"}), admins=frozenset({"99"}))})
 
@@ -39,8 +41,8 @@ async def parts_of(world: World, reply: Reply) -> list[str]:
     return [part.phone for part in await world.task_service.parts(reply.task)]
 
 
-async def begun(world: World, line: str = "do --device pixel,nokia open settings") -> tuple[Task, Task, Task]:
-    reply = await world.type(line)
+async def begun(world: World, place: Place = CHANNEL) -> tuple[Task, Task, Task]:
+    reply = await world.type("do --device pixel,nokia open settings", place=place)
     first, second = await world.task_service.parts(reply.task)
     for part in (first, second):
         world.agent.tell(part.id, Started(run=RunId(part.id), phone=part.phone, phone_name=part.phone_name))
@@ -79,6 +81,19 @@ async def test_all_takes_what_can_be_used_and_says_what_not(shelf: World) -> Non
         "Task 1 is accepted for Pixel 7, Nokia, Galaxy.",
         "Left out: Old. unauthorized. Not allowed. Allow it on the phone.",
     ]
+
+
+@pytest.mark.parametrize("health", [Health.SILENT, Health.BUSY_ELSEWHERE])
+async def test_all_waits_for_the_phones_that_take_tasks_when_none_is_usable(shelf: World, health: Health) -> None:
+    """Seen failing (the task is accepted for any phone) with only usable phones taken in `phones_meant`."""
+    *phones, old = shelf.phones.phones
+    shelf.phones.phones = (*(replace(phone, health=health) for phone in phones), old)
+    reply = await shelf.type("do --device all open settings")
+    assert await parts_of(shelf, reply) == ["pixel", "nokia", "galaxy"]
+    assert words(reply).splitlines()[1:] == ["Left out: Old. unauthorized. Not allowed. Allow it on the phone."]
+    shelf.phones.phones = (*shelf.phones.phones[:1], old)
+    alone = await shelf.type("do --device all open settings")
+    assert (await shelf.task_service.known(alone.task)).phone == "pixel"
 
 
 @pytest.mark.parametrize(
@@ -141,6 +156,17 @@ async def test_a_question_names_its_phone_and_is_answered_there(shelf: World) ->
     assert "Task 1.2 · open settings · Nokia: Which one?" in which
     assert "blue" in words(await shelf.type("answer --task 1.2 blue"))
     assert [one.task for one in await shelf.task_service.open_questions(task=task.id)] == [first.id]
+
+
+async def test_a_text_in_a_chat_without_a_thread_is_a_note_for_every_phone(shelf: World) -> None:
+    """Seen failing (only the last phone gets it) without `_WHOLE` in `_IN_PLACE`."""
+    task, *parts = await begun(shelf, place=PRIVATE)
+    offered = await shelf.say("on weekdays only", place=PRIVATE)
+    assert offered.message is not None
+    steer = offered.message.buttons[0][1]
+    assert steer.label == f"Tell task {task.id}"
+    await shelf.press(steer.data, place=PRIVATE)
+    assert shelf.agent.asked == [(f"steer {part.id}", "on weekdays only") for part in parts]
 
 
 async def test_again_gives_it_to_the_same_phones(shelf: World) -> None:

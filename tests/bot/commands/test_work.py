@@ -114,7 +114,7 @@ async def test_a_free_phone_is_told_as_accepted(shelf: World) -> None:
         ("do --fast open x", "--device, --quick"),
         ("do " + "x" * 4001, "4001 characters; the limit is 4000"),
         ("dp open x", 'Did you mean "do"'),
-        ("cancel", "You don't have any tasks yet"),
+        ("cancel", "You don't have any tasks here yet"),
         ("cancel that order", 'There is no task "that order" here'),
         ("cancel 45x", 'There is no task "45x" here'),
         ("pause 99", 'There is no task "99" here'),

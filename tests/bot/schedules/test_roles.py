@@ -18,7 +18,8 @@ from bot.domain.task import TaskState
 from bot.people.access import Lists, Policy
 from tests.bot.chats.loopback import LoopbackChat
 from tests.bot.schedules.rig import HOUR, Rig
-from tests.bot.world import ADA, EVE, a_world
+from tests.bot.triggers.rig import NotifiedPhone
+from tests.bot.world import ADA, EVE, a_phone, a_world
 
 NURSE = replace(EVE, roles=frozenset({"guild/7"}))
 LISTED = Policy({"discord": Lists(frozenset({"guild"}), frozenset({"chan"}), frozenset({"1"}), frozenset({"99"}))})
@@ -108,3 +109,25 @@ async def test_a_platform_that_tells_no_roles_takes_no_such_plan(tmp_path: Path)
         refused = words(await world.type("schedule every 1h do look at the weather", NURSE))
         assert "comes from a role" in refused
         assert await world.store.schedules.all() == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "schedule --device pixel,nokia every 1h do look at the weather",
+        "schedule --device nokia,pixel every 1h do look at the weather",
+        "when pixel gets a notification from Chat do --device nokia look at the weather",
+        "when nokia gets a notification from Chat do --device pixel look at the weather",
+    ],
+)
+async def test_a_right_has_to_last_on_every_phone_that_is_used(tmp_path: Path, line: str) -> None:
+    """Seen failing for the first with only the last phone looked at, and for the third without the trigger's phone."""
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Nokia"), policy=LISTED) as world:
+        world.phones.touchable = {name: NotifiedPhone(world.clock) for name in ("pixel", "nokia")}
+        await world.type("people allow role:7", ADA)
+        await world.type("people --device nokia allow 666", ADA)
+        assert "comes from a role" in words(await world.type(line, NURSE))
+        assert await world.store.schedules.all() == ()
+        lasting = line.replace("pixel", "nokia")
+        assert "comes from a role" not in words(await world.type(lasting, NURSE))
+        assert len(await world.store.schedules.all()) == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -11,8 +12,8 @@ from agent.ports.journal import ActionKey, LeaseLost
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.task import StepRow, TaskState, locator
-from bot.domain.task_request import Origin
+from bot.domain.task import StepRow, Task, TaskState, locator
+from bot.domain.task_request import Origin, WishedPhone
 from bot.store.connection import Transaction
 from bot.store.errors import StoreConflict
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload
@@ -62,16 +63,37 @@ async def test_the_task_meant_when_none_is_named(store: Store) -> None:
         await store.tasks.save(transaction, done, now=1)
 
     await store.write(end)
-    latest = store.tasks.latest_for
+    latest = partial(store.tasks.latest_for, elsewhere=True)
     other = Person("web", "2")
     assert [found and found.id for found in (await latest([ANNA], HERE), await latest([ANNA], elsewhere))] == ["2", "2"]
     assert [found and found.id for found in (await latest([ANNA], THREAD), await latest([other], THREAD))] == ["1", "1"]
     assert await latest([other], HERE) is None
+    only_here = partial(store.tasks.latest_for, elsewhere=False)
+    assert await only_here([ANNA], elsewhere) is None
+    found = [await only_here([ANNA], HERE), await only_here([other], THREAD)]
+    assert [task and task.id for task in found] == ["2", "1"]
     assert [task.id for task in await store.tasks.recent(2)] == ["3", "2"]
     assert [task.id for task in await store.tasks.recent(9, before="3", accounts=[ANNA])] == ["2", "1"]
     assert await store.tasks.recent(9, accounts=[other]) == ()
     in_place = [await store.tasks.in_place(place) for place in (THREAD, HERE, elsewhere)]
     assert [found and found.id for found in in_place] == ["1", "2", None]
+
+
+async def test_a_task_on_several_phones_is_meant_as_a_whole(store: Store) -> None:
+    """Seen failing without `_WHOLE` in `_IN_PLACE`: the last part was found."""
+
+    async def add(transaction: Transaction) -> list[Task]:
+        whole = await store.tasks.add(transaction, wish(), now=1, parts=2)
+        asked = [replace(wish(), phones=(WishedPhone(phone, phone),)) for phone in ("pixel", "nokia")]
+        return [whole, *[await store.tasks.add(transaction, one, now=1, parent=whole.id) for one in asked]]
+
+    whole, *parts = await store.write(add)
+    for place in (HERE, THREAD):
+        await store.write(partial(store.tasks.save, task=replace(whole, place=place), now=2))
+        found = [await store.tasks.in_place(place), await store.tasks.latest_for([ANNA], place, elsewhere=True)]
+        assert [task and task.id for task in found] == [whole.id, whole.id]
+    assert await store.tasks.in_place(HERE) is None, "its parts are not in the chat when it has a thread"
+    assert await store.tasks.parts(whole.id) == tuple(parts)
 
 
 async def test_events_are_known_per_chat_until_forgotten(store: Store) -> None:

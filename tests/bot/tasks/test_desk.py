@@ -373,7 +373,7 @@ async def test_a_place_of_its_own(tmp_path: Path) -> None:
     async with bench(tmp_path, EchoMind()) as one:
         task = await one.accept()
         assert (await one.task_service.set_place(task.id, thread)).place == thread
-        latest = await one.store.tasks.latest_for([ANNA], HERE)
+        latest = await one.store.tasks.latest_for([ANNA], HERE, elsewhere=True)
         for found in (await one.task_service.in_place(thread), latest, await one.task_service.get("1")):
             assert found is not None
             assert found.id == task.id
