@@ -15,7 +15,7 @@ from langgraph.errors import GraphDrained
 from langgraph.types import StateSnapshot
 
 from agent import acts
-from agent.control import Cancel, Pause, Resume, Steer, Stopped
+from agent.control import Cancel, Pause, Resume, Signal, Steer, Stopped
 from agent.event_stream import stream_events
 from agent.events import Planned, Source, TaskEnded, TaskEvent, Todo
 from agent.graph.main.build import build_main
@@ -82,28 +82,29 @@ class GraphAgent:
 
     async def answer(self, task: str, answer: Answer) -> None:
         """Deliver the answer to the open question of this task. Implements `Agent.answer`."""
-        session = self._session(task)
-        # The members and the run both get the answer; the one that did not ask ignores it.
-        session.answers.give(answer)
-        await self._runner.answer(session.run, answer)
+        session = await self._going(task)
+        if session is not None:
+            # The members and the run both get the answer; the one that did not ask ignores it.
+            session.answers.give(answer)
+            await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:
         """Leave a note for this task, which both the planner and the run on the phone read. Implements
         `Agent.steer`.
         """
-        await self._session(task).signal(Steer(note=note))
+        await self._signal(task, Steer(note=note))
 
     async def pause(self, task: str) -> None:
         """Pause this task. Raises TimeoutError if the work does not stop in time. Implements `Agent.pause`."""
-        await self._session(task).signal(Pause())
+        await self._signal(task, Pause())
 
     async def resume(self, task: str, note: str = "") -> None:
         """Continue this task after a pause; `note` is for the agent to read first. Implements `Agent.resume`."""
-        await self._session(task).signal(Resume(note=note))
+        await self._signal(task, Resume(note=note))
 
     async def cancel(self, task: str) -> None:
         """End this task. Implements `Agent.cancel`."""
-        await self._session(task).signal(Cancel())
+        await self._signal(task, Cancel())
 
     async def shutdown(self) -> None:
         """Stop all tasks at their next safe point, to be continued later. Implements `Agent.shutdown`."""
@@ -114,6 +115,17 @@ class GraphAgent:
     def _session(self, task: str) -> Session:
         return self._sessions.setdefault(task, Session(task, self._runner))
 
+    async def _going(self, task: str) -> Session | None:
+        """Return the session of a task that is in progress or may still begin; None if the task has ended."""
+        if task not in self._sessions and _has_ended(await self._graph.aget_state(_thread_of(task))):
+            return None
+        return self._session(task)
+
+    async def _signal(self, task: str, signal: Signal) -> None:
+        session = await self._going(task)
+        if session is not None:
+            await session.signal(signal)
+
     async def _work(self, order: TaskOrder, emit: Callable[[TaskEvent], None]) -> None:
         config = self._configs.take()
         loading = asyncio.ensure_future(asyncio.to_thread(acts.load))
@@ -121,8 +133,9 @@ class GraphAgent:
             session = self._session(order.task)
             async with session.lock:
                 state = await self._run(order, session, config, emit)
-                await self._runner.release(session.run)
+                # Forgotten first, so that what comes meanwhile does not begin the run anew.
                 self._sessions.pop(order.task, None)
+                await self._runner.release(session.run)
             emit(_ended(state))
         except (GraphDrained, Stopped):
             logger.info("task %s stops at a safe point", order.task)
@@ -135,17 +148,14 @@ class GraphAgent:
     ) -> MainState:
         """Return the state with which the main graph ended, now or in an earlier process."""
         limits = config.limits
-        thread: RunnableConfig = {
-            "configurable": {"thread_id": f"task:{order.task}"},
-            "recursion_limit": 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS,
-        }
+        thread = _thread_of(order.task)
+        thread["recursion_limit"] = 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS
         state = await self._graph.aget_state(thread)
         # Before the input is processed, some savers return a state with empty subjects, others none.
         has_begun = bool(state.values.get("order"))
         known = cast("MainState", state.values) if has_begun else begun(order)
         session.begin(limits.seconds, known["progress"]["seconds"], known["progress"]["phone"])
-        # `next` is also empty between a node's end and the next checkpoint; `tasks` only at the very end.
-        if has_begun and not state.tasks:
+        if _has_ended(state):
             return known
         context = TaskContext(
             session,
@@ -169,6 +179,16 @@ class GraphAgent:
         payload = None if has_begun else known
         await self._graph.ainvoke(payload, thread, context=context, durability="sync", control=session.control.graph)
         return cast("MainState", (await self._graph.aget_state(thread)).values)
+
+
+def _thread_of(task: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": f"task:{task}"}}
+
+
+def _has_ended(state: StateSnapshot) -> bool:
+    """Whether the task of this stored state has ended, rather than not begun or stopped on the way."""
+    # `next` is also empty between a node's end and the next checkpoint; `tasks` only at the very end.
+    return bool(state.values.get("order")) and not state.tasks
 
 
 def _todos_of(state: StateSnapshot) -> tuple[Todo, ...]:

@@ -137,20 +137,17 @@ class Mask:
         return [*self._values.values(), *self._typed.patterns(self._package)]
 
     def told(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a copy of plain data with the secrets in its texts replaced by bullets, also in nested dictionaries
-        and in lists of texts, but not in lists within lists.
-        """
-        covered: dict[str, Any] = {}
-        for name, value in data.items():
-            if isinstance(value, str):
-                covered[name] = self.text(value)
-            elif isinstance(value, dict):
-                covered[name] = self.told(value)
-            elif isinstance(value, list):
-                covered[name] = [self.text(each) if isinstance(each, str) else each for each in value]
-            else:
-                covered[name] = value
-        return covered
+        """Return a copy of plain data with the secrets in its texts and keys replaced by bullets, at any depth."""
+        return {self.text(name): self._told_value(value) for name, value in data.items()}
+
+    def _told_value(self, value: Any) -> Any:  # noqa: ANN401 - any plain data
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return self.told(value)
+        if isinstance(value, list | tuple):
+            return [self._told_value(each) for each in value]
+        return value
 
     def sentence(self, text: str) -> str:
         """Return the text with secrets replaced by bullets. A translatable sentence stays one if only its values

@@ -119,7 +119,7 @@ class Policy:
         """Load a policy file and lay it over the shipped policy. Raises PolicyError."""
         try:
             return cls(laid_over(tomllib.loads(path.read_text(encoding="utf-8"))))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, PolicyError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, PolicyError) as error:
             raise PolicyError(words("policy.unusable", path=path, why=sentence_of(error))) from error
 
     @classmethod

@@ -118,7 +118,7 @@ class Agent(Protocol):
         async for event in agent.work(TaskOrder(task="7", text="Set an alarm for 7")):
             show(event)
 
-    The other methods act on a task by its id while `work` runs.
+    The other methods act on a task by its id while `work` runs, or before; for a task that has ended, they do nothing.
     """
 
     def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:

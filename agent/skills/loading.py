@@ -111,6 +111,8 @@ def result_of(folder: Path, path: Path) -> JsonSchema:
     """Load a skill's JSON Schema from the file `path` in its folder. Raises FolderRefused if it is unusable."""
     try:
         return JsonSchema(document=json.loads(text_of(folder, path, MOST_BYTES)))
+    except RecursionError:
+        raise FolderRefused("folder.recording", place=path.name, problem="it is nested too deeply") from None
     except ValueError as error:
         problem = (
             error.errors()[0]["msg"].removeprefix("Value error, ") if isinstance(error, ValidationError) else error

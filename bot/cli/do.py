@@ -65,7 +65,10 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
 
 def _schema(path: Path) -> JsonSchema:
     """Read a JSON Schema from a file. Raises OSError, and ValueError if it cannot be used."""
-    return JsonSchema(document=json.loads(path.read_bytes()))
+    try:
+        return JsonSchema(document=json.loads(path.read_bytes()))
+    except RecursionError:
+        raise ValueError("the schema is nested too deeply") from None
 
 
 async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:

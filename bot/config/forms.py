@@ -42,8 +42,11 @@ def _base(url: str) -> str:
 
 
 def _object(value: object) -> object:
-    """Parse JSON text; other values are returned unchanged."""
-    return json.loads(value) if isinstance(value, str) else value
+    """Parse JSON text; other values are returned unchanged. Raises ValueError."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _pairs(value: object) -> object:

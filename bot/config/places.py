@@ -75,6 +75,6 @@ def _is_ours(file: Path, stamp: Stamp) -> bool:  # noqa: ARG001 - a changed file
     """Whether this is our pyproject.toml. Cached, because reading takes 2 ms and settings are loaded often."""
     try:
         project = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
         return False
     return isinstance(project, dict) and project.get("name") == PROJECT

@@ -119,7 +119,7 @@ def _number(text: str) -> object:
         return None
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value if isinstance(value, int | float) else text
 

@@ -113,7 +113,7 @@ class TestAlone:
     ) -> None:
         await _with_schema(alone, tmp_path, least, ending)
 
-    @pytest.mark.parametrize("text", ['{"type": "nix"}', "[]", "{"])
+    @pytest.mark.parametrize("text", ['{"type": "nix"}', "[]", "{", "[" * 100_000])
     async def test_what_is_no_schema_begins_no_task(self, alone: Workshop, tmp_path: Path, text: str) -> None:
         (tmp_path / "schema.json").write_text(text, encoding="utf-8")
         ran = await alone.do("--schema", str(tmp_path / "schema.json"), "switch Bluetooth on")

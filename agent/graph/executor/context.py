@@ -50,7 +50,7 @@ class RunMemory:
     """What was seen on the phone; maintained by the run's `PhoneScreen`."""
     writing: asyncio.Future[None] | None = None
     """The pending write of the last input's result to the journal (`acting.written`)."""
-    caption: asyncio.Task[ModelReply | None] | None = None
+    caption: asyncio.Task[ModelReply] | None = None
     """The pending model call for the step's caption on the card, until the step is closed."""
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
     """The text that the model was shown next to each picture of the image window, by sub-task and step."""

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
 from agent.models.structured import ask
+from agent.models.tokens import hung_up
 from agent.prompts import prompt
 from agent.recorded_skills.anchors import folded
 
@@ -89,7 +90,7 @@ async def names_by(
             answer, usage = await ask(model, request, Names)
     except (ModelError, TimeoutError) as error:
         logger.info("no names of another language: %s", repr(error))
-        return {}, error.usage if isinstance(error, ModelError) else Usage()
+        return {}, error.usage if isinstance(error, ModelError) else hung_up(request, model.name)
     asked = {folded(words) for words in recorded}
     return {
         folded(each.recorded): " ".join(each.now.split())

@@ -12,16 +12,14 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.actions import Action, ListApps, Note, PressKey, Scroll, Wait, WaitFor
-from agent.graph.executor.covered_words import ReadWords
-from agent.graph.executor.field_text import CopyText, ReadText
-from agent.graph.executor.long_lists import ReadList, ScrollTo
+from agent.actions import Action, Finish, PressKey
+from agent.graph.executor.action_spec import AnySpec, PhoneTool
 from agent.graph.executor.phone_files import Files
 from agent.graph.executor.state import ExecutorState
-from agent.graph.executor.whole_list import ShowAll
 from agent.guards.binding import ApprovalContext, digest
 from agent.guards.gate import Gate
 from agent.guards.rules import RuleName
+from agent.tools.spec import Tool
 from agent.wording import sentence
 from devices.inputs import Key
 from devices.wording import said
@@ -94,19 +92,19 @@ def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | Non
     return [*kept, matter.model_dump(mode="json")]
 
 
-_LOOKS: Final = (*(Scroll, ScrollTo, ReadList, ShowAll, ListApps, ReadText, CopyText, ReadWords, Wait, WaitFor, Note),)
-"""Actions that only navigate or look."""
-
-
-def acts(action: Action) -> bool:
-    """Whether the action may change something on the phone or elsewhere. Looking, scrolling, waiting, noting, and the
-    keys for home, back and recent apps do not count.
+def acts(action: Action, spec: AnySpec) -> bool:
+    """Whether the action may change something on the phone or elsewhere. Looking things up, scrolling, waiting, noting,
+    ending the work, and the keys for home, back and recent apps do not count.
     """
+    if isinstance(spec, Tool):
+        return not spec.repeatable
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
     if isinstance(action, Files):
         return action.do != "list"
-    return not isinstance(action, _LOOKS)
+    only_scrolls = "moves the screen" in spec.traits and "touches" not in spec.traits
+    only_looks = isinstance(spec, PhoneTool) and not spec.journalled
+    return not (only_scrolls or only_looks or isinstance(action, Finish))
 
 
 def done_by_hand(matters: Matters) -> Matters:

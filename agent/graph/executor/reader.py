@@ -29,6 +29,7 @@ from agent.guards.touch_target import is_button
 from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
 from agent.models.json_text import objects_in
+from agent.models.tokens import hung_up
 from agent.observing import ScreenView
 from agent.picture import ImagePart
 from agent.prompts import prompt
@@ -111,7 +112,7 @@ async def _ask(
             reply = await model.complete(request)
     except (ModelError, TimeoutError) as error:
         logger.info("run %s: a press could not be read: %s", context.run, repr(error))
-        return UNKNOWN, Usage()
+        return UNKNOWN, error.usage if isinstance(error, ModelError) else hung_up(request, model.name)
     found, tokens = strictest(_verdicts(reply)), reply.usage.input + reply.usage.output
     return PressReading(found.consequence, context.mask.text(found.object), tokens=tokens), reply.usage
 

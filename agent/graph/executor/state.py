@@ -243,7 +243,7 @@ class SafetyState(TypedDict, total=False):
     matters: list[dict[str, Any]]
     """Actions of the run that the gate stopped, and what became of each (`agent.graph.executor.matters.Matter`)."""
     has_acted: bool
-    """Whether the run has done any action that may have changed something."""
+    """Whether the run has done any action that may have changed something; looking something up does not count."""
     deeds: list[Sentence]
     """Sentences about actions of the sub-task that were done without a question."""
     deeds_before_denial: int

@@ -153,7 +153,11 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         return Command(goto="member_tools", update=joined(update, wanted))
     if desk.has_notes:
         so_far = [*history, {"role": "assistant", "text": text or "(nothing)"}]
-        return Command(goto="member_model", update=joined(update, {"conversation": {"history": so_far}}))
+        read: MemberState = {
+            "calls": {"strikes": 0 if has_words(text) else state["calls"]["strikes"]},
+            "conversation": {"history": so_far},
+        }
+        return Command(goto="member_model", update=joined(update, read))
     if has_words(text):
         return Command(goto="__end__", update=joined(update, _done(state, context, text)))
     if state["calls"]["strikes"] >= MOST_STRIKES:
@@ -309,7 +313,7 @@ def _after(
     uncertain = [each.question for each in called if each.uncertain]
     return {
         "conversation": {"history": [*state["conversation"]["history"], *results]},
-        "calls": {"made": state["calls"]["made"] + len(calls), "left_out": 0},
+        "calls": {"made": state["calls"]["made"] + len(calls), "left_out": 0, "strikes": 0},
         "findings": {
             "notes": [*findings["notes"], *(n for each in done for n in each.notes if n not in findings["notes"])],
             "data": [*findings["data"], *(each.gathered for each in done if each.gathered)],

@@ -38,7 +38,7 @@ class CallsState(TypedDict, total=False):
     left_out: int
     """How many calls of the last answer are skipped, because it had too many."""
     strikes: int
-    """How many unusable answers the model has given."""
+    """How many unusable answers the model has given in a row: empty ones, or calls when none are left."""
 
 
 class QuestionState(TypedDict, total=False):

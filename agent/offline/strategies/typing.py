@@ -7,8 +7,9 @@ from __future__ import annotations
 from agent.actions import EnterSecret as EnterSecretAction
 from agent.actions import Type
 from agent.effect_facts import TextNow
+from agent.guards.masking import BULLET
 from agent.offline.clauses import EnterSecret, Press, Tap, TypeText
-from agent.offline.matching import GOOD, contains, gist, likeness
+from agent.offline.matching import GOOD, contains, folded, gist, likeness
 from agent.offline.page import Page
 from agent.offline.strategies.looking import look_further
 from agent.offline.view import Act, Done, Move, Stuck, View, on
@@ -65,11 +66,20 @@ def fill(view: View, field: ScreenElement, text: str, stage: str, *, clear: bool
 
 
 def typed(view: View, text: str, stage: str) -> bool:
-    """Whether a field has the text now, or the phone read back a field, whatever its text, after the step with this
-    purpose (`stage`).
+    """Whether a field has the text now, or the phone read it back from the field after the step with this purpose
+    (`stage`). A field that hides its content counts as well.
     """
-    read_back = any(isinstance(fact, TextNow) for step in view.staged(stage) for fact in step.effects)
+    facts = [fact for step in view.staged(stage) for fact in step.effects if isinstance(fact, TextNow)]
+    read_back = any(BULLET in fact.text or _holds(fact.text, text) for fact in facts)
     return read_back or any(gist(text) in gist(each.text) for each in view.page.fields)
+
+
+def _holds(shown: str, text: str) -> bool:
+    """Whether a field's content includes the text, whatever its blanks and punctuation, because fields format what is
+    typed, such as telephone numbers. In a text without letters and digits, only blanks are ignored.
+    """
+    wanted, there = (folded(text), folded(shown)) if folded(text) else (text, shown)
+    return "".join(wanted.split()) in "".join(there.split())
 
 
 def field_named(page: Page, name: str) -> ScreenElement | None:

@@ -14,7 +14,7 @@ from PIL import Image
 from agent.events import Asked, Step
 from agent.guards.press_verdicts import KeptVerdict
 from agent.guards.reading import GuardMode, Readings
-from agent.models.base import ModelReply, ModelRequest, Purpose
+from agent.models.base import ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.picture import ImagePart
@@ -127,6 +127,21 @@ async def test_no_answer_counts_as_unknown(rig: Rig, answer: object, guard: Guar
     await work.ended()
     assert len(asked(work)) == (1 if guard == "strict" else 0)
     assert len(model.asked(Purpose.GUARD)) == 2
+
+
+def _failed() -> ModelUnreachable:
+    error = ModelUnreachable("gone")
+    error.usage = Usage(input=70, output=7, calls=1)
+    return error
+
+
+@pytest.mark.parametrize("answer", [pytest.param(HANG, id="time-out"), pytest.param(_failed(), id="outage")])
+async def test_a_reading_that_failed_is_paid_for(rig: Rig, answer: object) -> None:
+    """Seen failing before: its tokens were lost."""
+    work, _ = await pressed(rig, answer)
+    step = next(event for event in work.events if isinstance(event, Step))
+    assert step.usage.calls == 3  # the step, the reading, the caption
+    assert step.usage.input > 200
 
 
 @pytest.mark.parametrize("guard", ["auto", "rules"])

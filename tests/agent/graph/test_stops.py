@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
 
 from agent.events import Asked, Started, TaskEnded, Waiting
+from agent.graph.main.session import Session
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
+from agent.ports.agent import Agent
 from agent.ports.leases import Lease, Place
-from agent.questions import QuestionKind
+from agent.questions import Answer, QuestionKind
 from agent.run_id import RunId
+from agent.runner.active_run import ActiveRun
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import FirstPhone
 from tests.fakes.scripted_model import HANG, call, data, models, tap, text
@@ -22,6 +26,7 @@ pytestmark = pytest.mark.over_the_wire
 FINISH = call("finish", status="success", summary="done")
 PIN = "1234"
 SOON_S = 2.0
+KEPT = (Session, ActiveRun)
 
 
 class BusyPhones(FirstPhone):
@@ -40,6 +45,48 @@ class BusyPhones(FirstPhone):
                 yield item
         finally:
             self.left.set()
+
+
+class Leaving(FirstPhone):
+    """A person writes at the moment at which the run gives its phone back."""
+
+    def __init__(self, rig: Rig) -> None:
+        super().__init__(rig.phones)
+        self.agent: Agent | None = None
+
+    async def release(self, run: RunId) -> None:
+        assert self.agent is not None
+        await super().release(run)
+        await self.agent.steer(run.task, "one more thing")
+
+
+def kept_of(task: str) -> list[RunId]:
+    """The run of each session and run in memory that is about a task."""
+    gc.collect()
+    runs = [each.run if isinstance(each, Session) else each.id for each in gc.get_objects() if type(each) in KEPT]
+    return [run for run in runs if run.task == task]
+
+
+async def test_nothing_is_kept_of_a_task_that_is_over(rig: Rig) -> None:
+    """Seen failing before: whatever came too late began a session and a run that nobody ended."""
+    rig.leases = leases = Leaving(rig)
+    have, _ = models([call("wait", seconds=0), FINISH])
+    leases.agent = agent = rig.agent(have)
+    assert (await Work(agent, order("wait a moment", task="late")).ended()).outcome is Outcome.SUCCEEDED
+    assert kept_of("late") == []
+    await agent.answer("late", Answer(question="late.1", text="yes", by="test"))
+    await agent.steer("late", "and then")
+    await agent.pause("late")
+    await agent.resume("late")
+    await agent.cancel("late")
+    assert kept_of("late") == []
+
+
+async def test_what_comes_before_the_task_begins_is_kept(rig: Rig) -> None:
+    have, _ = models([FINISH])
+    agent = rig.agent(have)
+    await agent.cancel("early")
+    assert (await Work(agent, order("wait a moment", task="early")).ended()).outcome is Outcome.CANCELLED
 
 
 async def soon_cancelled(work: Work) -> TaskEnded:

@@ -299,6 +299,19 @@ async def test_a_member_that_calls_without_end_is_ended_honestly(rig: Rig) -> No
     assert len(model.asked(Purpose.MEMBER)) < 10
 
 
+async def test_only_empty_answers_in_a_row_end_a_members_work(rig: Rig) -> None:
+    """Seen failing before: every empty answer counted, whatever came between."""
+    looks: list[Any] = [answer for what in "abc" for answer in (text(""), text(""), call("look", what=what))]
+    world = World()
+    have, model = cast({"look": [*looks, text("enough")]}, intent=[data(kind="member", member="researcher")])
+    end = await Work(agent_of(rig, have, world), order("look", quick=False)).ended()
+    assert (end.outcome, world.looked) == (Outcome.SUCCEEDED, ["a", "b", "c"])
+    have, model = cast({"look": [text("")] * 10}, intent=[data(kind="member", member="researcher")])
+    end = await Work(agent_of(rig, have, world), order("look", task="8", quick=False)).ended()
+    assert end.outcome is Outcome.FAILED
+    assert len(model.asked(Purpose.MEMBER)) == 3
+
+
 async def test_ten_thousand_calls_in_one_answer(rig: Rig) -> None:
     world = World()
     many = calls(*[("look", {"what": str(number)}) for number in range(10_000)])

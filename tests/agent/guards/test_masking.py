@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from agent.effect_facts import Appeared, KeyboardOpened, PhoneNote, SwitchedTo, TextNow, in_english
@@ -165,6 +168,34 @@ def test_actions_told_outside_are_covered() -> None:
         {"kind": "type", "text": "HUNTER22", "target": {"element": 3, "note": "hunter22"}, "list": ["hunter22"]}
     )
     assert "hunter22" not in repr(told).casefold()
+
+
+nested = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 9) | st.sampled_from(["hunter22", "HUNTER22", "my hunter22!", "else"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.sampled_from(["hunter22", "of hunter22", "a"]), inner, max_size=3)
+    ),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["hunter22", "changes", "of hunter22"]), nested))
+def test_plain_data_is_covered_at_any_depth(data: dict[str, Any]) -> None:
+    """Seen failing with lists in lists, or keys, left as they are in `Mask.told`."""
+    mask = Mask()
+    mask.add("hunter22")
+    told = mask.told(data)
+    assert "hunter22" not in repr(told).casefold()
+    assert mask.told(told) == told
+    assert Mask().told(told) == told
+
+
+def test_other_data_stays_as_it_is() -> None:
+    mask = Mask()
+    mask.add("hunter22")
+    data = {"changes": [["old", "new"], [1, None, {"deep": [True, 0.5]}]], "kind": "edit_text"}
+    assert mask.told(data) == data
 
 
 class Clock:

@@ -378,6 +378,27 @@ async def test_an_app_that_saves_by_itself_is_left_with_back() -> None:
     assert isinstance(await next_action(scene(text, kept, [*past, step("1/1 save: x")])), Finish)
 
 
+@pytest.mark.parametrize(
+    ("text", "read", "is_there"),
+    [
+        ("555 0100", "(555) 01-00", True),
+        ("hello", "Dear all, Hello", True),
+        ("hello", "••••••", True),
+        ("👍", "so 👍", True),
+        ("👍", "👎", False),
+        ("hello", "", False),
+        ("hello", "Search", False),
+        ("hello", "hell", False),
+    ],
+)
+async def test_a_field_that_shows_something_else_is_not_filled_in(text: str, read: str, is_there: bool) -> None:
+    """Seen failing before: whatever was read back counted as typed."""
+    past = [step("1/1 type: x", "type", TextNow(text=read))]
+    action = await next_action(scene(f"type '{text}'", screen(element("button", "Other")), past))
+    assert isinstance(action, Finish)
+    assert action.status == ("success" if is_there else "failure")
+
+
 def test_the_place_is_kept_with_a_step() -> None:
     kept = PastStep(1, "", "Searching", ("type 'a'",), (Appeared(words=("x",)),), memo=memo_of(1, "search"))
     (found,) = taken([kept], ())

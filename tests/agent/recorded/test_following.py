@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from agent.graph.executor.follower import Follower
+from agent.graph.executor.foreign_words import names_by
 from agent.graph.executor.state import PastData
 from agent.observing import ScreenView, screen_of
 from agent.recorded_skills.skill_file import RecordedSkill, Source
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
+from tests.fakes.scripted_model import HANG, models, text
 
 SHOP = "org.example.shop"
 SIZE = Size(400, 800)
@@ -83,3 +87,17 @@ def by_model(*actions: RecordedAction) -> PastData:
         "model": "",
         "picture_size": [1, 1],
     }
+
+
+@pytest.mark.parametrize(
+    ("script", "calls"),
+    [pytest.param([HANG], 1, id="time-out"), pytest.param([text("?"), text("?")], 2, id="unusable")],
+)
+@pytest.mark.usefixtures("virtual_time")
+async def test_names_that_did_not_come_are_paid_for(script: list[object], calls: int) -> None:
+    """Seen failing before with the time-out: its tokens were lost."""
+    _, model = models([], summarize=script)
+    names, usage = await names_by(model, ["Cart"], ["Warenkorb"], conversation="1", task="1")
+    assert names == {}
+    assert usage.calls == calls
+    assert usage.input > 20

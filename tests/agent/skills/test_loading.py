@@ -64,9 +64,11 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_skill_sets_the_form_of_its_result(tmp_path: Path) -> None:
-    for name, schema in (("good", '{"type": "object"}'), ("bad", '{"type": "nix"}'), ("none", "[")):
+    """Seen failing with the deep one before: it cost all other skills."""
+    schemas = {"good": '{"type": "object"}', "bad": '{"type": "nix"}', "none": "[", "deep": '{"a":' * 9_000}
+    for name, schema in schemas.items():
         folder(tmp_path, name, GOOD.format(name=name, about="x"))
         (tmp_path / name / "result.schema.json").write_text(schema, "utf-8")
     there = load_skills(tmp_path)
     assert there.found["good"].result == JsonSchema(document={"type": "object"})
-    assert {Path(refused.folder).name for refused in there.refused} == {"bad", "none"}
+    assert {Path(refused.folder).name for refused in there.refused} == {"bad", "none", "deep"}

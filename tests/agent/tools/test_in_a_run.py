@@ -30,7 +30,7 @@ from bot.views.tasks import effect_words
 from bot.wiring.tools import actions_of, toolbox_of
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.agent.tools.site import Site, hostile_site
-from tests.fakes.scripted_model import ScriptedModel, call, models
+from tests.fakes.scripted_model import ScriptedModel, call, data, models
 
 pytestmark = pytest.mark.real_time  # pages and programs come from outside the loop
 FINISH = call("finish", status="success", summary="done")
@@ -234,3 +234,36 @@ def test_what_the_settings_offer(values: dict[str, object], offered: set[str]) -
     box = toolbox_of(Settings.model_validate(values), MemoryToolCalls(), Policy.default())
     kinds = {str(model.model_fields["kind"].default) for model in actions_of(box).models}
     assert kinds - {str(model.model_fields["kind"].default) for model in BUILT_IN.models} == offered
+
+
+async def test_a_look_up_sends_nothing(rig: Rig, site: Site) -> None:
+    """Seen failing with every action that is no input counted as an act."""
+    claim = call("finish", status="success", summary="I sent it.")
+    have, model = models(
+        [call("calculate", expression="1+1"), call("web_search", query="tea"), claim, claim],
+        caption=[ModelUnreachable("no captions")] * 20,
+    )
+    end = await Work(rig.agent(have, actions=actions(site)), order("send hello to Alice in Messages")).ended()
+    assert end.outcome is Outcome.FAILED
+    assert end.summary == "Nothing was done on the phone."
+    assert len(model.asked(Purpose.ACT)) == 4
+
+
+async def test_a_look_up_is_all_that_a_search_needs(rig: Rig, site: Site) -> None:
+    have, _ = models(
+        [call("web_search", query="tea"), call("finish", status="success", summary="Found.", data="Tea is a drink.")],
+        caption=[ModelUnreachable("no captions")] * 20,
+        verify=[data(proven=True, reason="it was searched")],
+    )
+    end = await Work(rig.agent(have, actions=actions(site)), order("look up tea")).ended()
+    assert (end.outcome, end.data) == (Outcome.SUCCEEDED, "Tea is a drink.")
+
+
+async def test_a_look_up_makes_good_for_nothing_that_was_refused(rig: Rig, site: Site) -> None:
+    """Seen failing with every action that is no input counted as an act."""
+    closed = Policy({**Policy.default().rules(), "refuse": {"packages": ["com.android.messaging"]}})
+    open_it = call("open_app", name="com.android.messaging")
+    have, _ = models([open_it, call("calculate", expression="1+1"), FINISH, FINISH])
+    end = await Work(rig.agent(have, actions=actions(site), policy=closed), order("open Messages")).ended()
+    assert end.outcome is Outcome.FAILED
+    assert "Not done, because it was refused" in end.summary

@@ -15,7 +15,9 @@ def test_a_checkout_has_its_own(tmp_path: Path) -> None:
     assert (found.settings, found.data) == (tmp_path / ".env", tmp_path / "data")
 
 
-@pytest.mark.parametrize("project", ["", "name = 'something-else'", "name = ", "[tool", "\xff"])
+@pytest.mark.parametrize(
+    "project", ["", "name = 'something-else'", "name = ", "[tool", "\xff", f"name = {'[' * 9_000}"]
+)
 def test_what_lies_in_any_other_folder_is_never_used(
     tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -185,6 +185,13 @@ def test_prices_are_an_object_of_models_and_reach_every_role(tmp_path: Path) -> 
         assert endpoint.timeout == 30
 
 
+@pytest.mark.parametrize("name", ["PRICES", "TIERS"])
+@pytest.mark.parametrize("value", ["{", "[" * 9_000])
+def test_an_object_that_cannot_be_read_is_told(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        from_text(tmp_path, f"{name}={value}")
+
+
 def test_adb_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert from_text(tmp_path, "ADB_SERVERS=shelf:5038,[::1]:5037").adb_servers == (("shelf", 5038), ("::1", 5037))
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "5555")

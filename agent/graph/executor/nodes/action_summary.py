@@ -16,6 +16,7 @@ from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.state import ExecutorState, past_line, reply_of
 from agent.models.base import Message, Model, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError
+from agent.models.tokens import hung_up
 from agent.prompts import prompt
 
 logger = logging.getLogger(__name__)
@@ -60,10 +61,11 @@ def _facts(state: ExecutorState, now: str) -> str:
     return f"Goal: {goal}\nLast steps:\n{before}\nNow, in {app}: {now}{words}"
 
 
-async def _caption(model: Model, request: ModelRequest) -> ModelReply | None:
+async def _caption(model: Model, request: ModelRequest) -> ModelReply:
+    """Return the caption; if there is none in time, an empty one with the tokens used."""
     try:
         async with asyncio.timeout(CAPTION_SECONDS):
             return await model.complete(request)
     except (ModelError, TimeoutError) as error:
         logger.info("no caption: %s", error)
-        return None
+        return ModelReply("", usage=error.usage if isinstance(error, ModelError) else hung_up(request, model.name))

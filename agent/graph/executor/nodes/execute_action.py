@@ -96,6 +96,8 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     except Stopped:
         return Command(goto="check_loop", update=step.update())
     except ActionError as trouble:
+        action = actions[step.index]
+        spec = context.actions.spec_of(action)
         if isinstance(trouble, Denied):
             step.safety["denials"] = counted(step.safety["denials"], trouble.consequence)
             step.safety["matters"] = tried_again(state, trouble.about)
@@ -103,12 +105,12 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 return Command(goto="executor_exit", update=step.update(ending(Outcome.BLOCKED, summary)))
-        elif step.taken["status"] == StepStatus.REFUSED and acts(actions[step.index]):
-            _remember(step, MatterFate.REFUSED, actions[step.index], sight)
-        elif trouble.uncertain and not isinstance(context.actions.spec_of(actions[step.index]), InputAction):
-            _remember(step, MatterFate.UNCERTAIN, actions[step.index], sight)
+        elif step.taken["status"] == StepStatus.REFUSED and acts(action, spec):
+            _remember(step, MatterFate.REFUSED, action, sight)
+        elif trouble.uncertain and not isinstance(spec, InputAction):
+            _remember(step, MatterFate.UNCERTAIN, action, sight)
         if not step.taken["performed"]:
-            step.end(StepStatus.NOT_DONE, context.actions.describe(actions[step.index], sight))
+            step.end(StepStatus.NOT_DONE, context.actions.describe(action, sight))
         step.fail(trouble)
         rest = len(actions) - step.index - 1
         if rest > 0:
@@ -144,7 +146,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
         raise
     step.safety["moved"] = before["moved"]
     step.record(done)
-    if acts(resolved.action):
+    if acts(resolved.action, resolved.spec):
         safety = step.safety
         if step.question["approved_action"] is None:  # otherwise it is a separate matter
             safety["deeds"] = [*safety["deeds"], kept(step.context.mask.sentence(resolved.what))]
