@@ -6,10 +6,13 @@ import asyncio
 
 import pytest
 
+from agent.run_id import RunId
+from bot.tasks.operating import leased
 from bot.views.tasks import phone_json
-from devices.errors import InputRejected, NameTaken, PhoneGone
-from devices.inputs import Key, PressKey
+from devices.errors import InputRejected, NameTaken, PhoneGone, ScreenChanged
+from devices.inputs import Key, OpenApp, PressKey, Tap
 from devices.phone import Health
+from tests.agent.graph.test_still_there import judged
 from tests.fakes.scripted_model import models
 from tests.fleet.rig import FleetRig
 
@@ -37,6 +40,26 @@ async def test_they_are_listed_looked_at_named_and_gone_with_their_host(hasty: F
         hasty.pool.get(found)
     await machine.cable.mend()
     assert (await hasty.pool.wait_for(found, timeout=20)).info.name == "Desk"
+
+
+async def test_a_touch_that_was_judged_before_the_hub_started_is_not_sent_to_another_screen(fleet: FleetRig) -> None:
+    """Seen failing (it is sent) when only a phone that was looked at since then is looked at again."""
+    machine = await fleet.add_host("shelf", models([])[0])
+    phone = await fleet.there()
+    await leased(fleet.leases, RunId("hand-1"), phone)
+    seen = await fleet.pool.get(phone).observe()
+    target = next(each for each in seen.elements or () if each.clickable and each.label)
+    before, here = judged(target), Tap(target.bounds.centre)
+    assert before is not None
+    await fleet.pool.get(phone).act(OpenApp("Notes"), receipt="1-1.1.1.1")
+    await fleet.stop_hub()
+    await fleet.start_hub()
+    assert await fleet.there() == phone
+    await leased(fleet.leases, RunId("hand-2"), phone)
+    sent = machine.inputs()
+    with pytest.raises(ScreenChanged):
+        await fleet.pool.get(phone).act(here, receipt="1-1.1.1.2", judged=before)
+    assert machine.inputs() == sent
 
 
 async def test_a_phone_that_is_moved_to_another_host_keeps_its_id_and_name(hasty: FleetRig) -> None:
