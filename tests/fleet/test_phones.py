@@ -82,3 +82,26 @@ async def test_a_phone_that_is_moved_to_another_host_keeps_its_id_and_name(hasty
     assert [info.name for info in hasty.pool.list() if info.id == moved] == ["Mine"]
     with pytest.raises(PhoneGone):
         hasty.pool.get("nobody")
+
+
+async def test_a_fault_in_one_part_of_the_hub_does_not_end_its_beat(
+    hasty: FleetRig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen failing: the beat ended without a word, and no host was heard or given work until the next start."""
+    machine = await hasty.add_host("shelf", models([])[0])
+    await hasty.there()
+    faulty = [True]
+
+    def listener() -> None:
+        if faulty:
+            raise RuntimeError("this part is faulty")
+
+    hasty.hub.on_change(listener)
+    await machine.cable.cut()
+    await hasty.until(lambda: "fleet beat met a fault" in caplog.text)
+    faulty.clear()
+    await machine.cable.mend()
+    await hasty.until(lambda: hasty.hub.hosts.usable("shelf"))
+    before = hasty.hub._number
+    await hasty.until(lambda: hasty.hub._number > before + 4)
+    assert not [task for task in hasty.hub._tasks if task.done()]
