@@ -135,7 +135,7 @@ class Hub:
         """Start the hub, and wait until the known hosts have reported, because tasks that are due may need their
         phones.
 
-        Waits no longer than until a silent host counts as away. Raises StoreError.
+        Waits no longer than until a silent host counts as away, and not for blocked hosts. Raises StoreError.
         """
         self._epoch = await self._table.begin_epoch()
         for host in await self._table.hosts():
@@ -153,7 +153,7 @@ class Hub:
         ]
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience.away):
-                while any(host.away for host in self.hosts.values()):
+                while self.hosts.awaited:
                     self._arrived.clear()
                     await self._arrived.wait()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,8 @@ from devices.inputs import Key, OpenApp, PressKey, Tap
 from devices.phone import Health
 from tests.agent.graph.test_still_there import judged
 from tests.fakes.scripted_model import models
-from tests.fleet.rig import FleetRig
+from tests.fixtures.databases import open_store
+from tests.fleet.rig import LIMIT, STEADY, FleetRig, fleet_rig
 
 
 async def test_they_are_listed_looked_at_named_and_gone_with_their_host(hasty: FleetRig) -> None:
@@ -105,3 +108,21 @@ async def test_a_fault_in_one_part_of_the_hub_does_not_end_its_beat(
     before = hasty.hub._number
     await hasty.until(lambda: hasty.hub._number > before + 4)
     assert not [task for task in hasty.hub._tasks if task.done()]
+
+
+async def test_a_blocked_host_is_not_waited_for_when_the_hub_starts(
+    real_world: None,  # noqa: ARG001
+    tmp_path: Path,
+) -> None:
+    """Seen failing: it never reports, so that every start waited until it counted as away."""
+    async with fleet_rig(tmp_path, "fake", replace(STEADY, away=10 * LIMIT)) as fleet:
+        await fleet.add_host("shelf", models([])[0])
+        await fleet.there()
+        await fleet.stop_hub()
+        store = await open_store(tmp_path / "hub")
+        await store.fleet.block("shelf", now=1.0)
+        await store.close()
+        async with asyncio.timeout(LIMIT):
+            await fleet.start_hub()
+        assert not fleet.hub.hosts.awaited
+        assert fleet.hub.hosts["shelf"].blocked
