@@ -9,7 +9,6 @@ import io
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -156,16 +155,21 @@ def _shown(data: bytes, mark: tuple[int, int] | None) -> bytes:
         return draw_screen(image, mark)
 
 
-def _sheet(screens: Mapping[int, bytes]) -> bytes:
-    with ExitStack() as stack:
-        return draw_sheet({number: stack.enter_context(opened(data)) for number, data in screens.items()})
+def _sheet(screens: Mapping[int, bytes]) -> bytes | None:
+    """The screens that can be read side by side, None when none can."""
+    images = {}
+    for number, data in screens.items():
+        try:
+            with opened(data) as image:
+                images[number] = image.convert("RGB")
+        except OSError as error:
+            logger.warning("The screenshot with the number %d is left out of a picture: %s", number, error)
+    return draw_sheet(images) if images else None
 
 
 async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Picture | None:
     """Return one picture with the stored screenshots of several phones, by their numbers; at most the first
-    `SHEET_MOST`. Those that are no longer stored are left out.
-
-    None when none of them is stored any more, or when one cannot be read.
+    `SHEET_MOST`. Those that are no longer stored or cannot be read are left out; None when that leaves none.
     """
     screens = {}
     for number, reference in [*references.items()][:SHEET_MOST]:
@@ -173,15 +177,16 @@ async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Pictur
             screens[number] = await frames.load(reference)
         except KeyError:
             logger.info("the frame %s is not kept any more", reference)
-    if not screens:
-        return None
+        except OSError as error:
+            logger.warning("The screenshot %s is left out of a picture: %s", reference, type(error).__name__)
     try:
-        return Picture("screens.jpg", await asyncio.to_thread(_sheet, screens))
+        sheet = await asyncio.to_thread(_sheet, screens)
     except (OSError, ValueError, MemoryError) as error:
         logger.warning(
             "Screenshots of several phones could not be combined, so a message has no picture: %s", type(error).__name__
         )
         return None
+    return None if sheet is None else Picture("screens.jpg", sheet)
 
 
 async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int, int] | None = None) -> Picture | None:

@@ -42,7 +42,7 @@ class _Run:
     held: bool = False
     """Whether the run is paused because the host does not hear from the hub."""
     paused: bool = False
-    """Whether a person has paused the run."""
+    """Whether a person has paused the run; its last action may not have finished yet."""
     since: int = 0
     """Number of the beat since which the hub knows the run."""
     stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -96,12 +96,19 @@ class HostRuns:
         """The ids of the runs that are being worked on now."""
         return tuple(str(run.id) for run in self._runs.values() if run.alive)
 
-    def stands_still(self, run_id: RunId) -> bool:
-        """Return whether a person has paused the run (its last action may not have finished yet), or it is not being
-        worked on.
+    async def stands_still(self, run_id: RunId) -> bool:
+        """Return whether the run leaves its phone alone now, because a person has paused it and its last action has
+        finished, or because it is not being worked on. Waits for an action in progress as long as a pause does.
         """
         run = self._runs.get(run_id)
-        return run is None or not run.alive or run.paused
+        if run is None or not run.alive:
+            return True
+        if self.runner is None or not run.paused:
+            return False
+        with suppress(TimeoutError):
+            await self.runner.signal(run_id, Pause())  # again: the first may not have taken effect in time
+            return run.paused
+        return False
 
     # decisions from the hub's beats
 

@@ -105,8 +105,8 @@ class Hosts(Mapping[str, Host]):
         return len(self._hosts)
 
     def add(self, known: KnownHost) -> None:
-        """Add an admitted host, about whose state nothing is known yet."""
-        self._hosts[known.name] = Host(known)
+        """Add a host, about whose state nothing is known yet. A blocked one is not waited for."""
+        self._hosts[known.name] = Host(known, lost=known.blocked is not None)
 
     def remove(self, name: str) -> bool:
         """Remove a host. Returns False if there is none of this name."""

@@ -135,7 +135,7 @@ class Hub:
         """Start the hub, and wait until the known hosts have reported, because tasks that are due may need their
         phones.
 
-        Waits no longer than until a silent host counts as away. Raises StoreError.
+        Waits no longer than until a silent host counts as away, and not for blocked hosts. Raises StoreError.
         """
         self._epoch = await self._table.begin_epoch()
         for host in await self._table.hosts():
@@ -144,13 +144,16 @@ class Hub:
         self.known |= {each.run: each for each in await self._table.runs()}
         await self.incoming.load()
         self._tasks = [
-            asyncio.create_task(keep_connected(self._connect, self._address, self._begin), name="fleet engine"),
-            asyncio.create_task(self._beat_on(), name="fleet beat"),
-            asyncio.create_task(self.incoming.take_in(), name="fleet events"),
+            asyncio.create_task(self._forever(work, name), name=name)
+            for name, work in (
+                ("fleet engine", lambda: keep_connected(self._connect, self._address, self._begin)),
+                ("fleet beat", self._beat_on),
+                ("fleet events", self.incoming.take_in),
+            )
         ]
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience.away):
-                while any(host.away for host in self.hosts.values()):
+                while self.hosts.awaited:
                     self._arrived.clear()
                     await self._arrived.wait()
 
@@ -373,6 +376,15 @@ class Hub:
         await delivery.answer(reply.bytes(body))
 
     # regular work
+
+    async def _forever(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Do this work until cancelled; after a fault it begins again, so that the hosts are not left alone."""
+        while True:
+            try:
+                await work()
+            except Exception:
+                logger.exception("The work of the %s met a fault in the program and begins again", name)
+            await asyncio.sleep(self._patience.beat)
 
     async def _beat_on(self) -> None:
         while True:

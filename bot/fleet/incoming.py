@@ -7,7 +7,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from agent.events import Asked, Resumed, RunEnded, Seen, Started, Step
@@ -15,7 +17,7 @@ from agent.ports.leases import Lease
 from agent.questions import QuestionOrigin
 from agent.run_id import RunId
 from bot.fleet.bounds import Faults, bounded
-from bot.fleet.engine import Delivery
+from bot.fleet.engine import Delivery, EngineAway
 from bot.fleet.messages import ITEM, Item, Told
 from bot.fleet.owners import PhoneOwners
 from bot.store.fleet import FleetTable, KnownRun
@@ -58,6 +60,16 @@ class HubRuns(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """A host's message about one of its own runs, which may have arrived before."""
+
+    host: str
+    run: RunId
+    item: Item
+    delivery: Delivery
+
+
 class Incoming:
     """Stores the hosts' messages about the runs in `known`, and calls `follow` once for each.
 
@@ -77,7 +89,7 @@ class Incoming:
         self._follow = follow
         self._owners = owners
         self._faults = faults
-        self._inbox: asyncio.Queue[tuple[RunId, Item, Delivery]] = asyncio.Queue()
+        self._inbox: asyncio.Queue[_Arrived] = asyncio.Queue()
         self._received: dict[RunId, int] = {}
         self._early: dict[RunId, set[int]] = {}
         self._taken: dict[RunId, int] = {}
@@ -118,29 +130,40 @@ class Incoming:
             self._faults.note(host, f"an event of run {run} that tells of what is another one's")
             await delivery.done()
             return
-        self._inbox.put_nowait((run, item, delivery))
+        self._inbox.put_nowait(_Arrived(host, run, item, delivery))
 
     async def take_in(self) -> None:
-        """Store received messages in batches, acknowledge them, and process them. Runs until cancelled."""
+        """Store received messages in batches, acknowledge them, and process them. Runs until cancelled.
+
+        A message that cannot be stored is a fault of its host, and is not acknowledged, so that it comes again.
+        """
         while True:
             batch = [await self._inbox.get()]
             while not self._inbox.empty() and len(batch) < AT_ONCE:
                 batch.append(self._inbox.get_nowait())
-            new = {
-                (run, item.n): item
-                for run, item, _ in batch
-                if item.n > self.received(run) and item.n not in self._early.get(run, ())
-            }
-            await self._table.receive_events({key: item.model_dump_json() for key, item in new.items()})
-            for _, _, delivery in batch:
-                await delivery.done()
-            for (run, number), item in new.items():
-                if run in self._known:
-                    host = self._known[run].host
-                    self._note_received(run, number)
-                    self._note_picture(host, item)
-                    with self._faults.of(host):
-                        self._follow(run, item)
+            try:
+                await self._take(batch)
+            except Exception as error:  # noqa: BLE001 - each is tried again alone and counted for its host
+                logger.debug("%d reports from hosts are stored one at a time: %s", len(batch), error)
+                for each in batch:
+                    with suppress(EngineAway), self._faults.of(each.host):
+                        await self._take([each])
+
+    async def _take(self, batch: Sequence[_Arrived]) -> None:
+        new = {
+            (each.run, each.item.n): each
+            for each in batch
+            if each.item.n > self.received(each.run) and each.item.n not in self._early.get(each.run, ())
+        }
+        await self._table.receive_events({key: each.item.model_dump_json() for key, each in new.items()})
+        for each in batch:
+            await each.delivery.done()
+        for each in new.values():
+            if each.run in self._known:
+                self._note_received(each.run, each.item.n)
+                self._note_picture(each.host, each.item)
+                with self._faults.of(each.host):
+                    self._follow(each.run, each.item)
 
     def in_record(self, run: RunId, number: int) -> None:
         """Record that this run's messages up to this number are stored in the task's log, so that they can be

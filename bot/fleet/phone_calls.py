@@ -171,7 +171,7 @@ class PhoneCalls:
         phone: Callable[[str], Phone],
         journal: Journal,
         adopt: Callable[[Held], Awaitable[None]],
-        stands_still: Callable[[RunId], bool],
+        stands_still: Callable[[RunId], Awaitable[bool]],
         opened: Callable[[str], str],
     ) -> None:
         self._phone = phone
@@ -255,7 +255,7 @@ class PhoneCalls:
         held = asked.held
         if held is None or held.phone != asked.phone:
             raise errors.InputRejected("Nobody holds the phone. Nothing was sent.")
-        if not self._stands_still(held.run):
+        if not await self._stands_still(held.run):
             raise errors.InputRejected("A task is at work on the phone. Nothing was sent.")
         await self._adopt(held)
         return held.fence

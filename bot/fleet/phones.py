@@ -278,7 +278,7 @@ class HostedPhone:
         records the input first.
         """
         del watched, later
-        if judged is not None and self._last is not None:
+        if judged is not None:
             now = await self.observe()
             same = now.thumbnail is not None and judged.shows_same(now.thumbnail)
             if not same and not (now.elements is not None and judged.tells_same(now.elements)):

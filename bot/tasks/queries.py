@@ -7,10 +7,11 @@ from statistics import median
 
 from agent.events import ModelAway, Told
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, UnknownTask
+from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, UnknownTask
 from bot.domain.task_request import Origin
 from bot.store.store import Store
 from bot.tasks.event_bus import ChangeListener, EventBus, EventListener
+from bot.tasks.leases import PhoneLeases
 from bot.tasks.repository import TaskRepository
 from bot.tasks.workers import Workers
 
@@ -18,16 +19,18 @@ ESTIMATED_BY = 20
 """Number of latest tasks from which the length of a wait is estimated."""
 
 
-def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Task]) -> Ahead | None:
-    """Return what is using the phone that a queued task waits for, with the estimated wait; None if nothing is.
+def ahead_of(
+    task: Task, place: int, active: Sequence[Task], recent: Sequence[Task], holding: Collection[str]
+) -> Ahead | None:
+    """Return which other task has the phone that this one waits for, with the estimated wait; None if none has it.
 
     The estimate is the median duration of the latest tasks (`recent`, latest first) times `place`, the task's place in
-    the queue. `active` are the unfinished tasks.
+    the queue. `active` are the unfinished tasks, `holding` the ids of those that have a phone.
     """
     working = [
         other
         for other in active
-        if other.phone and other.state is not TaskState.QUEUED and task.phone in {"", other.phone}
+        if other.id in holding and other.id != task.id and other.phone and task.phone in {"", other.phone}
     ]
     if not working:
         return None
@@ -41,11 +44,14 @@ class TaskQueries:
     shown.
     """
 
-    def __init__(self, store: Store, record: TaskRepository, workers: Workers, news: EventBus) -> None:
+    def __init__(
+        self, store: Store, record: TaskRepository, workers: Workers, news: EventBus, leases: PhoneLeases
+    ) -> None:
         self._store = store
         self._record = record
         self._workers = workers
         self._news = news
+        self._leases = leases
 
     def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with a task's id after each committed change; it must be quick. Returns a function that
@@ -89,13 +95,18 @@ class TaskQueries:
         return await self._store.tasks.parts(task)
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """Return what is using the phone that a queued task waits for, and the estimated wait; None if nothing uses it,
-        or if the task is not waiting for a phone.
+        """Return which other task has the phone that this one waits for, and the estimated wait; None if none has it,
+        or if this one is not waiting for a phone.
         """
         place = self._workers.place(task.id)
         if place is None:
             return None
-        return ahead_of(task, place, await self._store.tasks.active(), await self._store.tasks.recent(ESTIMATED_BY))
+        active, recent = await self._store.tasks.active(), await self._store.tasks.recent(ESTIMATED_BY)
+        return ahead_of(task, place, active, recent, self.holding())
+
+    def holding(self) -> frozenset[str]:
+        """Return the ids of the tasks that have a phone now. A paused or waiting task may have given it back."""
+        return frozenset(lease.run.task for lease in self._leases.held)
 
     def ending(self, task: str) -> bool:
         """Return whether a person has cancelled the task and its last action has not finished yet."""

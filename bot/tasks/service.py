@@ -83,9 +83,8 @@ class TaskService(TaskQueries):
         self._news = EventBus()
         record = TaskRepository(store, clock, self._limits, model, gate)
         workers = Workers(agent, record, self._news, leases, admission or Admission(Policy))
-        super().__init__(store, record, workers, self._news)
+        super().__init__(store, record, workers, self._news, leases)
         self._agent = agent
-        self._leases = leases
         self._secrets = secrets
         self._one_secret = asyncio.Lock()
         self._clock = clock

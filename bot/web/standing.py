@@ -129,6 +129,6 @@ async def _facts(task: Task, now: Standing, services: Services, known: CardFacts
     tasks, place = services.task_service, now.places.get(task.id)
     step = await tasks.last_step(task.id) if known is None else known.step
     parts = (await tasks.parts_now(task.id) if task.parts else ()) if known is None else known.parts
-    ahead = None if place is None else ahead_of(task, place, now.active, now.tasks)
+    ahead = None if place is None else ahead_of(task, place, now.active, now.tasks, tasks.holding())
     here = tuple(PartNow(part.task, part.step, now.places.get(part.task.id)) for part in parts)
     return CardFacts(step, place, ahead, tasks.ending(task.id), here)

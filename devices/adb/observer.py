@@ -357,13 +357,16 @@ class Observer:
     async def check_judged(self, judged: Judged, screen: Size | None) -> None:
         """Raise ScreenChanged unless the screen still shows what the decision about an input was based on.
 
-        Nothing is checked if the size of the screen is unknown, or if the elements cannot be read fast and the decision
-        is not to be compared by a picture (see `Judged.pictured`).
+        It is also raised if the phone was not observed since the driver was made: the decision is then older. Nothing
+        is checked if the elements cannot be read fast and the decision is not to be compared by a picture (see
+        `Judged.pictured`).
         """
-        elements = await self._trees.quick(screen) if screen is not None else None
-        if elements is None and (screen is None or not judged.pictured):
+        if screen is None:
+            raise ScreenChanged(words("phone.rejected.another"))
+        elements = await self._trees.quick(screen)
+        if elements is None and not judged.pictured:
             return
-        if elements is None and screen is not None:
+        if elements is None:
             if judged.shows_same((await self._camera.capture(never)).thumbnail):
                 return
             elements = await self._trees.read(screen)

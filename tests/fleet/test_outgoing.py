@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.control import Signal
+from agent.control import Control, Pause, Resume, Signal
 from agent.event_stream import stream_events
 from agent.events import RunEvent
 from agent.events import Told as TellCard
@@ -117,6 +117,32 @@ class Stubborn(Talkative):
         return stream_events(work)
 
 
+class Acting(Talkative):
+    """Acts on its phone until that may end, whatever it is told; then it obeys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.control = Control()
+        self.may_end = asyncio.Event()
+
+    def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
+        del order
+
+        async def work(_emit: Callable[[RunEvent], None]) -> None:
+            with self.control.moving():
+                self.has_told.set()
+                await self.may_end.wait()
+            await self.control.hold()
+            await asyncio.Event().wait()
+
+        return stream_events(work)
+
+    async def signal(self, run: RunId, signal: Signal) -> None:
+        del run
+        self.control.obey(signal)
+        await self.control.rest()
+
+
 def sent(subtask: int = 1) -> OrderSent:
     order = RunOrder(run=RUN, subtask=subtask, task="t", goal="g")
     return OrderSent(host="shelf", epoch=1, number=1, language="en", order=order)
@@ -187,5 +213,32 @@ async def test_two_never_work_on_one_run(virtual_time: None, store: Store, how: 
         await runs.take_order(again)
         await stubborn.has_told.wait()
     assert stubborn.begun == [1, again.order.subtask]
+    await runs.stop()
+    await outgoing.stop()
+
+
+async def test_nothing_is_done_by_hand_while_the_last_action_of_a_paused_run_goes_on(
+    virtual_time: None,  # noqa: ARG001
+    store: Store,
+) -> None:
+    """Seen failing: a run counted as still from the moment somebody wished it, also where the pause took no effect."""
+    outgoing = Outgoing("shelf", store.fleet, again=10.0)
+    runs = HostRuns(store.fleet, HostLeases(store.leases, outgoing.write), outgoing)
+    acting = Acting()
+    await runs.use(acting)
+    assert await runs.stands_still(RUN), "it is not being worked on"
+    await runs.take_order(sent())
+    async with asyncio.timeout(LIMIT):
+        await acting.has_told.wait()
+    assert not await runs.stands_still(RUN), "nobody has paused it"
+    with pytest.raises(TimeoutError):
+        await runs.signal(acting, RUN, Pause())
+    assert not await runs.stands_still(RUN)
+    waiting = asyncio.create_task(runs.stands_still(RUN))
+    await asyncio.sleep(0)
+    acting.may_end.set()
+    assert await waiting
+    await runs.signal(acting, RUN, Resume())
+    assert not await runs.stands_still(RUN)
     await runs.stop()
     await outgoing.stop()

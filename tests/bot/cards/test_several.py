@@ -13,6 +13,7 @@ from PIL import Image
 from agent.outcome import Outcome
 from bot.cards.card import CardFacts, render_card, render_step, render_steps
 from bot.cards.final import render_final
+from bot.cards.picture import sheet_picture
 from bot.cards.question import render_question
 from bot.domain.task import PartNow, Task, TaskState
 from bot.store.frames import FrameFiles
@@ -110,3 +111,23 @@ async def test_the_end_shows_all_screens_with_their_numbers(frames: FrameFiles) 
         whole, frames=frames, now=9999.0, parts=[replace(whole, frame="gone"), replace(whole, frame="lost")]
     )
     assert lost.picture is None
+
+
+def make_unreadable(directory: Path, reference: str) -> None:
+    (stored,) = directory.rglob(reference)
+    stored.unlink()
+    stored.mkdir()
+
+
+async def test_an_unreadable_screen_is_left_out_of_the_picture_of_all(frames: FrameFiles, tmp_path: Path) -> None:
+    """Seen failing: one broken screenshot took the picture of every other phone with it, and one that the disk did not
+    give back took the message."""
+    red, blue = [await frames.save(coloured(each), suffix="png") for each in ((200, 0, 0), (0, 0, 200))]
+    cut = await frames.save(coloured((0, 200, 0))[:-40], suffix="png")
+    unread = await frames.save(coloured((0, 200, 200)), suffix="png")
+    make_unreadable(tmp_path, unread)
+    found = await sheet_picture(frames, {1: red, 2: cut, 3: unread, 4: blue})
+    alone = await sheet_picture(frames, {1: red, 4: blue})
+    assert found is not None
+    assert found == alone
+    assert await sheet_picture(frames, {2: cut, 3: unread}) is None

@@ -210,6 +210,41 @@ async def test_moving_up_in_the_queue_waits_for_no_store(tmp_path: Path) -> None
             await writing
 
 
+async def test_only_another_task_that_has_the_phone_is_ahead(tmp_path: Path) -> None:
+    """Seen failing: a task that waited again was told that it waits for itself, and one that had given its phone back
+    counted as its user."""
+
+    over = asyncio.Event()
+
+    async def script(order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        if order.text == "first":
+            yield STARTED
+        yield Waiting(place=1, phone="Pixel")
+        await over.wait()
+        yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.", steps=0, usage=Usage())
+
+    async with bench(tmp_path, ScriptedMind(script)) as one:
+        tasks, waiting = one.task_service, asyncio.Semaphore(0)
+        tasks.on_event(lambda _task, event: waiting.release() if event.type == "waiting" else None)
+        first, second = await one.accept("first"), await one.accept("second")
+        async with asyncio.timeout(PATIENCE):
+            await waiting.acquire()
+            await waiting.acquire()
+        first = await one.until(first, TaskState.WORKING)
+        assert (await tasks.ahead(first), await tasks.ahead(second)) == (None, None), "nobody has the phone"
+        async for found in tasks._leases.acquire(RunId(first.id), "pixel"):
+            assert isinstance(found, Lease)
+        ahead = await tasks.ahead(second)
+        assert ahead is not None
+        assert ahead.task == first
+        assert await tasks.ahead(first) is None
+        await tasks._leases.release(RunId(first.id))
+        assert await tasks.ahead(second) is None
+        over.set()
+        await one.until(first, TaskState.ENDED)
+        await one.until(second, TaskState.ENDED)
+
+
 async def test_pause_and_resume(tmp_path: Path) -> None:
     gate = Gate()
     async with bench(tmp_path, EchoMind(before_step=gate)) as one:

@@ -173,6 +173,10 @@ class TaskTable:
     async def place_in_queue(self, task: str) -> int | None:
         return self._tables.places.get(task)
 
+    def holding(self) -> frozenset[str]:
+        known = (*self._tables.tasks, *self._tables.parts)
+        return frozenset(one.id for one in known if one.phone and one.state is TaskState.WORKING)
+
     async def last_step(self, task: str) -> StepRow | None:
         return next((step for step in reversed(self._tables.steps) if step.task == task), None)
 
