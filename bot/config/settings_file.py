@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from bot.config.endpoints import dialect_of
 from bot.config.settings import Settings, SettingsError, changed
 from bot.texts import words
 from devices.atomic_file import write_atomically
@@ -72,6 +71,13 @@ class SettingsFile:
         write_atomically(self.path, (json.dumps(written, ensure_ascii=False, indent=2) + "\n").encode())
 
 
+def _require_dialect(settings: Settings) -> None:
+    """Raise SettingsError if VLM_DIALECT names no dialect."""
+    from bot.config.endpoints import dialect_of  # noqa: PLC0415 - loads the agent, which few commands need
+
+    dialect_of(settings)
+
+
 def with_file(
     environment: Settings, values: Mapping[str, str], fields: Collection[str] = FILED
 ) -> tuple[Settings, dict[str, str]]:
@@ -88,7 +94,7 @@ def with_file(
             try:
                 tried = changed(environment, {**used, name: values[name]})
                 if name == "vlm_dialect":
-                    dialect_of(tried)
+                    _require_dialect(tried)
             except SettingsError as error:
                 unusable[name] = sentence_of(error)
             else:
