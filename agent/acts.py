@@ -15,11 +15,12 @@ from importlib import resources
 from threading import Lock
 from typing import Final, Literal
 
-Act = Literal["does", "sets", ""]
-"""The kind of request: "does" asks for something that cannot be true before it was done, "sets" for something that may
-already be so on the phone, and "" is not recognised as either.
+Act = Literal["does", "looks", "sets", ""]
+"""The kind of request: "does" asks for something that cannot be true before it was done, "looks" for something that may
+be done by looking it up, "sets" for something that may already be so on the phone, and "" is not recognised as any.
 """
 
+_STRICTEST: Final[tuple[Act, ...]] = ("does", "looks", "sets")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
 _ENDS: Final = re.compile(r"(?<=[.!?;。！？；؟؛।\n])\s*|\s*\n\s*")
 _WHERE: Final = re.compile(r"^(?:in|on|using|with|from) [^,]{1,40}, ")
@@ -38,6 +39,7 @@ class _Language:
     answers: re.Pattern[str] | None
     asks: re.Pattern[str] | None
     does: re.Pattern[str] | None
+    looks: re.Pattern[str] | None
     sets: re.Pattern[str] | None
     unsent: re.Pattern[str] | None
 
@@ -59,7 +61,7 @@ def asks_for_act(text: str) -> Act:
         if "" in found:  # a question in one of the languages: the words are ambiguous
             return ""
         if any(found):
-            return "does" if "does" in found else "sets"
+            return next(act for act in _STRICTEST if act in found)
     return ""
 
 
@@ -87,9 +89,8 @@ def _read(clause: str, language: _Language) -> Act | None:
 
 
 def _begins(language: _Language, rest: str) -> Act | None:
-    if language.does is not None and language.does.search(rest):
-        return "does"
-    return "sets" if language.sets is not None and language.sets.search(rest) else None
+    forms: dict[Act, re.Pattern[str] | None] = {"does": language.does, "looks": language.looks, "sets": language.sets}
+    return next((act for act in _STRICTEST if (form := forms[act]) is not None and form.search(rest)), None)
 
 
 def _folded(text: str) -> str:
@@ -111,6 +112,7 @@ def _read_languages() -> tuple[_Language, ...]:
             answers=_any(_start(each, alone=True) for each in _entries(words, "answers")),
             asks=_any(map(_words, _entries(words, "asks"))),
             does=_any([*map(_start, _entries(words, "does")), *map(_end, _entries(words, "does_last"))]),
+            looks=_any([*map(_start, _entries(words, "looks")), *map(_end, _entries(words, "looks_last"))]),
             sets=_any([*map(_start, _entries(words, "sets")), *map(_end, _entries(words, "sets_last"))]),
             unsent=_any(_words(each) for each in _entries(words, "unsent")),
         )

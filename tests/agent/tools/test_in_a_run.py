@@ -249,14 +249,15 @@ async def test_a_look_up_sends_nothing(rig: Rig, site: Site) -> None:
     assert len(model.asked(Purpose.ACT)) == 4
 
 
-async def test_a_look_up_is_all_that_a_search_needs(rig: Rig, site: Site) -> None:
+@pytest.mark.parametrize("found", ["Tea is a drink.", None])
+async def test_a_look_up_is_all_that_a_search_needs(rig: Rig, site: Site, found: str | None) -> None:
     have, _ = models(
-        [call("web_search", query="tea"), call("finish", status="success", summary="Found.", data="Tea is a drink.")],
+        [call("web_search", query="tea"), call("finish", status="success", summary="It is a drink.", data=found)],
         caption=[ModelUnreachable("no captions")] * 20,
         verify=[data(proven=True, reason="it was searched")],
     )
     end = await Work(rig.agent(have, actions=actions(site)), order("look up tea")).ended()
-    assert (end.outcome, end.data) == (Outcome.SUCCEEDED, "Tea is a drink.")
+    assert (end.outcome, end.data) == (Outcome.SUCCEEDED, found)
 
 
 async def test_a_look_up_makes_good_for_nothing_that_was_refused(rig: Rig, site: Site) -> None:

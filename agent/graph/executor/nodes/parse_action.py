@@ -220,7 +220,7 @@ async def _finish(
             # A question that was answered in another way: the answer is what the person wants to read.
             done.append(sentence("matter.says", text=summary))
         summary = "\n".join(filter(None, [*known, *done]))
-    elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, claim, act)]):
+    elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
         if rounds == 0:
             return _once_more(" ".join(wrong), update)
         unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
@@ -269,7 +269,7 @@ def _shows_it(state: ExecutorState, context: RunContext, sight: ScreenView) -> b
     return not context.mask.covers_words(seen) and is_shown(state, context.memory.looks, seen)
 
 
-def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish, act: Act) -> list[str]:
+def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:
     """Return what a claim of success omits although code can see it: a message still in its field, or that nothing was
     done at all for a task that requires an action.
     """
@@ -277,8 +277,8 @@ def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, clai
     lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
     if context.config.models.vision.name == PILOT:
         return lines  # it follows each clause to its end, and a screenshot needs no action
-    found = state["conversation"]["texts_read"] and (claim.data or state["conversation"]["notes_summary"])
-    if act == "does" and not (found or state["safety"]["has_acted"] or state["order"]["plan"]):
+    found = act == "looks" and state["conversation"]["texts_read"]
+    if act in {"does", "looks"} and not (found or state["safety"]["has_acted"] or state["order"]["plan"]):
         lines.append(sentence("matter.nothing"))
     return lines
 
