@@ -68,7 +68,7 @@ def _schema(path: Path) -> JsonSchema:
     try:
         return JsonSchema(document=json.loads(path.read_bytes()))
     except RecursionError:
-        raise ValueError("the schema is nested too deeply") from None
+        raise ValueError(say("cli.do.too_deep")) from None
 
 
 async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:
