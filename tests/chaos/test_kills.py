@@ -99,6 +99,7 @@ async def live_and_die(place: Place, crowds: list[People], chance: random.Random
         moment = await until_more(lambda: sum(len(people.finals()) for people in crowds), moment)
     elif moment == "anytime":
         await asyncio.sleep(chance.uniform(0.0, 5.0))
+    await service.spawned()
     await service.kill()
     starting.cancel()
     with contextlib.suppress(asyncio.CancelledError, AssertionError, TimeoutError):

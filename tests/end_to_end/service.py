@@ -129,6 +129,12 @@ class Service:
             sys.stderr.write(self.log)
         await self._end(signal.SIGTERM)
 
+    async def spawned(self) -> None:
+        """Return once there is a process: a kill before that would leave one that begins after it."""
+        async with asyncio.timeout(START_S):
+            while self._process is None:
+                await asyncio.sleep(0.005)
+
     @property
     def pid(self) -> int:
         """Of its process, which runs."""
