@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -51,6 +52,24 @@ _LINE_ENDS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 def as_typed(text: str) -> str:
     r"""Return the text with all line ends normalised to "\n". Drivers only type text that is already in this form."""
     return _LINE_ENDS.sub("\n", text)
+
+
+def contains_typed(content: str, text: str) -> bool:
+    """Return whether a field's content contains the text that was typed, ignoring case, blanks and punctuation, because
+    fields format what is typed (a telephone number gets brackets and spaces).
+
+    In a text without letters and digits, only blanks are ignored.
+    """
+    form = _letters if _letters(text) else _without_blanks
+    return form(text) in form(content)
+
+
+def _letters(text: str) -> str:
+    return "".join(each for each in _without_blanks(text) if each.isalnum())
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def keys_in(text: str) -> frozenset[Key]:

@@ -25,13 +25,12 @@ from devices.adb.text_entry import (
     check_text,
     clearing_commands,
     is_left_of,
-    same_words,
     typing_commands,
 )
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size
-from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
+from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText, contains_typed
 from devices.phone import Done, Element
 from devices.wording import Words, sentence_of, words
 
@@ -542,4 +541,4 @@ def holds_text(read: str, what: TypeText) -> bool:
     """Return whether a field's content `read` includes the typed text. A hidden one is compared only by its length."""
     if what.secret or read.startswith("•"):
         return len(read) >= len(what.text)
-    return same_words(what.text, read)
+    return contains_typed(read, what.text)

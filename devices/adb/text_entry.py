@@ -105,21 +105,3 @@ def _keys(piece: str) -> list[str]:
 
 def _cut(text: str, length: int) -> list[str]:
     return [text[start : start + length] for start in range(0, len(text), length)]
-
-
-def same_words(wanted: str, read: str) -> bool:
-    """Return whether a field's content `read` contains the text, ignoring case, blanks and punctuation, because fields
-    format what is typed (a telephone number gets brackets and spaces).
-
-    In a text without letters and digits, only blanks are ignored.
-    """
-    form = _letters if _letters(wanted) else _without_blanks
-    return form(wanted) in form(read)
-
-
-def _letters(text: str) -> str:
-    return "".join(each for each in _without_blanks(text) if each.isalnum())
-
-
-def _without_blanks(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

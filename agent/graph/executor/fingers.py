@@ -135,8 +135,10 @@ class Fingers:
         if gate.verdict != "allow":
             raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason, uncertain=self.sent > 0)
         touched = pressed(spot)
-        proven = only_sets_value(touched, self.elements, None if end is None else (at, end))
-        unread = gate is SLID or (gate.standing == "unknown" and is_press(action, spot) and not proven)
+        path = None if end is None else (at, end)
+        unread = gate is SLID or (
+            gate.standing == "unknown" and is_press(action, spot) and not only_sets_value(touched, self.elements, path)
+        )
         if unread and context.unknown_is_judged:
             raise ActionError(HELD.format(reason=UNREAD), reason=UNREAD, uncertain=self.sent > 0)
         self.sent += 1

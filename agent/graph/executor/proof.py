@@ -164,7 +164,8 @@ def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData],
 
 def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
     """Whether title and text follow each other directly, outside fields, in the app that is named, or one for notes."""
-    if plain(asked.app) != plain(app) if asked.app else not _FOR_NOTES.fullmatch(plain(app)):
+    right = plain(asked.app) == plain(app) if asked.app else _FOR_NOTES.fullmatch(plain(app)) is not None
+    if not right:
         return False
     texts = [text for text in (asked.text, asked.second) if text]
     for text in texts:

@@ -9,13 +9,13 @@ from agent.actions import Type
 from agent.effect_facts import TextNow
 from agent.guards.masking import BULLET
 from agent.offline.clauses import EnterSecret, Press, Tap, TypeText
-from agent.offline.matching import GOOD, contains, folded, gist, likeness
+from agent.offline.matching import GOOD, contains, gist, likeness
 from agent.offline.page import Page
 from agent.offline.strategies.looking import look_further
 from agent.offline.view import Act, Done, Move, Stuck, View, on
 from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
-from devices.inputs import Key
+from devices.inputs import Key, contains_typed
 
 _BULLETS = frozenset("•●*")
 
@@ -70,16 +70,8 @@ def typed(view: View, text: str, stage: str) -> bool:
     (`stage`). A field that hides its content counts as well.
     """
     facts = [fact for step in view.staged(stage) for fact in step.effects if isinstance(fact, TextNow)]
-    read_back = any(BULLET in fact.text or _holds(fact.text, text) for fact in facts)
+    read_back = any(BULLET in fact.text or contains_typed(fact.text, text) for fact in facts)
     return read_back or any(gist(text) in gist(each.text) for each in view.page.fields)
-
-
-def _holds(shown: str, text: str) -> bool:
-    """Whether a field's content includes the text, whatever its blanks and punctuation, because fields format what is
-    typed, such as telephone numbers. In a text without letters and digits, only blanks are ignored.
-    """
-    wanted, there = (folded(text), folded(shown)) if folded(text) else (text, shown)
-    return "".join(wanted.split()) in "".join(there.split())
 
 
 def field_named(page: Page, name: str) -> ScreenElement | None:
