@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.files import FileLost
-from agent.models.cause import Cause
 from agent.models.errors import ModelError
-from agent.models.state import ABOUT_THE_REQUEST
+from agent.models.state import ABOUT_THE_REQUEST, Cause
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone, PhoneLeft

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.effect_facts import Effects, is_denied
 from agent.models.base import Usage
-from agent.models.cause import Cause
+from agent.models.state import Cause
 from agent.outcome import NeedsModel, Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord

@@ -21,12 +21,11 @@ from agent.models.base import (
     StandIn,
     Usage,
 )
-from agent.models.cause import Cause
+from agent.models.connection import ShownOnce
 from agent.models.conversations import end_conversation, keeps_conversation
 from agent.models.errors import ModelError, ModelUnreachable
 from agent.models.pictures import takes_pictures
-from agent.models.state import ABOUT_THE_REQUEST
-from agent.models.stream_dedup import ShownOnce
+from agent.models.state import ABOUT_THE_REQUEST, Cause
 from agent.models.window import MOST_WINDOW
 
 FIRST_PAUSE_S: Final = 30.0

@@ -9,7 +9,7 @@ from agent.models.base import PILOT, Connected, Delta, Model, ModelReply, ModelR
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelKeyRejected
 from agent.wording import words
-from devices.parts import load_part
+from devices.extras import load_part
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,10 @@ from agent.models.base import (
     Purpose,
     asked_now,
 )
-from agent.models.cause import Cause
 from agent.models.conversations import end_conversation, keeps_conversation
 from agent.models.errors import ModelError, ModelUnreachable
 from agent.models.pictures import takes_pictures
-from agent.models.state import ModelState, ModelStatus
+from agent.models.state import Cause, ModelState, ModelStatus
 from agent.models.window import MOST_WINDOW
 from devices.measuring import measured
 

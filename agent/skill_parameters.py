@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
 from agent.models.errors import ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.prompts import prompt
 from agent.recorded_skills.skill_file import MOST_PARAMETERS, PARAMETER, Parameter
 from agent.recorded_skills.step_record import RecordedAction

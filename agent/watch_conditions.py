@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
 from agent.models.errors import ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.prompts import prompt
 from agent.result_value import MOST_NAME, MOST_TEXT, ResultSchema, Unreadable, ValueType, folded, numbers_in, read_value
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from devices.environment import child_environment
+from devices.processes import child_environment
 
 MEBIBYTE: Final = 1024 * 1024
 

@@ -1,11 +1,27 @@
-"""The optional extras: sets of libraries that only one part of the program needs and that may be missing."""
+"""The optional parts of the program, loaded by name, and the optional extras: sets of libraries that only one part
+needs and that may be missing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
+
+
+def load_part(module: str) -> Any:  # noqa: ANN401 - a module, whose border the caller knows
+    """Import the module of an optional part and return it; None if the part's folder is missing.
+
+    Raises ImportError if the folder exists but something that it imports does not.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        if f"{module}.".startswith(f"{missing.name}."):
+            return None
+        raise
 
 
 class Extra(StrEnum):

@@ -14,9 +14,8 @@ from PIL import Image
 from devices.clock import PhoneClock
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
-from devices.jpeg import Fit, Jpeg
 from devices.notification import PhoneNotification
-from devices.resizing import thumbnail_of
+from devices.pictures import Fit, Jpeg, thumbnail_of
 from devices.storage import FolderEntry, FoundFiles
 from devices.wording import Words
 

@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import Final, Protocol
 
-from devices.parts import load_part
+from devices.extras import load_part
 
 PACKAGE: Final = "devices.virtual_phone"
 ABSENT: Final = f"this installation lacks {PACKAGE.replace('.', '/')}. Install all of opengui-bot."

@@ -13,17 +13,21 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, Value, read_call
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction
-from agent.dialects.one_screen import OneScreenDialect, plain
-from agent.dialects.replies import decided, ended, key_named, made, waiting
-from agent.dialects.turns import (
+from agent.dialects.replies import (
     WENT_ON,
+    decided,
+    ended,
     has_words,
     imagined_first,
     is_quoted,
+    key_named,
     line_before,
+    made,
     turn_end,
+    waiting,
     went_on,
 )
+from agent.dialects.scene_text import OneScreenDialect, plain
 from agent.models.base import ModelReply
 from agent.wording import sentence
 from devices.geometry import Size

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent.actions import Action
 from agent.models.base import Message, ModelReply, ToolSpec
-from agent.models.json_text import whole_signs
+from agent.models.json_answers import whole_signs
 from agent.scene import Scene
 from agent.wording import shortened
 from devices.geometry import Size

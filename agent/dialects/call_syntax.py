@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.dialects.base import BadReply, echo
-from agent.models.json_text import whole_signs
+from agent.models.json_answers import whole_signs
 
 Value = str | int | float | bool | None | tuple["Value", ...]
 

@@ -16,9 +16,18 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, Call, Value
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction
-from agent.dialects.one_screen import OneScreenDialect, plain
-from agent.dialects.replies import REVEALED_BY_FINGER, decided, ended, key_named, made, waiting
-from agent.dialects.turns import imagined_first, turn_end, went_on
+from agent.dialects.replies import (
+    REVEALED_BY_FINGER,
+    decided,
+    ended,
+    imagined_first,
+    key_named,
+    made,
+    turn_end,
+    waiting,
+    went_on,
+)
+from agent.dialects.scene_text import OneScreenDialect, plain
 from agent.models.base import ModelReply
 from agent.wording import sentence
 from devices.geometry import Size

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Any
 
 from agent.dialects.base import BadReply, echo
-from agent.dialects.turns import has_words, imagined_first, is_quoted, joins, line_before, turn_end, went_on
-from agent.models.json_text import whole
+from agent.dialects.replies import has_words, imagined_first, is_quoted, joins, line_before, turn_end, went_on
+from agent.models.json_answers import whole
 
 MAX_CALLS = 32
 MAX_STARTS = 64

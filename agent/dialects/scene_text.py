@@ -1,4 +1,5 @@
-"""Writes a scene as text, in an order that suits prompt caches: constant parts first, the current screen last.
+"""Writes a scene as text, in an order that suits prompt caches: constant parts first, the current screen last. With the
+base class of dialects that show one screen at a time and refer to positions.
 
 From one step to the next, everything before the current screen stays the same and only grows at its end. Text read from
 the phone or the web is in marked blocks that it cannot close, so it is data and never an instruction.
@@ -7,11 +8,17 @@ the phone or the web is in marked blocks that it cannot close, so it is data and
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Self
 
+from agent import actions as act
+from agent.dialects.grid import Grid
+from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.effect_facts import in_english
-from agent.models.base import Message
+from agent.models.base import Message, ToolSpec
 from agent.picture import IMAGE_REMOVED, ImagePart
+from agent.prompts import prompt
 from agent.scene import PastStep, Scene, Screen, ScreenElement
 from agent.wording import both_ends
 from devices.geometry import Point, Size
@@ -225,3 +232,51 @@ def _block(name: str, text: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+class OneScreenDialect(ABC):
+    """Base class of dialects that show one screenshot. It renders a scene as instructions, and one message with the
+    past steps and the screen.
+
+    `name` is the value of VLM_DIALECT and the name of the instructions file. `words` are the model's own action names,
+    in the form that `plain` returns. `forms` says how arguments of added actions are written. A subclass defines the
+    line of an action, the coordinates, and `parse` (see Dialect).
+    """
+
+    name: str
+    words: ClassVar[frozenset[str]]
+    forms: ClassVar[Forms]
+    image_window = 1
+    lightens_past = False  # a prompt that only grows can stay in an endpoint's cache
+
+    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
+        self._offered = offered(models, self.forms, self.words, plain, lacking=(act.Drag,))
+
+    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
+        """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
+        return type(self)(models)
+
+    def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Return the messages for this scene, and no tools. Implements `Dialect.render`."""
+        space = scene.screen.space
+        instructions = prompt(
+            f"dialects/{self.name}",
+            width=space.width,
+            height=space.height,
+            further=further_lines(self._offered, self._line),
+            rules=prompt("dialects/rules"),
+        )
+        return conversation(instructions, scene, self._grid(space).written), ()
+
+    @abstractmethod
+    def _line(self, action: OfferedAction, /) -> str:
+        """Return the line of an action in the instructions."""
+
+    @abstractmethod
+    def _grid(self, space: Size, /) -> Grid:
+        """Return the coordinate system for a picture of this size."""
+
+
+def plain(name: str) -> str:
+    """Return a name in the form in which names are compared: lower case, without word separators."""
+    return re.sub(r"[\s_-]", "", name.lower())

@@ -17,7 +17,18 @@ from agent.dialects.call_syntax import Arguments, BadCall, Call, read_call
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
-from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
+from agent.dialects.replies import (
+    decided,
+    ended,
+    has_words,
+    imagined_first,
+    key_named,
+    made,
+    split_thinking,
+    turn_end,
+    waiting,
+    went_on,
+)
 from agent.dialects.scene_text import (
     done_text,
     earlier_text,
@@ -30,7 +41,6 @@ from agent.dialects.scene_text import (
     unnumbered,
     user,
 )
-from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.prompts import prompt

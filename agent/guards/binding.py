@@ -25,7 +25,7 @@ from agent.guards.touch_target import LARGE_SHARE, is_button
 from agent.wording import shortened
 from devices.geometry import Bounds, Point
 from devices.phone import Element, Observation
-from devices.resizing import CELL
+from devices.pictures import CELL
 
 MAX_TOLD = 8
 """How many labels of a dialog or row a person is shown: the first one, and those next to the control."""

@@ -22,9 +22,8 @@ from PIL import Image, ImageDraw
 from agent.effect_facts import Effect, with_texts
 from agent.guards.typed import Place, Typed, is_among, pattern_of, place_of
 from devices.geometry import Bounds, Size
-from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
-from devices.resizing import CELL
+from devices.pictures import CELL, Jpeg
 from devices.wording import Words
 
 BULLET = "•"

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from agent.models.cause import Cause
+from agent.models.state import Cause
 from agent.picture import ImagePart
 from agent.scene import Scene
 

@@ -1,4 +1,6 @@
-"""The HTTP connection to an endpoint: streamed POST requests that are repeated if that may help."""
+"""The HTTP connection to an endpoint: streamed POST requests that are repeated if that may help, without passing on the
+same piece of an answer twice.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,40 @@ from typing import Protocol, TypeVar
 import httpx2
 from openai import APIError, AsyncOpenAI, AsyncStream, DefaultAioHttpClient
 
+from agent.models.base import Delta
 from agent.models.call_failure import CallFailure, NoAnswer, call_failure_of
-from agent.models.endpoint import NO_KEY, EndpointSettings
-from agent.models.limits import MAX_ANSWER_BYTES, TooMuch
+from agent.models.endpoint import MAX_ANSWER_BYTES, NO_KEY, EndpointSettings, TooMuch
+
+Show = Callable[[Delta], None]
+
+
+class ShownOnce:
+    """Passes streamed pieces on to `on_delta`. If an attempt fails after its first piece, the pieces of later attempts
+    are dropped.
+    """
+
+    def __init__(self, on_delta: Show | None) -> None:
+        self._on_delta = on_delta
+        self._shown = False
+
+    def attempt(self) -> Show:
+        """Return the function that must be called with the pieces of a new attempt."""
+        return _nowhere if self._on_delta is None or self._shown else self._show
+
+    def _show(self, delta: Delta) -> None:
+        self._shown = True
+        if self._on_delta is None:
+            return
+        try:
+            self._on_delta(delta)
+        except ValueError as error:
+            # A ValueError while an answer is read means an unreadable answer; this one is not the endpoint's.
+            raise RuntimeError("The watcher of streamed pieces failed.") from error
+
+
+def _nowhere(_: Delta) -> None:
+    return
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""The settings of a model endpoint, and what is known about it without calling it."""
+"""The settings of a model endpoint, what is known about it without calling it, and how much of its answers is read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,26 @@ from pydantic import SecretStr
 
 from agent.models.base import Purpose
 from agent.models.pricing import Price
+
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+"""The maximum bytes of one answer on the wire: 100,000 streamed pieces of 300 bytes, more than any real answer."""
+MAX_LETTERS = 1_000_000
+"""The maximum characters of text, reasoning and tool calls in one answer; 128,000 tokens have about half as many."""
+MAX_CALLS = 64
+"""The maximum tool calls in one answer; real ones have up to five."""
+MAX_SHOWN_ARGUMENTS = 2_000
+"""An unfinished tool call is only passed on while it streams if its arguments have at most this many characters,
+because every piece repeats them in full.
+"""
+MAX_TOKENS_REPORTED = 100_000_000
+"""The maximum tokens of one call that an endpoint may report. A higher number is an error, and an estimate is used
+instead.
+"""
+
+
+class TooMuch(ValueError):
+    """The answer is larger than any real one."""
+
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 NO_KEY = "no-key"

@@ -13,7 +13,7 @@ ModelError
 from __future__ import annotations
 
 from agent.models.base import Usage
-from agent.models.cause import Cause
+from agent.models.state import Cause
 
 
 class ModelError(Exception):

@@ -11,17 +11,15 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from agent.models.base import Delta, ModelReply, ModelRequest, Purpose
-from agent.models.call_failure import CallFailure
-from agent.models.cause import Cause
+from agent.models.call_failure import CallFailure, error_of, settings_problem, too_slow
 from agent.models.chat import ChatApi
-from agent.models.connection import Connection, RetryPolicy
+from agent.models.connection import Connection, RetryPolicy, Show, ShownOnce
 from agent.models.endpoint import EndpointSettings
 from agent.models.endpoint_quirks import Adapting
-from agent.models.error_messages import error_of, settings_problem, too_slow
 from agent.models.errors import NoVision
 from agent.models.pictures import without_pictures
 from agent.models.responses import Lost, ResponsesApi
-from agent.models.stream_dedup import Show, ShownOnce
+from agent.models.state import Cause
 from agent.models.window import MOST_WINDOW, ContextWindow
 
 logger = logging.getLogger(__name__)

@@ -1,12 +1,19 @@
-"""Support for models that accept no pictures: detecting them, and rewriting requests without pictures."""
+"""Pictures in requests to models: encoded as data URLs, or left out for models that accept none."""
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from typing import Final, Protocol, runtime_checkable
 
 from agent.models.base import Message, Model, ModelRequest
 from agent.picture import ImagePart
+
+
+def data_url(image: ImagePart) -> str:
+    """Return the picture's bytes as a base64 data URL."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+
 
 LEFT_OUT: Final = "(A picture belongs here. You are shown none.)"
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, field_validator
 
 from agent.models.base import Message, ModelReply, ModelRequest, Usage
-from agent.models.limits import MAX_TOKENS_REPORTED
+from agent.models.endpoint import MAX_TOKENS_REPORTED
 from agent.picture import ImagePart
 
 LETTERS_PER_TOKEN = 4

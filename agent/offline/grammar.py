@@ -1,23 +1,31 @@
-"""Parses an instruction into clauses (its single steps), or reports the part that is not a literal instruction."""
+"""Parses an instruction into clauses (its single steps), built from the words that a grammar rule matched, or reports
+the part that is not a literal instruction.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import Literal, cast
 
-from agent.offline.building import Groups, build, is_field
 from agent.offline.clauses import (
     THE_ANSWER,
+    Alarm,
     Ask,
     Clause,
+    EnterSecret,
+    Gesture,
     Instruction,
     Open,
+    OpenUrl,
+    Press,
     Read,
     Scroll,
     Search,
     SendMessage,
+    SignIn,
     Tap,
     Toggle,
     TypeText,
@@ -26,8 +34,236 @@ from agent.offline.clauses import (
     WriteNote,
     with_texts,
 )
-from agent.offline.matching import is_chinese
-from agent.offline.patterns import Quotes, is_quote, patterns
+from agent.offline.matching import GOOD, SAME, is_chinese, likeness, place_of
+from agent.offline.progress import time_of_day
+from agent.offline.vocabulary import Quotes, Rule, is_quote, labels, patterns
+from devices.inputs import Key
+
+MAX_WAIT_S = 120.0
+MAX_TIMES = 20
+
+Groups = dict[str, str]
+Direction = Literal["up", "down", "left", "right"]
+
+_DIRECTIONS: dict[str, Direction] = {
+    "up": "up", "down": "down", "left": "left", "right": "right", "上": "up", "下": "down", "左": "left", "右": "right",
+}  # fmt: skip
+_OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_ENDS: dict[str, Direction] = {"bottom": "down", "end": "down", "top": "up", "底部": "down", "顶部": "up"}
+_LIST = re.compile(r"\s*(?:,|，|、|\band\b|和|以及)\s*(?:\band\b\s*)?", re.IGNORECASE)
+_APP = re.compile(r"(?P<rest>.+) (?:on|in|via|using|with|through) (?:the )?(?P<app>\S+)", re.IGNORECASE)
+_RESULTS = re.compile(
+    r"(?:(?:search )?(?:results?|list|items)|titles?(?: of the results)?)|(?:搜索)?结果", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d+")
+
+
+def build(rule: Rule, groups: Groups, *, first: bool) -> tuple[Clause, ...] | None:
+    """Return the clauses that the matched words stand for; None if they match the rule but mean nothing that can be
+    done.
+
+    `groups` are the matched words by group name. `first` means that no other clause precedes them in the instruction.
+    """
+    return _BUILDERS[rule.kind](rule, groups, first)
+
+
+def text_of(words: str) -> str | None:
+    """Return the text to type that these words name: the words themselves, or the placeholder of the person's answer if
+    they refer to it. None if they name no text.
+    """
+    if is_quote(words):
+        return words
+    plain = _plain(words)
+    if is_quote(plain):
+        return plain
+    if patterns().words["answer"].fullmatch(plain):
+        return THE_ANSWER
+    return None if patterns().words["indirect"].fullmatch(plain) else words
+
+
+def _plain(words: str) -> str:
+    """Remove polite words and punctuation at the end."""
+    return patterns().after.sub("", words).strip()
+
+
+def number_of(words: str) -> int:
+    """Return the number in words such as "twice", "3 times", "2nd" or 第二个. 1 if there is none, -1 for the last."""
+    if found := _NUMBER.search(words):
+        return int(found[0])
+    spoken = words.casefold().split()
+    known = sorted(patterns().numbers.items(), key=lambda pair: -len(pair[0]))
+    return next((number for word, number in known if word in spoken or (not word.isascii() and word in words)), 1)
+
+
+def _press(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Press(Key(rule.key)),) * times if 0 < times <= MAX_TIMES else None
+
+
+def _url(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (OpenUrl(groups["url"]),)
+
+
+def _wait(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    if text := groups.get("text"):
+        return (Wait(text=text),)
+    if "count" not in groups:
+        return (Wait(seconds=2.0),)
+    unit = groups.get("unit", "")
+    count = float(groups["count"]) if groups["count"][0].isdigit() else float(number_of(groups["count"]))
+    if unit.startswith(("mo", "b", "w")):
+        return (Wait(seconds=2.0),)
+    seconds = count * 60 if unit.startswith(("m", "分")) else count
+    return (Wait(seconds=seconds),) if 0 < seconds <= MAX_WAIT_S else None
+
+
+def _scroll(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    if rule.later and first:
+        return None
+    direction = _DIRECTIONS[groups.get("direction", "down").casefold()]
+    until = groups.get("until", "")
+    if rule.finger:
+        direction = _OPPOSITE[direction]
+    if end := _ENDS.get(until.casefold()):
+        return (Scroll(end, times=0),)
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Scroll(direction, 1 if until else times, until),) if 0 < times <= MAX_TIMES else None
+
+
+def _alarm(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    time = time_of_day(groups["time"], groups.get("half", ""))
+    return (Alarm(time, on="off" not in groups),) if time else None
+
+
+def _toggle(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    parts = _LIST.split(groups["label"])
+    if len(parts) > 1 and not all(map(_is_switch, parts)):
+        parts = [groups["label"]]
+    if rule.switches and not all(map(_is_switch, parts)):
+        return None
+    return tuple(Toggle(part, on="off" not in groups) for part in parts)
+
+
+def _is_switch(label: str) -> bool:
+    return any(likeness(label, known) >= GOOD for known in labels().switches)
+
+
+def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    to = _plain(groups["to"])
+    app = (Open(groups["app"].strip()),) if "app" in groups else ()
+    if "text" not in groups:
+        question = "给{name}发什么内容" if is_chinese(groups["whole"]) else "what to write to {name}"
+        return (Ask(question.format(name=to)), *app, SendMessage(to, THE_ANSWER))
+    text = text_of(groups["text"])
+    if text is None or patterns().words["answer"].fullmatch(to):
+        return None
+    if found := _APP.fullmatch(to):
+        return (Open(found["app"]), SendMessage(found["rest"], text))
+    return (*app, SendMessage(to, text))
+
+
+def _note(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    if "text" not in groups:
+        return (Ask("便签的内容" if is_chinese(groups["whole"]) else "what the note is to say"), WriteNote(THE_ANSWER))
+    text = text_of(groups["text"])
+    return None if text is None else (WriteNote(text, groups.get("title", "")),)
+
+
+def _sign_in(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    clause = SignIn(groups.get("name", ""))
+    return (Open(groups["app"]), clause) if "app" in groups else (clause,)
+
+
+def _secret(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (EnterSecret(groups["what"]),)
+
+
+def _ask(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (Ask(groups["question"]),)
+
+
+def _search(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    query = text_of(groups["query"])
+    if query is None:
+        return None
+    browser = labels().apps["browser"][0]
+    return (Open(browser), Search(query)) if rule.web or first else (Search(query),)
+
+
+def _type(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    text, field = text_of(groups["text"].rstrip("。").removesuffix(".")), _plain(groups.get("field", ""))
+    if text is None or (rule.known_field and not is_field(field)):
+        return None
+    return (TypeText(text, field),)
+
+
+def is_field(name: str) -> bool:
+    """Whether text fields usually have a name like this."""
+    known = labels().fields
+    return any(likeness(name, word) >= SAME for kind in known.values() for word in kind)
+
+
+def _read(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    what = groups.get("what", "")
+    if (rule.later and first and place_of(what) is None) or (rule.switches and not _is_switch(what)):
+        return None
+    if "nth" in groups:
+        return (Read(nth=number_of(groups["nth"])),)
+    if first and any(likeness(what, name) >= SAME for names in labels().apps.values() for name in names):
+        return (Open(what), Read(content=True))
+    return (Read(),) if _RESULTS.fullmatch(what) else (Read(what),)
+
+
+def _thread(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (Open(labels().apps["messages"][is_chinese(groups["whole"])]), Tap(groups["to"]), Read(content=True))
+
+
+def _tap(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    gesture = cast("Gesture", rule.gesture)
+    if "nth" in groups:
+        return (Tap("", number_of(groups["nth"]), gesture),)
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Tap(groups["label"], gesture=gesture),) * times if 0 < times <= MAX_TIMES else None
+
+
+def _open(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (Open(groups["name"]),)
+
+
+_BUILDERS: dict[str, Callable[[Rule, Groups, bool], tuple[Clause, ...] | None]] = {
+    "press": _press,
+    "url": _url,
+    "wait": _wait,
+    "scroll": _scroll,
+    "alarm": _alarm,
+    "toggle": _toggle,
+    "message": _message,
+    "note": _note,
+    "sign_in": _sign_in,
+    "secret": _secret,
+    "ask": _ask,
+    "search": _search,
+    "type": _type,
+    "read": _read,
+    "thread": _thread,
+    "tap": _tap,
+    "open": _open,
+}
+
 
 MAX_TEXT = 1500
 """The maximum number of characters of an instruction. Longer texts are not literal instructions, and matching takes

@@ -19,13 +19,11 @@ from agent.guards.gate import Gate
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import ToolCall, ToolSpec
-from agent.models.json_text import whole_signs
+from agent.models.json_answers import whole_signs
 from agent.ports.tool_calls import CallKey, CallState, NewCall, StoredCall, ToolCalls
-from agent.tools.arguments import action_of, new_call
-from agent.tools.results import covered, done_data, done_of, told_of
-from agent.tools.shortening import head_and_tail
+from agent.tools.call_values import action_of, covered, done_data, done_of, head_and_tail, new_call, told_of
+from agent.tools.files import FileRefused, TaskFiles
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
-from agent.tools.task_files import FileRefused, TaskFiles
 
 logger = logging.getLogger(__name__)
 

@@ -16,10 +16,10 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.tools.shortening import in_a_line
+from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
-from devices.threads import ThreadPool
+from devices.processes import ThreadPool
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.tools.shortening import in_a_line
+from agent.tools.call_values import in_a_line
 from agent.tools.spec import Done, Tool, ToolContext, ungated
 from agent.wording import Texts
 

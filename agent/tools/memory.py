@@ -16,7 +16,7 @@ from agent.effect_facts import Worded
 from agent.guards.gate import ALLOWED, Gate
 from agent.members.loading import EXECUTOR
 from agent.ports.memory import MAX_FACT, MAX_FACTS, RECALLED, Memory, MemoryFull
-from agent.tools.shortening import in_a_line
+from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts
 

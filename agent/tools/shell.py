@@ -30,9 +30,9 @@ from agent.ports.workshop import (
     Workshop,
     WorkshopError,
 )
-from agent.tools.shortening import head_and_tail, in_a_line
+from agent.tools.call_values import head_and_tail, in_a_line
+from agent.tools.files import FileRefused, TaskFolder
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
-from agent.tools.task_files import FileRefused, TaskFolder
 from agent.wording import Texts
 
 OUTPUT: Final = 6000

@@ -11,7 +11,7 @@ from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.front_matter import FolderRefused
 from agent.skills.library import Skills
-from agent.tools.shortening import in_a_line
+from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
 

@@ -16,7 +16,7 @@ from agent.effect_facts import Worded
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.leaving import query_carries
 from agent.tools.addresses import addresses_in, same, with_scheme
-from agent.tools.shortening import in_a_line
+from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts
 

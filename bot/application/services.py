@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from agent.guards.reading import Readings
 from agent.models.base import Model
+from agent.models.other_models import Transcriber
 from agent.models.state import ModelState, ModelStatus
-from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
 from agent.ports.memory import Memory
 from agent.skills.library import Skills

@@ -16,10 +16,9 @@ from agent.ports.frames import Frames
 from bot.domain.outgoing import Picture
 from bot.domain.task import StepRow
 from devices.geometry import Bounds, Size
-from devices.opening import opened
+from devices.pictures import opened, resized
+from devices.processes import ThreadPool
 from devices.recent import Recent
-from devices.resizing import resized
-from devices.threads import ThreadPool
 
 LONG_SIDE = 1200
 """Pixels. Chats show pictures smaller than this; when opened, the text is readable."""

@@ -15,12 +15,10 @@ from PIL import Image
 from agent.error_mapping import remedy
 from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.cause import Cause
-from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, NoVision
-from agent.models.state import ModelState
-from agent.models.transcription import TranscriptionFailed
+from agent.models.other_models import EmbeddingFailed, TranscriptionFailed
+from agent.models.state import Cause, ModelState
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
 from bot.config.endpoints import dialect_of, embedder_of, fallback_profile, model_settings, transcriber_of

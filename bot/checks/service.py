@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from agent.front_matter import Refused
-from agent.models.cause import Cause
-from agent.models.state import ModelState
+from agent.models.state import Cause, ModelState
 from bot.checks import chats, files, model, setting_changes
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings

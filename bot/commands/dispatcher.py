@@ -48,7 +48,7 @@ from bot.domain.task import TaskError
 from bot.people.access import Check
 from bot.store.errors import StoreAway
 from bot.texts import language_of, say, speaking
-from devices.parts import load_part
+from devices.extras import load_part
 from devices.recent import Recent
 
 EVENTS_KEPT = 4096

@@ -20,10 +20,9 @@ from bot.domain.task import Task, TaskState
 from bot.store.audit import AuditKind, FileDetail
 from bot.tasks.input import health_words
 from bot.texts import listed, say
-from devices.app_titles import readable
 from devices.errors import FileRejected, NameTaken, NameUnfit, PhoneError
+from devices.names import LONGEST, readable
 from devices.phone import Health, PhoneInfo
-from devices.phone_names import LONGEST
 from devices.storage import StoredFile, run_of, safe_name
 from devices.wording import said, sentence_of
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import Final
 
-from agent.models.transcription import TranscriptionFailed
+from agent.models.other_models import TranscriptionFailed
 from bot.application.access import Refused
 from bot.application.interpret import secrets_asked
 from bot.application.services import Services

@@ -16,8 +16,7 @@ from bot.config.settings import Settings, SettingsError
 from bot.texts import words
 
 if TYPE_CHECKING:
-    from agent.models.openai_embedding import OpenAIEmbedder
-    from agent.models.openai_transcription import OpenAITranscriber
+    from agent.models.openai_other_models import OpenAIEmbedder, OpenAITranscriber
 
 
 def model_settings(settings: Settings) -> ModelSettings:
@@ -69,7 +68,7 @@ def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
     if not settings.transcribe_base_url and not settings.transcribe_api_key.get_secret_value():
         return None
     # Imported here so that the client is only loaded if there is an endpoint.
-    from agent.models.openai_transcription import OpenAITranscriber  # noqa: PLC0415 - see above
+    from agent.models.openai_other_models import OpenAITranscriber  # noqa: PLC0415 - see above
 
     return OpenAITranscriber(
         EndpointSettings(
@@ -86,7 +85,7 @@ def embedder_of(settings: Settings) -> OpenAIEmbedder | None:
     """Return the client that embeds facts to compare their meanings, None if no endpoint is set for it."""
     if not settings.embed_base_url and not settings.embed_api_key.get_secret_value():
         return None
-    from agent.models.openai_embedding import OpenAIEmbedder  # noqa: PLC0415 - as above
+    from agent.models.openai_other_models import OpenAIEmbedder  # noqa: PLC0415 - as above
 
     return OpenAIEmbedder(
         EndpointSettings(model=settings.embed_model, base_url=settings.embed_base_url, api_key=settings.embed_api_key)

@@ -14,7 +14,7 @@ from agent.models.pricing import Price
 from bot.domain.tier import NAME, Tier
 from bot.domain.zones import zone_named
 from devices.errors import NameUnfit
-from devices.phone_names import fit_name
+from devices.names import fit_name
 
 
 def cleaned(value: object) -> object:

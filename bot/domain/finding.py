@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.models.cause import Cause
+from agent.models.state import Cause
 
 Area = Literal["computer", "files", "service", "adb", "phone", "model", "chat"]
 Verdict = Literal["good", "note", "bad"]

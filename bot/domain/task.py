@@ -20,7 +20,7 @@ from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task_request import TaskRequest
 from bot.domain.watch import Finding, Verdict
 from bot.texts import say
-from devices.app_titles import readable
+from devices.names import readable
 
 
 class TaskState(StrEnum):

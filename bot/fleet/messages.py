@@ -19,9 +19,9 @@ from agent.run_id import RunId
 from agent.wording import SENTENCES as AGENT_SENTENCES
 from bot.fleet.bounds import bounded, in_line
 from bot.texts import words
-from devices.opening import is_picture
+from devices.names import LONGEST
 from devices.phone import PhoneInfo
-from devices.phone_names import LONGEST
+from devices.pictures import is_picture
 from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import Words, placeholders
 

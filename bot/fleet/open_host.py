@@ -29,7 +29,7 @@ from bot.wiring.core import phones_of
 from bot.wiring.parts import tool_servers
 from bot.wiring.team import skills_of
 from bot.wiring.tools import actions_of, toolbox_of
-from devices.threads import start_threads
+from devices.processes import start_threads
 
 logger = logging.getLogger(__name__)
 

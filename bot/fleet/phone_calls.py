@@ -21,8 +21,8 @@ from bot.texts import words
 from devices import errors
 from devices.geometry import Size
 from devices.inputs import Input, TypeText
-from devices.opening import is_picture, opened
 from devices.phone import Done, Element, Observation, Phone
+from devices.pictures import is_picture, opened
 from devices.storage import FoundFiles
 from devices.wording import sentence_of
 

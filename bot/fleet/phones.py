@@ -22,9 +22,9 @@ from bot.fleet.phone_calls import FOUND, INPUT, DoneThere, image_of, raise_refus
 from bot.texts import words
 from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, ScreenChanged
 from devices.inputs import Input, TypeText
-from devices.jpeg import Fit, Jpeg
+from devices.names import LONGEST
 from devices.phone import Done, Health, Judged, Observation, Phone, PhoneInfo
-from devices.phone_names import LONGEST
+from devices.pictures import Fit, Jpeg
 from devices.pool import NameBook
 from devices.pool.names import PhoneNames
 from devices.provider import DeviceProvider

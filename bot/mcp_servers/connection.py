@@ -22,7 +22,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from agent.tools.shortening import in_a_line
+from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Tool
 from bot.mcp_servers.configuration import ServerEntry
 from bot.mcp_servers.http import http_streams

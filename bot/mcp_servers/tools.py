@@ -18,7 +18,7 @@ from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.leaving import query_carries
-from agent.tools.shortening import head_and_tail, in_a_line
+from agent.tools.call_values import head_and_tail, in_a_line
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
 from agent.wording import Texts
 from bot.mcp_servers.configuration import part_of_name

@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlalchemy import Text, bindparam, delete, exists, func, or_, select, update
 
-from agent.models.embedding import Embedder, EmbeddingFailed, Vector
+from agent.models.other_models import Embedder, EmbeddingFailed, Vector
 from agent.ports.memory import (
     MAX_FACTS,
     RECALLED,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from agent.models.embedding import Embedder
+from agent.models.other_models import Embedder
 from agent.ports.memory import Accounts, only_that
 from bot.domain.retention import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.audit import Audit

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Table, Text, bindparam, func, literal, or_, select
 
 from agent.models.base import Share, Usage
-from agent.models.transcription import Transcript
+from agent.models.other_models import Transcript
 from bot.domain.address import Person
 from bot.domain.zones import day_of
 from bot.store.connection import Database, Row, Source

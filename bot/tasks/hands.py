@@ -32,7 +32,7 @@ from bot.texts import say
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.phone import Observation, Phones, VideoSource
-from devices.resizing import thumbnail_of
+from devices.pictures import thumbnail_of
 from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)

@@ -41,7 +41,7 @@ from bot.domain.task import StepRow, Task
 from bot.domain.task_request import TaskDraft
 from bot.store.usage import UsageRow, UsageTotals
 from bot.texts import say
-from devices.app_titles import readable
+from devices.names import readable
 from devices.wording import said
 
 if TYPE_CHECKING:

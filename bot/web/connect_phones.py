@@ -21,7 +21,7 @@ from bot.texts import say
 from bot.web.api import body_of
 from bot.web.connect import admin_of
 from bot.web.http import RequestRefused, get, post
-from devices.adb.wifi import Announced, Invitation
+from devices.adb.host import Announced, Invitation
 from devices.errors import PhoneError
 from devices.extras import Extra, is_installed
 from devices.wording import said, sentence_of
@@ -42,7 +42,7 @@ class PhoneWish(BaseModel):
 
 
 class Wifi(Protocol):
-    """The operations for phones over Wi-Fi (see `devices.adb.wifi`). Every method raises PhoneError."""
+    """The operations for phones over Wi-Fi (see `devices.adb.host`). Every method raises PhoneError."""
 
     async def pair(self, address: str, code: str) -> None:
         """Pair with the phone at this address, which shows this pairing code."""

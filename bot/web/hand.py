@@ -37,7 +37,7 @@ from bot.web.wakeup import any_of
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key
-from devices.jpeg import Jpeg
+from devices.pictures import Jpeg
 
 logger = logging.getLogger(__name__)
 

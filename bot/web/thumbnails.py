@@ -23,8 +23,8 @@ from bot.tasks.input import health_words
 from bot.texts import say
 from bot.web.http import get, refuse
 from bot.web.views import HOLDS
-from devices.app_titles import readable
 from devices.errors import PhoneError
+from devices.names import readable
 from devices.phone import Health, PhoneInfo
 
 logger = logging.getLogger(__name__)

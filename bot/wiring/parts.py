@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bot.config.places import MCP_NAME
 from bot.part import ForeignTools, Part, ToolServers
 from bot.texts import say, words
-from devices.parts import load_part
+from devices.extras import load_part
 
 if TYPE_CHECKING:
     from fastapi import APIRouter

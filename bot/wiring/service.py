@@ -70,10 +70,10 @@ from bot.wiring.memory import settle
 from bot.wiring.parts import part_routers, part_routes, parts_at_work
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import TOOL_NAMES
+from devices.adb.host import WifiPhones
 from devices.adb.server import ServerAddress
-from devices.adb.wifi import WifiPhones
 from devices.measuring import listening
-from devices.threads import start_threads
+from devices.processes import start_threads
 
 logger = logging.getLogger(__name__)
 

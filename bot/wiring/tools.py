@@ -19,7 +19,7 @@ from agent.skills.loading import load_skills
 from agent.tools.calling import Toolbox
 from agent.tools.clock import Time, time_tool
 from agent.tools.computing import CALCULATE, PYTHON, Calculate, Python
-from agent.tools.files import ReadFiles, WriteFile, file_tools
+from agent.tools.files import ReadFiles, TaskFiles, WriteFile, file_tools
 from agent.tools.jotting import NOTE, TODOS, WriteNote, WriteTodos
 from agent.tools.json_query import JSON, JsonQuery
 from agent.tools.knowledge import SearchDocuments, knowledge_tool
@@ -27,7 +27,6 @@ from agent.tools.memory import Forget, Recall, Remember, memory_tools
 from agent.tools.shell import PythonFull, Shell, TaskJobFolder, shell_tools
 from agent.tools.skills import ReadSkill, skill_tools
 from agent.tools.spec import Tool
-from agent.tools.task_files import TaskFiles
 from agent.tools.text import TEXT, Text
 from agent.tools.weather import Weather, weather_tool
 from agent.tools.web import ReadPage, WebSearch, read_page, web_search

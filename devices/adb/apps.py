@@ -12,12 +12,10 @@ import re
 import time
 from collections.abc import Mapping
 
-from devices.adb.app_names import App, choose, usual_name
-from devices.adb.labels import MAX_LABEL, Labels
-from devices.adb.quoting import command
-from devices.adb.shell import Result, Shell
-from devices.app_titles import readable
+from devices.adb.app_names import MAX_LABEL, App, Labels, choose, usual_name
+from devices.adb.shell import Result, Shell, command
 from devices.errors import AmbiguousApp, InputRejected, PhoneError, UnknownApp
+from devices.names import readable
 from devices.phone import InstalledApp
 from devices.wording import words
 

@@ -19,11 +19,10 @@ from typing import TypeVar
 import adbutils
 from adbutils.errors import AdbConnectionError, AdbTimeout
 
-from devices.adb.link_state import error_for
-from devices.adb.serials import target
+from devices.adb.links import error_for, target
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
-from devices.threads import ThreadPool
+from devices.processes import ThreadPool
 from devices.wording import words
 
 Answer = TypeVar("Answer")

@@ -15,7 +15,6 @@ from PIL import Image
 
 from devices.adb import files
 from devices.adb.apps import Apps, Titles
-from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.film import film
@@ -25,16 +24,17 @@ from devices.adb.notifications import read_notifications, read_sms_app
 from devices.adb.observer import Observer
 from devices.adb.ownership import Ownership
 from devices.adb.preparation import Preparation
+from devices.adb.screenshots import Camera
 from devices.adb.shell import Shell
 from devices.adb.state import State
 from devices.adb.ui_tree import FIRST_LIMIT, Trees
 from devices.errors import PhoneTaken
 from devices.geometry import Size
 from devices.inputs import Input
-from devices.jpeg import Fit
 from devices.measuring import measured
 from devices.notification import PhoneNotification
 from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo
+from devices.pictures import Fit
 from devices.storage import FolderEntry, FoundFiles
 
 _T = TypeVar("_T")

@@ -12,8 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 
 from devices.adb.connection import Call
-from devices.adb.quoting import command
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, command
 from devices.errors import FileRejected, PhoneError, PhoneGone
 from devices.storage import (
     DOWNLOADS,

@@ -14,8 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from contextlib import AbstractContextManager
 
 from devices.adb import host
-from devices.adb.link_state import ATTACHED
-from devices.adb.serials import dialled
+from devices.adb.links import ATTACHED, dialled
 from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneError
 

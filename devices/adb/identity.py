@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from devices import clock
-from devices.adb.link_state import STARTING
+from devices.adb.links import STARTING
 from devices.adb.preparation import LIST_KEPT, kept_in
 from devices.adb.shell import Shell, failure_in
 from devices.adb.state import COMMAND, State, parse_state

@@ -14,19 +14,18 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.input_commands import COMBINATIONS, commands_for
-from devices.adb.preparation import Preparation
-from devices.adb.quoting import command, with_receipt
-from devices.adb.receiver import read_receiver
-from devices.adb.shell import Result, Shell, together
-from devices.adb.state import State, read_front, read_keyboard, read_package
-from devices.adb.text_entry import (
+from devices.adb.input_commands import (
+    COMBINATIONS,
     UNKNOWN_DELETES,
     check_text,
     clearing_commands,
+    commands_for,
     is_left_of,
     typing_commands,
 )
+from devices.adb.preparation import Preparation
+from devices.adb.shell import Result, Shell, command, together, with_receipt
+from devices.adb.state import State, read_front, read_keyboard, read_package, read_receiver
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size

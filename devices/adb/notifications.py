@@ -15,8 +15,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from devices.adb.quoting import command
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, command
 from devices.notification import PhoneNotification
 from devices.wording import words
 

@@ -12,9 +12,8 @@ from typing import Any
 from PIL import Image
 
 from devices.adb.apps import Titles
-from devices.adb.camera import Camera
 from devices.adb.input_driver import InputDriver, LastScreen
-from devices.adb.pictures import Frame, hides_words, never
+from devices.adb.screenshots import Camera, Frame, hides_words, never
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Watched, loads
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_brief, read_state
@@ -22,9 +21,8 @@ from devices.adb.ui_tree import Trees, focused_text
 from devices.errors import ScreenChanged
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
-from devices.jpeg import Fit
 from devices.phone import Element, Judged, Observation
-from devices.resizing import black_thumbnail
+from devices.pictures import Fit, black_thumbnail
 from devices.wording import words
 
 KNOWN_SCREENS = 8

@@ -9,10 +9,9 @@ import logging
 import re
 from dataclasses import dataclass
 
-from devices.adb.quoting import command
-from devices.adb.shell import Shell, failure_in, together
+from devices.adb.input_commands import BROADCAST_KEYBOARD
+from devices.adb.shell import Shell, command, failure_in, together
 from devices.adb.state import State, read_state
-from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.errors import CommandFailed
 from devices.geometry import Size
 from devices.wording import words

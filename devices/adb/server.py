@@ -14,8 +14,8 @@ from pathlib import Path
 
 import adbutils
 
-from devices.environment import child_environment
 from devices.errors import PhoneGone, PhoneUnavailable
+from devices.processes import child_environment
 from devices.wording import words
 
 logger = logging.getLogger(__name__)

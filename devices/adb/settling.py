@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageChops
 
-from devices.adb.pictures import Frame, Wanted
+from devices.adb.screenshots import Frame, Wanted
 from devices.geometry import Size
 from devices.measuring import measured
 from devices.phone import Element
-from devices.resizing import CELL, thumbnail_of
+from devices.pictures import CELL, thumbnail_of
 
 FIRST_CHANGE = 0.5
 """Seconds in which an input shows its first effect, if it has one; a slower one is seen by the next observation."""

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from devices.errors import NameTaken
+from devices.names import fit_name
 from devices.phone import PhoneInfo
-from devices.phone_names import fit_name
 
 
 class NameBook(Protocol):

@@ -14,14 +14,11 @@ from pathlib import Path
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.following import DeviceTracker, Link
-from devices.adb.link_state import SILENT, health_of
-from devices.adb.serials import dialled, known_as
+from devices.adb.links import SILENT, dialled, health_of, known_as
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneError, PhoneGone, PhoneTaken, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
-from devices.pool.handshake import greeted
-from devices.pool.health_poll import HEALTH_EVERY, HealthPoller
-from devices.pool.identity_conflicts import id_of
+from devices.pool.checks import HEALTH_EVERY, HealthPoller, greeted, id_of
 from devices.pool.names import NameBook, PhoneNames
 from devices.pool.virtual_phones import VirtualFallback, VirtualPhones
 from devices.virtual import StartedPhone

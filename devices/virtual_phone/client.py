@@ -9,8 +9,7 @@ import aiohttp
 from pydantic import TypeAdapter
 
 from devices.virtual_phone.faults import FaultValue
-from devices.virtual_phone.ground_truth import GroundTruth
-from devices.virtual_phone.journal import Entry
+from devices.virtual_phone.ground_truth import Entry, GroundTruth
 from devices.virtual_phone.scenario import Happening, Moment
 
 TIMEOUT_SECONDS = 30.0

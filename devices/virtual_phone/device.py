@@ -24,8 +24,7 @@ from devices.recent import Recent
 from devices.virtual_phone.adbd import AdbDaemon, LinkState, Product, Service
 from devices.virtual_phone.faults import Faults
 from devices.virtual_phone.files import Files
-from devices.virtual_phone.ground_truth import GroundTruth, truth_of
-from devices.virtual_phone.journal import Journal
+from devices.virtual_phone.ground_truth import GroundTruth, Journal, truth_of
 from devices.virtual_phone.scenario import Happening, Triggers
 from devices.virtual_phone.scene import Scene, compose, dump
 from devices.virtual_phone.screen.drawing import draw

@@ -20,17 +20,16 @@ import adbutils
 from devices.adb.connection import Call, Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.identity import identify
-from devices.adb.link_state import ATTACHED, error_for, health_of
+from devices.adb.links import ATTACHED, error_for, health_of
 from devices.adb.server import ServerAddress
 from devices.adb.shell import DEFAULT_TIMEOUT, Result, Shell
 from devices.errors import NameTaken, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
+from devices.names import fit_name
 from devices.phone import Health, Phone, PhoneInfo
-from devices.phone_names import fit_name
-from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.adbd import FEATURES, MAX_PAYLOAD, Command, LinkState, Message, Stream
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.protocol import FEATURES, MAX_PAYLOAD, Command, Message, Stream
 from devices.virtual_phone.services import EXIT_ID, PACKET, find_service
-from devices.virtual_phone.shell.call import ERR, OUT
+from devices.virtual_phone.shell.interpreter import ERR, OUT
 from devices.wording import sentence_of, words
 
 RETRY = 1.0

@@ -7,9 +7,9 @@ import uuid
 from dataclasses import replace
 
 from devices.geometry import Point
+from devices.virtual_phone.android import key_code
 from devices.virtual_phone.apps import hostile
 from devices.virtual_phone.device import Device
-from devices.virtual_phone.keys import key_code
 from devices.virtual_phone.scenario import (
     Battery,
     CableOut,

@@ -19,6 +19,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from devices.atomic_file import write_atomically
 from devices.geometry import Size
+from devices.virtual_phone.android import switch
 from devices.virtual_phone.apps import BY_KEY
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.faults import NO_FAULTS, FaultValue
@@ -26,7 +27,6 @@ from devices.virtual_phone.files import File, Files
 from devices.virtual_phone.happenings import happen
 from devices.virtual_phone.services import find_service
 from devices.virtual_phone.state import LAUNCHER, Identity, PhoneState
-from devices.virtual_phone.system_switches import switch
 from devices.virtual_phone.uiautomator_server import JAR
 
 logger = logging.getLogger(__name__)

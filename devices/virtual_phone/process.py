@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devices.environment import child_environment
 from devices.extras import Extra, is_installed
 from devices.geometry import Size
+from devices.processes import child_environment
 from devices.virtual import PhoneProcessFailed
 from devices.virtual_phone.faults import NO_FAULTS, FaultValue, fault_text
 

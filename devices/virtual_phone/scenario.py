@@ -11,10 +11,10 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.android import key_code
 from devices.virtual_phone.apps.hostile_pages import LANGUAGES, PAGES
 from devices.virtual_phone.faults import Faults
-from devices.virtual_phone.journal import Journal
-from devices.virtual_phone.keys import key_code
+from devices.virtual_phone.ground_truth import Journal
 
 MAX_CABLE_OUT_SECONDS = 3600
 Pixels = Annotated[int, Field(ge=0)]

@@ -15,13 +15,11 @@ from xml.sax.saxutils import quoteattr
 
 from devices.geometry import Bounds
 from devices.virtual_phone.apps import APPS, BY_KEY, LAUNCHER_PACKAGE
-from devices.virtual_phone.apps.base import App, Page, bar_button
-from devices.virtual_phone.order import shuffled
+from devices.virtual_phone.apps.base import App, Page, bar_button, shuffled
 from devices.virtual_phone.screen import furniture
-from devices.virtual_phone.screen.entry import Scrolling
 from devices.virtual_phone.screen.furniture import NAVIGATION_BAR, STATUS_BAR, Painted
 from devices.virtual_phone.screen.nodes import Fill, Frost, Glyph, Node, Paint, Veil, Wallpaper, Writing
-from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture
+from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture, Scrolling
 from devices.virtual_phone.screen.widgets import Box, Row, Scale, Wide, Widget
 from devices.virtual_phone.state import Dialog
 from devices.virtual_phone.window_manager import WindowManager

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 from devices.geometry import Point
+from devices.virtual_phone.android import DIGIT_CODES, LETTER_CODES, KeyCode
 from devices.virtual_phone.ground_truth import Touched
-from devices.virtual_phone.keys import DIGIT_CODES, LETTER_CODES, KeyCode
 from devices.virtual_phone.scene import Scene
 from devices.virtual_phone.screen import furniture
 from devices.virtual_phone.screen.nodes import Node

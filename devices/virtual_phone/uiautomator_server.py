@@ -11,10 +11,9 @@ import json
 from collections.abc import Mapping
 from functools import partial
 
-from devices.virtual_phone.adbd import Service
+from devices.virtual_phone.adbd import Service, Stream
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.faults import DRAWN
-from devices.virtual_phone.protocol import Stream
 
 JAR = "/data/local/tmp/u2.jar"
 MAIN_CLASS = "com.wetest.uia2.Main"

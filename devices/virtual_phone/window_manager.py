@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from devices.virtual_phone.android import is_on
 from devices.virtual_phone.faults import Faults
-from devices.virtual_phone.screen.entry import Field
 from devices.virtual_phone.screen.nodes import Touch
+from devices.virtual_phone.screen.pieces import Field
 from devices.virtual_phone.state import LATIN_KEYBOARD, LAUNCHER, Activity, PhoneState, Task
 from devices.virtual_phone.strings import date_text, translate
-from devices.virtual_phone.system_switches import is_on
 
 MAIN = "main"
 Later = Callable[[float, Callable[[], None]], None]

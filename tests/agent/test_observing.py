@@ -10,8 +10,8 @@ from PIL import Image
 from agent.listing import MAX_TOKENS_ALONE
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
-from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
+from devices.pictures import Jpeg
 
 SCREEN = Size(1080, 2400)
 SPACE = Size(706, 1568)

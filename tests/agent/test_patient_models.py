@@ -11,9 +11,8 @@ import pytest
 from agent.context_window import window_of
 from agent.events import ModelAway
 from agent.models.base import Delta, Message, ModelReply, ModelRequest, Models, Purpose
-from agent.models.cause import Cause
 from agent.models.errors import ModelKeyRejected, ModelUnreachable
-from agent.models.state import ModelStatus
+from agent.models.state import Cause, ModelStatus
 from agent.outage_retry import PATIENCE_S, PatientModel, patient
 from tests.fakes.scripted_model import Windowed
 

@@ -21,7 +21,7 @@ from agent.ports.agent import Guidance, TaskOrder
 from agent.ports.knowledge import Passage
 from agent.skills.library import Skills
 from agent.skills.loading import Skill
-from agent.tools.results import told_of
+from agent.tools.call_values import told_of
 from agent.tools.spec import Done
 from tests.agent.dialects.test_render import SCENE
 

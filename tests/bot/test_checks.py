@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from agent.models.cause import Cause
-from agent.models.state import ABOUT_THE_REQUEST, ModelState, ModelStatus
+from agent.models.state import ABOUT_THE_REQUEST, Cause, ModelState, ModelStatus
 from bot.chats.installed import installed, model_of
 from bot.checks import chats, files, model, service
 from bot.checks.service import waited

@@ -52,8 +52,8 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import NameTaken, PhoneError, PhoneGone
 from devices.geometry import Size
+from devices.names import fit_name
 from devices.phone import Health, Observation, Phone, PhoneInfo
-from devices.phone_names import fit_name
 from devices.storage import FoundFiles, StoredFile
 from tests.bot.chats.loopback import LoopbackChat
 from tests.fakes.instant_phone import InstantPhone

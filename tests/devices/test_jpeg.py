@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw
 
 from devices.geometry import Size
-from devices.jpeg import Jpeg
+from devices.pictures import Jpeg
 
 
 def page(size: Size) -> Image.Image:

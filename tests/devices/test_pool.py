@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import uiautomator2
 
-from devices.adb.link_state import health_of
+from devices.adb.links import health_of
 from devices.adb.preparation import STAY_ON
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneUnavailable

@@ -8,7 +8,7 @@ import sys
 import pytest
 from PIL import Image, ImageChops
 
-from devices.resizing import by_pillow, resized, resized_bytes
+from devices.pictures import by_pillow, resized, resized_bytes
 
 
 @pytest.mark.slow
@@ -28,7 +28,7 @@ def test_the_picture_is_that_of_pillow(size: tuple[int, int], target: tuple[int,
 TIGHT = """
 import resource, sys
 from PIL import Image
-from devices.resizing import resized
+from devices.pictures import resized
 image = Image.new("RGB", (3840, 3840))
 resized(image, (64, 64))
 with open("/proc/self/status") as status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from devices.threads import ThreadPool, start_threads
+from devices.processes import ThreadPool, start_threads
 
 
 async def test_no_thread_is_started_after_the_start() -> None:

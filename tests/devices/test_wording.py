@@ -8,7 +8,8 @@ import string
 from collections.abc import Iterator
 from pathlib import Path
 
-from devices.adb import identity, link_state
+from devices.adb import identity
+from devices.adb import links as link_state
 from devices.adb.state import State
 from devices.wording import SENTENCES, Words, said, worded, words
 

@@ -6,8 +6,8 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
-from devices.jpeg import Fit
 from devices.phone import Done, Element, Health, Judged, Observation, Phone, PhoneInfo
+from devices.pictures import Fit
 from devices.storage import FoundFiles
 
 SIZE = Size(1080, 2400)

@@ -22,7 +22,7 @@ from agent.guards.facts import MAX_AMOUNTS, facts_of
 from agent.guards.sanitise import in_one_line
 from agent.guards.words import ends_with, mentions, plain, says
 from agent.models.base import ModelReply, ToolCall
-from agent.models.json_text import objects_in
+from agent.models.json_answers import objects_in
 from agent.scene import Scene, Screen
 from bot.cards.buttons import MAX_BYTES, ButtonAction, read_button
 from bot.commands.parser import ParseError, parse
@@ -33,8 +33,8 @@ from devices.adb import ui_tree
 from devices.adb.apps import parse_activities
 from devices.adb.fastlane.server import LaneFailed, result_of
 from devices.adb.notifications import parse_notifications
-from devices.adb.pictures import from_jpeg, from_png, from_raw
-from devices.adb.quoting import command, quote
+from devices.adb.screenshots import from_jpeg, from_png, from_raw
+from devices.adb.shell import command, quote
 from devices.adb.state import foreground, parse_state
 from devices.errors import CaptureFailed
 from devices.geometry import Bounds, Point, Size

@@ -24,11 +24,10 @@ from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.task import TaskState, locator
 from bot.texts import say
+from devices.virtual_phone.adbd import HEADER, MAX_PAYLOAD, VERSION, Command, ProtocolFault, read_message
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.protocol import HEADER, MAX_PAYLOAD, VERSION, Command, ProtocolFault, read_message
-from devices.virtual_phone.shell.call import ERR
 from devices.virtual_phone.shell.commands import COMMANDS
-from devices.virtual_phone.shell.interpreter import Interpreter
+from devices.virtual_phone.shell.interpreter import ERR, Interpreter
 from devices.virtual_phone.uiautomator_server import JAR, MAIN_CLASS
 from tests.bot.web.world import open_world
 from tests.bot.world import ADA, BEN, CHANNEL, EVE, PRIVATE, a_world

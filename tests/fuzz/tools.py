@@ -21,14 +21,13 @@ from agent.skills.loading import load_skills
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.clock import time_tool
 from agent.tools.egress import Egress, Fetched
-from agent.tools.files import file_tools
+from agent.tools.files import MOST_DEPTH, FileRefused, TaskFiles, file_tools
 from agent.tools.jotting import NOTE, TODOS
 from agent.tools.json_query import JSON as JSON_TOOL
 from agent.tools.json_query import MOST_VALUES, JsonQuery
 from agent.tools.pages import decoded
 from agent.tools.pdf import PdfUnread, pdf_text
 from agent.tools.spec import ActionError
-from agent.tools.task_files import MOST_DEPTH, FileRefused, TaskFiles
 from agent.tools.text import TEXT
 from agent.tools.weather import Weather, weather_tool
 from bot.wiring.tools import TOOL_NAMES

@@ -14,13 +14,13 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from agent.models.base import Delta, Message, ModelRequest, Purpose
-from agent.models.cause import Cause
-from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import InputTooLong, NoVision
-from agent.models.openai_embedding import OpenAIEmbedder
+from agent.models.json_answers import ask
 from agent.models.openai_model import OpenAIModel
-from agent.models.structured import ask
+from agent.models.openai_other_models import OpenAIEmbedder
+from agent.models.other_models import EmbeddingFailed
+from agent.models.state import Cause
 from agent.outcome import Outcome
 from bot.checks import model as check
 from bot.config.settings import Settings

@@ -11,11 +11,10 @@ from contextlib import suppress
 import pytest
 from pydantic import SecretStr
 
-from agent.models.endpoint import EndpointSettings
+from agent.models.endpoint import MAX_ANSWER_BYTES, MAX_CALLS, MAX_LETTERS, EndpointSettings
 from agent.models.errors import ModelRefused, ModelUnreachable
-from agent.models.limits import MAX_ANSWER_BYTES, MAX_CALLS, MAX_LETTERS
-from agent.models.openai_transcription import OpenAITranscriber
-from agent.models.transcription import TranscriptionFailed
+from agent.models.openai_other_models import OpenAITranscriber
+from agent.models.other_models import TranscriptionFailed
 from bot.checks.asking import MOST_BYTES, json_at
 from tests.agent.models.endpoints import KEY, asking, picture
 from tests.security.endpoint import Writes, calls, endpoint, model_of, said, streamed, whole, without_end

@@ -8,8 +8,8 @@ import pytest
 
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
+from devices.adb.input_commands import BROADCAST_PACKAGE
 from devices.adb.server import ServerAddress
-from devices.adb.text_entry import BROADCAST_PACKAGE
 from devices.geometry import Size
 from devices.inputs import TypeText
 from devices.phone import Health, PhoneInfo

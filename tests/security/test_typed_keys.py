@@ -24,7 +24,7 @@ from agent.questions import QuestionKind
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import NeedsApproval, Operating
-from devices.adb.text_entry import typing_commands
+from devices.adb.input_commands import typing_commands
 from devices.errors import UntypableText
 from devices.geometry import Bounds
 from devices.inputs import TypeText

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from bot.config.settings import Settings
 from devices.errors import NameTaken, PhoneGone
+from devices.names import fit_name
 from devices.phone import Capabilities, Phone, PhoneInfo
-from devices.phone_names import fit_name
 from devices.pool import NameBook
 from devices.provider import DeviceProvider
 from tests.fakes.instant_phone import InstantPhone

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.models.tokens import hung_up
 from agent.prompts import prompt
 from agent.recorded_skills.anchors import folded

@@ -28,15 +28,15 @@ from agent.guards.reading import UNKNOWN, Pressed, PressReading, Verdict, strict
 from agent.guards.touch_target import is_button
 from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
-from agent.models.json_text import objects_in
+from agent.models.json_answers import objects_in
 from agent.models.tokens import hung_up
 from agent.observing import ScreenView
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.wording import shortened
 from devices.geometry import Point
-from devices.opening import NoPicture, opened
 from devices.phone import Element
+from devices.pictures import NoPicture, opened
 
 logger = logging.getLogger(__name__)
 

@@ -25,8 +25,8 @@ from agent.wording import sentence
 from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
-from devices.jpeg import lightened
 from devices.phone import Observation, Phone, Phones
+from devices.pictures import lightened
 from devices.recent import Recent
 from devices.wording import sentence_of
 

@@ -31,7 +31,7 @@ from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
 from agent.models.errors import InputTooLong, ModelError
-from agent.models.json_text import objects_in
+from agent.models.json_answers import objects_in
 from agent.outcome import Outcome
 from agent.prompts import prompt
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind, QuestionOrigin

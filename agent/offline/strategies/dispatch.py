@@ -24,12 +24,11 @@ from agent.offline.clauses import (
 from agent.offline.strategies.moving import press_next, scroll_next, url_next, wait_next
 from agent.offline.strategies.reading import ask_next, read_next
 from agent.offline.strategies.searching import search_next
-from agent.offline.strategies.sending import message_next
 from agent.offline.strategies.signing_in import sign_in_next
 from agent.offline.strategies.switching import alarm_next, toggle_next
 from agent.offline.strategies.tapping import open_next, tap_next
 from agent.offline.strategies.typing import secret_next, type_next
-from agent.offline.strategies.writing import note_next
+from agent.offline.strategies.writing import message_next, note_next
 from agent.offline.view import Move, View
 from agent.offline.vocabulary import wording
 

@@ -7,9 +7,8 @@ from agent.actions import OpenUrl as OpenUrlAction
 from agent.actions import Scroll as ScrollAction
 from agent.actions import Wait as WaitAction
 from agent.offline.clauses import OpenUrl, Press, Scroll, Wait
-from agent.offline.page import Several
-from agent.offline.strategies.looking import look_further
-from agent.offline.view import Done, Move, View
+from agent.offline.strategies.tapping import look_further
+from agent.offline.view import Done, Move, Several, View
 
 MAX_SCROLLS = 15
 APPEARS_S = 20.0

@@ -8,10 +8,8 @@ from agent.actions import AskUser, PressKey
 from agent.effect_facts import Answered
 from agent.offline.clauses import Ask, Read
 from agent.offline.matching import folded, place_of
-from agent.offline.page import Several
-from agent.offline.strategies.looking import look_further
-from agent.offline.strategies.tapping import launch_known, touch
-from agent.offline.view import Done, Move, View
+from agent.offline.strategies.tapping import launch_known, look_further, touch
+from agent.offline.view import Done, Move, Several, View
 from agent.scene import ScreenElement
 from devices.inputs import Key
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from agent.offline.clauses import Open, OpenUrl, Search
 from agent.offline.matching import folded
-from agent.offline.page import Page
 from agent.offline.strategies.tapping import launch_known, touched
 from agent.offline.strategies.typing import field_of, fill
-from agent.offline.view import Done, Move, View
+from agent.offline.view import Done, Move, Page, View
 from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 from agent.actions import AskUser
 from agent.offline.clauses import Open, SignIn
 from agent.offline.matching import contains, folded
-from agent.offline.page import Page
 from agent.offline.progress import answer_of
 from agent.offline.strategies.tapping import launch_known, touched
 from agent.offline.strategies.typing import ask_secret, field_of, fill, secret_field
-from agent.offline.view import Done, Move, View
+from agent.offline.view import Done, Move, Page, View
 from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
 

@@ -9,11 +9,9 @@ from agent.actions import PressKey, WaitFor
 from agent.actions import Tap as TapAction
 from agent.offline.clauses import Alarm, Open, Toggle
 from agent.offline.matching import GOOD, likeness
-from agent.offline.page import Page
 from agent.offline.progress import time_of_day
-from agent.offline.strategies.looking import look_further
-from agent.offline.strategies.tapping import PATIENCE_S, launch_known
-from agent.offline.view import Act, Done, Move, Stuck, View, on
+from agent.offline.strategies.tapping import PATIENCE_S, launch_known, look_further
+from agent.offline.view import Act, Done, Move, Page, Stuck, View, on
 from agent.scene import ScreenElement
 from devices.inputs import Key
 

@@ -1,18 +1,41 @@
-"""The strategies for opening an app by one of its names, and for touching something by its label or a row of a list."""
+"""The strategies for opening an app by one of its names, and for touching something by its label or a row of a list,
+also if it is out of sight at first.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.actions import DoubleTap, LongPress, OpenApp, WaitFor
+from agent.actions import DoubleTap, LongPress, OpenApp, PressKey, Scroll, WaitFor
 from agent.actions import Tap as TapAction
 from agent.offline.clauses import Gesture, Open, Tap
 from agent.offline.matching import SAME, folded, is_chinese, likeness
-from agent.offline.page import Several
-from agent.offline.strategies.looking import look_further
-from agent.offline.view import Act, Done, Move, Stuck, View, on
+from agent.offline.view import Act, Done, Move, Several, Stuck, View, on
 from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
+from devices.inputs import Key
+
+MAX_LOOKS = 8
+"""The maximum number of screens in one direction. For longer lists, the app's own search should be used."""
+
+
+def look_further(view: View, name: str) -> Act | None:
+    """Return the next action of looking for something; None if everything was looked at or nothing scrolls. `name` is
+    what is looked for, for the task's card in the chat.
+    """
+    steps = view.since("open", "back", "tap")
+    if view.page.keyboard and not any(step.stage == "keyboard" for step in steps):
+        return view.act(PressKey(key=Key.BACK), "keyboard", "hiding_keyboard")
+    if not view.page.scrollable:
+        return None
+    downs = [step for step in steps if step.stage == "lookdown"]
+    ups = [step for step in steps if step.stage == "lookup"]
+    if not ups and len(downs) < MAX_LOOKS and all(step.moved for step in downs):
+        return view.act(Scroll(direction="down"), "lookdown", "looking", name=name)
+    if len(ups) < len(downs) + MAX_LOOKS and all(step.moved for step in ups):
+        return view.act(Scroll(direction="up"), "lookup", "looking", name=name)
+    return None
+
 
 PATIENCE_S = 5.0
 """Seconds to wait for the effect of a touch, after those that the driver has already waited."""

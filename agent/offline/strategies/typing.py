@@ -10,9 +10,8 @@ from agent.effect_facts import TextNow
 from agent.guards.masking import BULLET
 from agent.offline.clauses import EnterSecret, Press, Tap, TypeText
 from agent.offline.matching import GOOD, contains, gist, likeness
-from agent.offline.page import Page
-from agent.offline.strategies.looking import look_further
-from agent.offline.view import Act, Done, Move, Stuck, View, on
+from agent.offline.strategies.tapping import look_further
+from agent.offline.view import Act, Done, Move, Page, Stuck, View, on
 from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
 from devices.inputs import Key, contains_typed

@@ -1,15 +1,15 @@
-"""The strategy for writing a note: begins a new one and never changes another; then title, text, and Save."""
+"""The strategies for writing to be kept or sent: a new note, and a message to exactly the named person with exactly the
+text.
+"""
 
 from __future__ import annotations
 
 from agent.actions import PressKey
-from agent.offline.clauses import Open, WriteNote
-from agent.offline.matching import gist
-from agent.offline.page import Page
-from agent.offline.strategies.looking import look_further
-from agent.offline.strategies.tapping import launch_known, touched
+from agent.offline.clauses import Open, SendMessage, WriteNote
+from agent.offline.matching import folded, gist
+from agent.offline.strategies.tapping import launch_known, look_further, touched
 from agent.offline.strategies.typing import field_of, fill, typed
-from agent.offline.view import Act, Done, Move, View
+from agent.offline.view import Act, Done, Move, Page, View
 from agent.offline.vocabulary import labels
 from agent.scene import ScreenElement
 from devices.inputs import Key
@@ -71,3 +71,78 @@ def _new_button(page: Page) -> ScreenElement | None:
 def _text_field(page: Page) -> ScreenElement | None:
     field = field_of(page, "note")
     return field or (page.fields[-1] if page.fields else None)
+
+
+def message_next(clause: SendMessage, view: View) -> Move:
+    """Return the next move of a send-message clause. The message is only sent once the person's name and the text are
+    on the screen.
+    """
+    if view.worked("send"):
+        return Done() if _sent(view.page, clause.text) else view.stuck("not_sent")
+    if view.staged("send"):
+        return view.stuck("not_sent")
+    if not isinstance(view.before, Open) and not view.worked("open"):
+        return launch_known(view, "messages")
+    composer = _composer(view.page)
+    if composer is None:
+        return _find_person(clause, view)
+    recipient = field_of(view.page, "recipient")
+    if recipient is not None and not view.worked("to"):
+        return fill(view, recipient, clause.to, "to")
+    if not _is_person(view.page, clause.to):
+        if len(view.staged("back")) >= MAX_BACK:
+            return view.stuck("no_new_message", name=clause.to)
+        return view.act(PressKey(key=Key.BACK), "back", "going_back")
+    if not _has(composer, clause.text):
+        if view.staged("text"):
+            return view.stuck("not_typed", name=clause.text)
+        return fill(view, composer, clause.text, "text", clear=True)
+    button = _send_button(view.page)
+    if button is None:
+        return view.stuck("not_sent")
+    touch = touched(view, button, stage="send")
+    return Act(touch.action, touch.stage, view.words("sending", name=clause.to))
+
+
+def _find_person(clause: SendMessage, view: View) -> Move:
+    """Return the move that opens the conversation with exactly this name or, if there is none, begins a new message."""
+    page = view.page
+    row = next((row for row in page.rows if folded(row.title.text) == folded(clause.to)), None)
+    if row is not None and len(view.staged("tap")) < MAX_BACK:
+        return touched(view, row.title)
+    new = page.find("new message", such=page.tappable)
+    if isinstance(new, ScreenElement) and not view.staged("new"):
+        return look_further(view, clause.to) or touched(view, new, stage="new")
+    if not view.worked("open") and not page.fields:
+        return launch_known(view, "messages")
+    return view.stuck("no_new_message", name=clause.to)
+
+
+def _is_person(page: Page, name: str) -> bool:
+    """Whether the title bar or a field other than the last one names the person. A conversation does not count."""
+    return any(folded(each.text) == folded(name) for each in (*page.heading, *page.fields[:-1]))
+
+
+def _composer(page: Page) -> ScreenElement | None:
+    """Return the field for the message: by its hint or, if a draft hides that, the last field of a page that
+    can send.
+    """
+    if (field := field_of(page, "message")) is not None:
+        return field
+    return page.fields[-1] if page.fields and _send_button(page) is not None else None
+
+
+def _send_button(page: Page) -> ScreenElement | None:
+    found = page.find("send", such=page.tappable)
+    return found if isinstance(found, ScreenElement) else None
+
+
+def _has(field: ScreenElement, text: str) -> bool:
+    return gist(text) == gist(field.text)
+
+
+def _sent(page: Page, text: str) -> bool:
+    """Whether the text is on the page as a message, and in no field any more."""
+    if any(_has(field, text) for field in page.fields):
+        return False
+    return any(gist(each.text) == gist(text) for each in page.named if each.role != "field")

@@ -13,11 +13,9 @@ from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.store.errors import DirectoryInUse
 from bot.texts import say
-from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version
-from devices.adb.link_state import reconnecting
-from devices.adb.serials import on_network
+from devices.adb.examination import Examination, Lack, client, examine, put_back, server_of, server_version, unlisted
+from devices.adb.links import on_network, reconnecting
 from devices.adb.server import ServerAddress
-from devices.adb.usb import Lack, unlisted
 from devices.errors import PhoneError
 from devices.wording import said, sentence_of
 

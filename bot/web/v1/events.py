@@ -15,8 +15,8 @@ from fastapi import APIRouter, Header, Request, Response
 
 from agent.events import Asked, TaskEnded, TaskEvent, Thinking
 from agent.ports.tool_calls import CallState
+from agent.tools.call_values import done_of, told_of
 from agent.tools.calling import MOST_RESULT
-from agent.tools.results import done_of, told_of
 from agent.wording import shortened
 from bot.domain.task import Task
 from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
@@ -26,7 +26,7 @@ from bot.web.auth import caller_of
 from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
 from bot.web.v1.asking import BadPage, Caller, Id
 from bot.web.v1.calls import Calls
-from devices.app_titles import readable
+from devices.names import readable
 
 HEARTBEAT_EVERY: Final = 15.0
 """Seconds of silence after which a comment is sent."""

@@ -20,9 +20,8 @@ from uiautomator2.core import DEFAULT_SERVER_PORT
 from uiautomator2.utils import with_package_resource
 
 from devices.adb.connection import Call, Connection
-from devices.adb.quoting import command
-from devices.adb.serials import target
-from devices.adb.shell import Shell
+from devices.adb.links import target
+from devices.adb.shell import Shell, command
 from devices.errors import PhoneError
 from devices.wording import sentence_of, words
 

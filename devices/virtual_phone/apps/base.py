@@ -1,14 +1,28 @@
-"""The definition of an app on the virtual phone, and the parts that most pages share."""
+"""The definition of an app on the virtual phone, and the parts that most pages share, with the order of their rows."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from devices.virtual_phone.screen.nodes import Touch
 from devices.virtual_phone.screen.pieces import Gap, Label, Picture, Switch
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
+
+T = TypeVar("T")
+
+
+def shuffled(things: Sequence[T], seed: int, name: str) -> list[T]:
+    """Return a copy of the list, shuffled by this seed (0: not at all). Lists with different names are shuffled
+    differently.
+    """
+    copy = list(things)
+    if seed:
+        random.Random(f"{seed} {name}").shuffle(copy)  # noqa: S311  # a layout, no secret
+    return copy
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,8 +6,7 @@ import re
 from functools import partial
 from urllib.parse import urlsplit
 
-from devices.virtual_phone.apps.base import App, Page, waiting
-from devices.virtual_phone.order import shuffled
+from devices.virtual_phone.apps.base import App, Page, shuffled, waiting
 from devices.virtual_phone.screen.pieces import Gap, Label, Picture, Rule
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager

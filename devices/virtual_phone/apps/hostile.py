@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from devices.geometry import Bounds
-from devices.virtual_phone.apps.base import App, Page
+from devices.virtual_phone.apps.base import App, Page, shuffled
 from devices.virtual_phone.apps.hostile_pages import LANGUAGES, PAGES, HostilePage, Part, Stage, page_of, words_of
-from devices.virtual_phone.order import shuffled
 from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.nodes import Fill, Node, Paint, Touch, Writing
 from devices.virtual_phone.screen.pieces import LINE_SPACING

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from devices.virtual_phone.apps.base import App, Page, list_row, switch_row
-from devices.virtual_phone.order import shuffled
+from devices.virtual_phone.android import BY_NAME, TOGGLES, is_on, switch
+from devices.virtual_phone.apps.base import App, Page, list_row, shuffled, switch_row
 from devices.virtual_phone.screen.pieces import Label, Picture
 from devices.virtual_phone.screen.widgets import Row, Wide, Widget
-from devices.virtual_phone.system_switches import BY_NAME, TOGGLES, is_on, switch
 from devices.virtual_phone.window_manager import WindowManager
 
 # Sub-pages: page name, title, summary, icon.

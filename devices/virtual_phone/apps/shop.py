@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from devices.virtual_phone.apps.base import App, Page, dollars, list_row
-from devices.virtual_phone.order import shuffled
+from devices.virtual_phone.apps.base import App, Page, dollars, list_row, shuffled
 from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture, Rule
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.state import Order

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from devices.geometry import Bounds, Point
+from devices.virtual_phone.android import is_on
 from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.nodes import Fill, Glyph, Paint, Writing
 from devices.virtual_phone.screen.widgets import Scale
 from devices.virtual_phone.state import PhoneState
-from devices.virtual_phone.system_switches import is_on
 
 STATUS_BAR = 40
 NAVIGATION_BAR = 48

@@ -1,13 +1,14 @@
-"""The small parts of pages: text, icons, buttons and switches. Lengths are in dp."""
+"""The parts of pages: text, icons, buttons, switches, text fields and scrolling lists. Lengths are in dp."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devices.geometry import Bounds
 from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.nodes import Fill, Glyph, Node, Paint, Touch, Track, Writing
-from devices.virtual_phone.screen.widgets import Meaning, Padding, Scale, inside
+from devices.virtual_phone.screen.widgets import Meaning, Padding, Scale, Widget, inside
 
 LINE_SPACING = 1.32
 TEXT = "android.widget.TextView"
@@ -175,3 +176,175 @@ class Switch:
             on_tap=self.on_tap,
         )
         return meaning.node(box, [], [(box, Track(self.on))])
+
+
+BULLET = "•"
+
+
+@dataclass(slots=True)
+class Field:
+    """A text field.
+
+    - `value`: Its text.
+    - `caret`: Position of the caret in the text.
+    - `lines`: Minimum height in lines.
+    - `plain`: Whether it has no frame.
+
+    An empty field shows its hint, also to accessibility: AOSP TextView.getTextForAccessibility returns the hint when
+    the text is empty, and bullets for a password.
+    """
+
+    name: str
+    hint: str
+    value: str
+    focused: bool
+    caret: int
+    on_tap: Touch
+    on_enter: Touch | None = None
+    password: bool = False
+    lines: int = 1
+    plain: bool = False
+    size: float = 16
+    radius: float = 14
+
+    def _shown(self) -> str:
+        return BULLET * len(self.value) if self.password else self.value
+
+    def _wrapped(self, width: int, scale: Scale) -> tuple[str, ...]:
+        size = scale.sp(self.size)
+        room = width - 2 * scale.px(self._side())
+        if self.lines > 1:
+            return fonts.wrapped(self._shown() or self.hint, size, 400, room, 0)
+        if not self.value:
+            return fonts.wrapped(self.hint, size, 400, room, 1)
+        text = self._shown().replace("\n", " ")
+        return (text[slice(*self._window(text, room, size))],)
+
+    def _window(self, text: str, room: int, size: int) -> tuple[int, int]:
+        """The part of a single line that fits, with the caret in it."""
+        first, last = 0, len(text)
+        caret = self._caret() if self.focused else last
+        while self.value and fonts.width(text[first:caret], size, 400) > room:
+            first += 1
+        while last > first and fonts.width(text[first:last], size, 400) > room:
+            last -= 1
+        return first, last
+
+    def _caret(self) -> int:
+        return max(0, min(self.caret, len(self.value)))
+
+    def _caret_at(self, lines: tuple[str, ...], room: int, size: int) -> tuple[int, int]:
+        """Return the line of the caret and its position in that line in pixels; in an empty field it is in front of
+        the hint.
+        """
+        if not self.value:
+            return 0, 0
+        text, caret = self._shown(), self._caret()
+        if self.lines == 1:
+            first, _last = self._window(text.replace("\n", " "), room, size)
+            return 0, round(fonts.width(text[first:caret].replace("\n", " "), size, 400))
+        # Each line is a piece of the text, less the blanks at which it was broken.
+        place, start, number = 0, 0, 0
+        for index, line in enumerate(lines):
+            begin = text.find(line, place)
+            if begin > caret or (index and not line and place > caret):
+                break
+            number, start = index, begin
+            place = begin + len(line)
+            while text[place : place + 1] == " ":
+                place += 1
+            place += text[place : place + 1] == "\n"
+        along = fonts.width(text[start:caret].rstrip("\n"), size, 400)
+        return number, min(room, round(along))
+
+    def _side(self) -> float:
+        return 0 if self.plain else 16
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
+        count = max(self.lines, len(self._wrapped(width, scale)))
+        return round(count * scale.sp(self.size) * LINE_SPACING) + scale.px(12 if self.plain else 34)
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """Return the laid-out node that fills the box. See `Widget.place`."""
+        size = scale.sp(self.size)
+        line = round(size * LINE_SPACING)
+        lines = self._wrapped(box.right - box.left, scale)
+        top = box.top + scale.px(6 if self.plain else 17)
+        left = box.left + scale.px(self._side())
+        paint: list[tuple[Bounds, Paint]] = []
+        if not self.plain:
+            border = "primary" if self.focused else "line"
+            paint.append((box, Fill("background", scale.px(self.radius), border)))
+        inner = Bounds(left, top, box.right - scale.px(self._side()), top + line * len(lines))
+        if self.focused:
+            number, width = self._caret_at(lines, inner.right - inner.left, size)
+            along = left + width + (scale.px(1) if self.value else -scale.px(3))
+            under = top + line * number
+            paint.append((Bounds(along, under, along + max(2, scale.px(1.5)), under + line), Fill("primary")))
+        paint.append((inner, Writing(lines, size, 400, "text" if self.value else "faint", line)))
+        return Node(
+            role="android.widget.EditText",
+            bounds=box,
+            text=self._shown() or self.hint,
+            hint=self.hint,
+            identifier=self.name,
+            clickable=True,
+            long_clickable=True,
+            focusable=True,
+            focused=self.focused,
+            password=self.password,
+            multiline=self.lines > 1,
+            paint=tuple(paint),
+            on_tap=self.on_tap,
+            on_enter=self.on_enter,
+        )
+
+
+@dataclass(slots=True)
+class Scrolling:
+    """Children below each other in a box of a given height, scrolled up by `offset` pixels."""
+
+    name: str
+    children: Sequence[Widget]
+    offset: int
+    bottom_room: float = 16
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
+        return sum(child.measure(width, scale) for child in self.children) + scale.px(self.bottom_room)
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """Return the laid-out node that fills the box. See `Widget.place`."""
+        width, height = box.right - box.left, box.bottom - box.top
+        spare = max(0, self.measure(width, scale) - height)
+        top = box.top - min(self.offset, spare)
+        nodes: list[Node] = []
+        for child in self.children:
+            tall = child.measure(width, scale)
+            if top < box.bottom and top + tall > box.top:
+                nodes.append(_clipped(child.place(Bounds(box.left, top, box.right, top + tall), scale), box))
+            top += tall
+        return Node(
+            role="androidx.recyclerview.widget.RecyclerView",
+            bounds=box,
+            identifier=self.name,
+            focusable=spare > 0,
+            scroll=self.name if spare else "",
+            scroll_range=spare,
+            children=nodes,
+        )
+
+
+def _clipped(node: Node, box: Bounds) -> Node:
+    """Clip a node to a list's bounds, and drop children that are completely outside and paint nothing. What is painted
+    is not changed.
+    """
+    node.bounds = Bounds(
+        max(node.bounds.left, box.left),
+        max(node.bounds.top, box.top),
+        min(node.bounds.right, box.right),
+        min(node.bounds.bottom, box.bottom),
+    )
+    node.children = [child for each in node.children if (child := _clipped(each, box)).bounds.area or child.paint]
+    return node

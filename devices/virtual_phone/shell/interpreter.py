@@ -1,16 +1,70 @@
-"""Runs parsed shell lines. Messages and exit codes are those of mksh, Android's shell (external/mksh/src/exec.c,
-eval.c).
+"""Runs parsed shell lines, program by program. Messages and exit codes are those of mksh, Android's shell
+(external/mksh/src/exec.c, eval.c).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.files import FileRefused
-from devices.virtual_phone.journal import RECEIPT_VARIABLE
-from devices.virtual_phone.shell.call import ERR, OUT, Call, Command, Output
+from devices.virtual_phone.ground_truth import RECEIPT_VARIABLE
 from devices.virtual_phone.shell.parser import Literal, Redirect, Simple, Step, SyntaxFault, Variable, Word, parse
+
+OUT = 1
+ERR = 2
+
+
+@dataclass(slots=True)
+class Output:
+    """The output of a command line, in order: pairs of a file descriptor (1 or 2) and bytes."""
+
+    chunks: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Append bytes to standard output (1) or standard error (2)."""
+        if data:
+            self.chunks.append((descriptor, data))
+
+    def of(self, *descriptors: int) -> bytes:
+        """Return all bytes written to these file descriptors (1, 2)."""
+        return b"".join(data for descriptor, data in self.chunks if descriptor in descriptors)
+
+
+@dataclass(slots=True)
+class Call:
+    """A running program with its arguments. `words[0]` is its name."""
+
+    phone: Device
+    words: tuple[str, ...]
+    standard_input: bytes
+    output: Output
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words after the command's name."""
+        return self.words[1:]
+
+    def say(self, text: str) -> None:
+        """Write a line to standard output."""
+        self.output.write(OUT, text.encode("utf-8", "surrogateescape") + b"\n")
+
+    def complain(self, text: str) -> None:
+        """Write a line to standard error."""
+        self.output.write(ERR, text.encode("utf-8", "surrogateescape") + b"\n")
+
+    def send(self, data: bytes) -> None:
+        """Write bytes to standard output."""
+        self.output.write(OUT, data)
+
+
+Command = Callable[[Call], Awaitable[int]]
+"""A program: runs a call and returns its exit code."""
+
+Family = dict[str, Command]
+"""A set of programs by name."""
+
 
 SHELL = "/system/bin/sh"
 # Exit codes of POSIX 2.8.2.

@@ -15,7 +15,7 @@ from agent.dialects import autoglm, mobile_use, ui_tars
 from agent.dialects.base import BadReply
 from agent.dialects.select import NAMES, dialect_for
 from agent.models.base import ModelReply, ToolCall
-from agent.models.json_text import whole_signs
+from agent.models.json_answers import whole_signs
 from devices.geometry import Size
 from tests.agent.dialects.test_random_texts import JSON_VALUES, PIECES, TEXTS, escaped, parsed
 from tests.agent.dialects.test_render import SCENE, texts

@@ -12,7 +12,7 @@ from agent.actions import Finish, PointTarget, Tap, Type, action_data
 from agent.dialects.base import BadReply, Decision, Dialect
 from agent.dialects.select import NAMES, dialect_for
 from agent.models.base import ModelReply, ToolCall
-from agent.models.json_text import whole_signs
+from agent.models.json_answers import whole_signs
 from devices.geometry import Point, Size
 from devices.inputs import as_typed
 

@@ -34,8 +34,8 @@ from devices.adb.server import ServerAddress
 from devices.geometry import Size
 from devices.phone import Phones
 from devices.pool import AdbPhones
+from devices.virtual_phone.android import key_code
 from devices.virtual_phone.direct import DirectPhones
-from devices.virtual_phone.keys import key_code
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fakes.over_json import JsonAgent, JsonRunner
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets

@@ -19,9 +19,9 @@ from agent.guards.binding import approval_context
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
+from devices.virtual_phone.android import switch
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.state import Dialog
-from devices.virtual_phone.system_switches import switch
 
 SIZE = Size(1000, 2000)
 SEND = Element(Bounds(850, 1800, 990, 1900), text="Send", class_name="android.widget.Button", clickable=True)

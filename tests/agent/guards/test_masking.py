@@ -16,8 +16,8 @@ from agent.guards.typed import ONE_TIME_S, Typed
 from agent.wording import kept
 from agent.wording import words as sentence_of
 from devices.geometry import Bounds, Size
-from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
+from devices.pictures import Jpeg
 
 FIELD = Element(Bounds(10, 10, 30, 30), text="code 246810", editable=True)
 OTHER = Element(Bounds(40, 40, 60, 60), text="Next")

@@ -12,7 +12,7 @@ from agent.graph.executor.targets import ResolvedTarget
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds
 from devices.phone import Element, Observation
-from devices.resizing import thumbnail_of
+from devices.pictures import thumbnail_of
 from tests.agent.guards.screens import SIZE
 
 BAR = Element(Bounds(130, 80, 900, 180), text="Photo", package="app")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from agent.models.base import ToolCall
 from agent.models.call_failure import call_failure_of, told_in
-from agent.models.cause import Cause
-from agent.models.chat_stream import ChatReader
+from agent.models.chat import ChatReader
 from agent.models.endpoint import Api
 from agent.models.errors import ModelError, ModelRefused, ModelUnreachable
+from agent.models.state import Cause
 from tests.agent.models.endpoints import VirtualTime, asking, model_at
 from tests.fakes.model_server import Answer, Call, ModelServer, Personality
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent.models.base import ToolCall
 from agent.models.call_failure import CutShort
-from agent.models.chat_stream import ChatReader
+from agent.models.chat import ChatReader
 
 
 def read(*chunks: object) -> ChatReader:

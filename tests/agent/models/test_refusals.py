@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from agent.error_mapping import fault_of, remedy
-from agent.models.cause import Cause
 from agent.models.errors import ModelError, ModelUnreachable
-from agent.models.state import ABOUT_THE_REQUEST
+from agent.models.state import ABOUT_THE_REQUEST, Cause
 from agent.outcome import Outcome
 from agent.wording import SENTENCES
 from tests.agent.models.endpoints import KEY, VirtualTime, asking, model_at, picture

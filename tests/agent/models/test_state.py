@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.models.cause import Cause
-from agent.models.state import ABOUT_THE_REQUEST, ModelState, ModelStatus
+from agent.models.state import ABOUT_THE_REQUEST, Cause, ModelState, ModelStatus
 
 NEW = ModelState(ModelStatus.NOT_TESTED, "a-model")
 

@@ -12,8 +12,7 @@ from pydantic import BaseModel
 
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable
-from agent.models.json_text import objects_in
-from agent.models.structured import ask
+from agent.models.json_answers import ask, objects_in
 from tests.agent.models.endpoints import asking, model_at
 from tests.fakes.model_server import (
     DASHSCOPE,

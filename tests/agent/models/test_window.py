@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.models.cause import Cause, cause_of
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import InputTooLong, ModelRefused
+from agent.models.state import Cause, cause_of
 from agent.models.tokens import estimated_input
 from agent.models.window import DEFAULT_WINDOW, window_in
 from tests.agent.models.endpoints import VirtualTime, asking, model_at, picture

@@ -10,7 +10,7 @@ import pytest
 
 from agent.events import ModelAway, Step
 from agent.models.base import Models
-from agent.models.cause import Cause
+from agent.models.state import Cause
 from agent.outage_retry import patient
 from agent.outcome import Outcome
 from devices.virtual_phone.faults import Faults

@@ -19,8 +19,8 @@ from agent.guards.masking import Mask
 from agent.models.base import ToolCall
 from agent.ports.tool_calls import CallKey, MemoryToolCalls
 from agent.tools.calling import MOST_CALLS, MOST_RESULT, Called, Toolbox, ToolCaller, Worker
+from agent.tools.files import TaskFiles
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
-from agent.tools.task_files import TaskFiles
 from tests.fakes.ports import MemoryFrames
 from tests.fakes.scripted_model import models
 

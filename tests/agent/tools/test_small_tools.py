@@ -23,14 +23,13 @@ from agent.ports.tool_calls import MemoryToolCalls
 from agent.tools.calling import Worker
 from agent.tools.clock import Time, time_tool
 from agent.tools.egress import Egress, Fetched, FetchFailed
-from agent.tools.files import ReadFiles, WriteFile, file_tools
+from agent.tools.files import ReadFiles, TaskFiles, WriteFile, file_tools
 from agent.tools.jotting import NOTE, TODOS, WriteNote, WriteTodos
 from agent.tools.json_query import JSON, JsonQuery
 from agent.tools.knowledge import SearchDocuments, knowledge_tool
 from agent.tools.pdf import PdfUnread, pdf_text
 from agent.tools.searching import DuckDuckGo, _Refused
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
-from agent.tools.task_files import TaskFiles
 from agent.tools.text import TEXT, Text
 from agent.tools.weather import Weather, weather_tool
 from bot.config.settings import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.tools.task_files import MOST_BYTES, MOST_FILES, FileRefused, TaskFiles, TaskFolder
+from agent.tools.files import MOST_BYTES, MOST_FILES, FileRefused, TaskFiles, TaskFolder
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from bot.domain.address import Address, Person, Place
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
-from devices.adb.link_state import health_of
+from devices.adb.links import health_of
 from devices.errors import CaptureFailed
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_look, a_phone, png

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import FileFound, ModelAway, Planned, Seen, Todo, Told
-from agent.models.cause import Cause
+from agent.models.state import Cause
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.run_id import RunId

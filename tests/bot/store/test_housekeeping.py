@@ -19,7 +19,7 @@ from agent.ports.journal import ActionKey
 from agent.ports.tool_calls import CallKey, NewCall
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
-from agent.tools.task_files import TaskFiles
+from agent.tools.files import TaskFiles
 from bot.domain.address import MessageRef
 from bot.domain.console_log import Content
 from bot.domain.task import StepRow, Task, TaskState

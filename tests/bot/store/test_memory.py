@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.embedding import EmbeddingFailed, Vector
+from agent.models.other_models import EmbeddingFailed, Vector
 from agent.ports.memory import MAX_FACT, Memory, MemoryOfThisProcess
 from bot.store.housekeeping import Housekeeper
 from bot.store.store import Store

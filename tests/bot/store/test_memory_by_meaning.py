@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
-from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
-from agent.models.openai_embedding import OpenAIEmbedder
+from agent.models.openai_other_models import OpenAIEmbedder
+from agent.models.other_models import EmbeddingFailed
 from bot.checks import model
 from bot.config.settings import Settings
 from bot.store.memory import AT_ONCE

@@ -15,10 +15,9 @@ from agent.guards.policy import Policy
 from agent.guards.reasons import closed_app
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import ModelRequest, Purpose
-from agent.models.call_failure import CallFailure
-from agent.models.cause import Cause
+from agent.models.call_failure import CallFailure, error_of
 from agent.models.endpoint import EndpointSettings
-from agent.models.error_messages import error_of
+from agent.models.state import Cause
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
@@ -31,7 +30,7 @@ from bot.tasks.leases import GRACE_S
 from bot.tasks.queue import hopeless
 from bot.texts import speaking
 from devices.adb.apps import view_command
-from devices.adb.link_state import error_for, health_of
+from devices.adb.links import error_for, health_of
 from devices.errors import InputRejected, PhoneTimeout
 from devices.wording import said, sentence_of, words
 from tests.agent.offline.scenes import element, next_action, scene, screen, step

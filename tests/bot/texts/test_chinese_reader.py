@@ -43,7 +43,7 @@ from bot.domain.tier import Tier
 from bot.store.errors import StoreError
 from bot.texts import speaking
 from bot.texts import words as bot_words
-from devices.adb import link_state
+from devices.adb import links
 from devices.errors import CaptureFailed, FileRejected, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.inputs import Key
 from devices.storage import StoredFile
@@ -59,7 +59,7 @@ ZHAO = Person("discord", "666", "赵", language="zh")
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     settings = Settings.model_construct(tiers={"basic": Tier(tasks=40)}, default_tier="")
-    health, reason, fix = link_state.health_of("unauthorized", "R58M12ABCDE")
+    health, reason, fix = links.health_of("unauthorized", "R58M12ABCDE")
     phones = (a_phone("书桌"), a_phone("旧手机", "phone2", health, reason, fix))
     async with a_world(tmp_path, *phones, policy=POLICY, pairing=True, settings=settings) as made:
         yield made

@@ -21,7 +21,7 @@ from bot.config.settings_file import SETTINGS_NAME
 from bot.runtime.run_config import RunConfigs
 from bot.web.connect import Connect
 from bot.web.connect_phones import INVITED_S, ConnectPhones
-from devices.adb.wifi import Announced, Invitation
+from devices.adb.host import Announced, Invitation
 from devices.errors import PairingFailed
 from tests.bot.web.world import open_world
 from tests.bot.world import Clock, a_world

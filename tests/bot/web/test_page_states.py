@@ -8,8 +8,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from agent.files import GivenFile
-from agent.models.cause import Cause
-from agent.models.state import ModelState, ModelStatus
+from agent.models.state import Cause, ModelState, ModelStatus
 from agent.outcome import NeedsModel, Outcome
 from agent.questions import QuestionKind
 from bot.domain.outgoing import Message

@@ -18,7 +18,7 @@ from playwright.async_api import Page
 from bot.web.hand import LiveHand
 from devices.errors import CaptureFailed
 from devices.geometry import Size
-from devices.virtual_phone.screenrecord import Encoder
+from devices.virtual_phone.services import Encoder
 from tests.bot.web.test_hand import Looking, PicturedPhone
 from tests.bot.web.world import open_world
 from tests.bot.world import a_world

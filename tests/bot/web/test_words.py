@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from bot.web.page_files import PageTexts
-from devices.adb.link_state import health_of
+from devices.adb.links import health_of
 from devices.phone import Health
 from tests.bot.web.standins import PHONE
 from tests.bot.web.world import World

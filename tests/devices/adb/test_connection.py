@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from devices.adb.camera import Camera
 from devices.adb.connection import MAX_THREADS, Connection
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.quoting import command
+from devices.adb.screenshots import Camera
 from devices.adb.server import ServerAddress
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, command
 from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.phone import VirtualPhone

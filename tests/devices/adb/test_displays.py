@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 import pytest
 
-from devices.adb.camera import Camera, in_use
 from devices.adb.fastlane.lane import FastLane
+from devices.adb.screenshots import Camera, in_use
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed
 from devices.geometry import Point, Size

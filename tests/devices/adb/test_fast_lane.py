@@ -9,11 +9,11 @@ import uiautomator2
 from adbutils import AdbConnection
 from PIL import ImageChops
 
-from devices.adb.camera import TRIALS
 from devices.adb.connection import Call, Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.fastlane.server import alive
+from devices.adb.screenshots import TRIALS
 from devices.adb.settling import Probe
 from devices.adb.shell import Shell
 from devices.adb.ui_tree import Trees

@@ -16,7 +16,7 @@ from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.inputs import Key, OpenApp, PressKey
 from devices.phone import VideoSource
-from devices.virtual_phone.screenrecord import Encoder
+from devices.virtual_phone.services import Encoder
 from tests.devices.adb.conftest import Bench
 
 SCREEN = Size(1080, 2400)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from devices.adb.input_commands import BROADCAST_KEYBOARD
 from devices.adb.preparation import INPUT_METHOD, SCREEN_TIMEOUT, KeptSettings
 from devices.adb.shell import Shell
-from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.virtual_phone.state import LATIN_KEYBOARD
 from tests.devices.adb.conftest import Bench
 

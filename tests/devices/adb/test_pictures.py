@@ -6,11 +6,10 @@ import zlib
 import pytest
 from PIL import Image, ImageChops, ImageDraw
 
-from devices.adb.pictures import UnknownFormat, from_jpeg, from_png, from_raw, never
+from devices.adb.screenshots import UnknownFormat, from_jpeg, from_png, from_raw, never
 from devices.errors import CaptureFailed
 from devices.geometry import Size
-from devices.opening import NoPicture
-from devices.resizing import thumbnail_of
+from devices.pictures import NoPicture, thumbnail_of
 
 
 def raw(image: Image.Image, *, pixels: int = 1, colour_space: bool = True, mode: str = "RGBX") -> bytes:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from devices.adb.quoting import command, quote, with_receipt
+from devices.adb.shell import command, quote, with_receipt
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=200)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.adb.receiver import other_receiver
+from devices.adb.state import other_receiver
 
 APP = "a1243f5 com.example.maps/com.example.maps.Main"
 EVIL = "7d1f3e0 com.evil/com.evil.Main"

@@ -10,8 +10,8 @@ import uiautomator2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.adb.labels import Locale, NotATable, best, texts
-from devices.virtual_phone.apks import LABEL, table_of
+from devices.adb.app_names import Locale, NotATable, best, texts
+from devices.virtual_phone.shell.commands.packages import LABEL, table_of
 
 APK = Path(uiautomator2.__file__).parent / "assets" / "app-uiautomator.apk"
 NAVIGATE_UP = 0x7F0C0001

@@ -2,8 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from devices.adb.link_state import error_for, health_of
-from devices.adb.serials import Way, dialled, known_as, on_network, parse_long, parse_states, target, told_apart, way_to
+from devices.adb.links import (
+    Way,
+    dialled,
+    error_for,
+    health_of,
+    known_as,
+    on_network,
+    parse_long,
+    parse_states,
+    target,
+    told_apart,
+    way_to,
+)
 
 # The long list's form: AOSP packages/modules/adb/transport.cpp, append_transport.
 LONG = """\

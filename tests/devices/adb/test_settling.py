@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image, ImageDraw
 
-from devices.adb.pictures import Frame, Wanted
+from devices.adb.screenshots import Frame, Wanted
 from devices.adb.settling import Probe, settle
 
 SIZE = (540, 1200)

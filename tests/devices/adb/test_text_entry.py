@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from devices.adb.text_entry import MAX_TEXT, clearing_commands, is_left_of, typing_commands
+from devices.adb.input_commands import MAX_TEXT, clearing_commands, is_left_of, typing_commands
 from devices.errors import UntypableText
 from devices.inputs import as_typed, contains_typed
 

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from devices.app_titles import readable
 from devices.inputs import Key, OpenApp, PressKey
+from devices.names import readable
 from tests.devices.adb.conftest import Bench
 
 PATIENCE = 10.0

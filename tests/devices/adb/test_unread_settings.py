@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from devices.adb.identity import identify
+from devices.adb.input_commands import BROADCAST_KEYBOARD
 from devices.adb.preparation import INPUT_METHOD, SCREEN_TIMEOUT, KeptSettings
 from devices.adb.shell import Result, Shell, failure_in
-from devices.adb.text_entry import BROADCAST_KEYBOARD
 from tests.devices.adb.conftest import Bench
 
 FAILURES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devices.adb.usb import Lack, Unlisted, unlisted
+from devices.adb.examination import Lack, Unlisted, unlisted
 
 MTP, ADB, FASTBOOT, DISK = ("06", "01", "01"), ("ff", "42", "01"), ("ff", "42", "03"), ("08", "06", "50")
 

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from devices.adb.host import Announced, Invitation, WifiPhones
 from devices.adb.server import ServerAddress
-from devices.adb.wifi import Announced, Invitation, WifiPhones
 from devices.errors import PairingFailed
 from tests.fixtures.adb import AdbServer
 

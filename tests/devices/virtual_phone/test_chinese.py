@@ -10,13 +10,13 @@ import pytest
 
 import devices.virtual_phone
 from devices.geometry import Point
+from devices.virtual_phone.android import TOGGLES
 from devices.virtual_phone.apps import APPS
 from devices.virtual_phone.apps.browser import RESULTS
 from devices.virtual_phone.apps.settings import SUB_PAGES
 from devices.virtual_phone.apps.shop import PRODUCTS
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.strings import chinese, date_text
-from devices.virtual_phone.system_switches import TOGGLES
 
 SOURCES = sorted(Path(devices.virtual_phone.__file__).parent.rglob("*.py"))
 SAID = re.compile(r'(?:windows\.say|windows\.field)\(\s*(?:"\w+",\s*)?"([^"]+)"')

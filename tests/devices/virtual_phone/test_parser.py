@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.shell.call import ERR, OUT
 from devices.virtual_phone.shell.commands import COMMANDS
-from devices.virtual_phone.shell.interpreter import Interpreter
+from devices.virtual_phone.shell.interpreter import ERR, OUT, Interpreter
 
 
 async def run(line: str, phone: VirtualPhone | None = None) -> tuple[int, str, str]:

@@ -39,7 +39,7 @@ from agent.graph.executor.targets import aimed
 from agent.graph.subjects import spent
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.picture import ImagePart

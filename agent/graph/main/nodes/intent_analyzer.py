@@ -28,7 +28,7 @@ from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.outcome import NeedsModel, Outcome
 from agent.plain_tasks import plain_tasks
 from agent.ports.agent import TaskOrder

@@ -25,7 +25,7 @@ from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
 from agent.models.base import Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.ports.knowledge import Passage
 from agent.prompts import prompt
 from agent.wording import sentence

@@ -24,7 +24,7 @@ from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.prompts import prompt
 
 Route = Command[Literal["executor", "member", "plan_supervisor", "summarizer"]]

@@ -24,7 +24,7 @@ from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
-from agent.models.structured import ask
+from agent.models.json_answers import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
 from agent.result_schema import JsonSchema, JsonValue, read_document

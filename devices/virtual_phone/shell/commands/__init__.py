@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from devices.virtual_phone.shell.call import Family
 from devices.virtual_phone.shell.commands import activity, basic, device, dumpsys, files, frame, packages, touches
+from devices.virtual_phone.shell.interpreter import Family
 
 COMMANDS: Family = {
     **basic.FAMILY,

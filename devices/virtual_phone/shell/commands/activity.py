@@ -12,7 +12,7 @@ from functools import partial
 
 from devices.virtual_phone.apps import APPS, BY_PACKAGE, browser
 from devices.virtual_phone.apps.base import App
-from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import ADB_KEYBOARD
 
 VIEW = "android.intent.action.VIEW"

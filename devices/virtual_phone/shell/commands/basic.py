@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import zipfile
 
-from devices.virtual_phone.apks import archive_at
 from devices.virtual_phone.apps import APPS, BY_KEY, LAUNCHER_PACKAGE
-from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.shell.commands.packages import archive_at
+from devices.virtual_phone.shell.interpreter import Call, Family
 
 FIRST_PROCESS = 4240
 LABELS = {app.package: app.label for app in APPS}

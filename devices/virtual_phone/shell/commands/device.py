@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from devices.virtual_phone.android import is_on, switch
 from devices.virtual_phone.happenings import reboot_soon
-from devices.virtual_phone.shell.call import Call, Family
 from devices.virtual_phone.shell.commands import notifications, packages
+from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import ADB_KEYBOARD, LATIN_KEYBOARD
-from devices.virtual_phone.system_switches import is_on, switch
 
 LEAST_DENSITY = 72
 """The lowest density that `wm` accepts (WindowManagerShellCommand.runDisplayDensity)."""

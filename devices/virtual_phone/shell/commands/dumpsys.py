@@ -14,10 +14,10 @@ from collections.abc import Callable
 from zlib import crc32
 
 from devices.virtual_phone.apps import BY_KEY, BY_PACKAGE, LAUNCHER_ACTIVITY, LAUNCHER_PACKAGE
-from devices.virtual_phone.shell.call import Call, Family
 from devices.virtual_phone.shell.commands import notifications
 from devices.virtual_phone.shell.commands.frame import DISPLAYS, in_use
 from devices.virtual_phone.shell.commands.packages import packages
+from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import LAUNCHER, PhoneState
 
 # BatteryManager.BATTERY_STATUS_CHARGING and _DISCHARGING.

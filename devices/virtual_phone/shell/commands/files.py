@@ -6,7 +6,7 @@ import hashlib
 import re
 
 from devices.virtual_phone.files import FileRefused
-from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.shell.interpreter import Call, Family
 
 MISSING = "No such file or directory"
 # A phone of 128 GB with what the Settings app shows on its storage page, in blocks of 1 KiB.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from devices.virtual_phone.files import FileRefused
-from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import PhoneState
 from devices.virtual_phone.uiautomator_server import REGISTERED
 

@@ -8,7 +8,7 @@ Sources in AOSP frameworks/base/services: NotificationManagerService.dumpNotific
 from __future__ import annotations
 
 from devices.virtual_phone.apps import BY_PACKAGE
-from devices.virtual_phone.shell.call import Call
+from devices.virtual_phone.shell.interpreter import Call
 from devices.virtual_phone.state import PhoneState, Posted
 
 MESSAGING = "com.android.messaging"

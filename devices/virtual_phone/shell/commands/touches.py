@@ -9,9 +9,9 @@ import re
 from functools import partial
 
 from devices.geometry import Point
-from devices.virtual_phone.keys import KeyCode, key_code
-from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.android import KeyCode, key_code
 from devices.virtual_phone.shell.commands.dumpsys import numbered_window
+from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import ADB_KEYBOARD
 
 SOURCES = {"touchscreen", "mouse", "keyboard", "dpad", "gamepad", "stylus", "trackball", "touchpad"}

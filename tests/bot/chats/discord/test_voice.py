@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from agent.models.endpoint import EndpointSettings
-from agent.models.openai_transcription import OpenAITranscriber
+from agent.models.openai_other_models import OpenAITranscriber
 from agent.questions import QuestionKind
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording

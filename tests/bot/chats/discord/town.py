@@ -11,7 +11,7 @@ from pathlib import Path
 from simcord.backend.models import Channel, Message
 
 from agent.events import Asked, Started
-from agent.models.transcription import Transcriber
+from agent.models.other_models import Transcriber
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.chats.discord.chat import DiscordChat

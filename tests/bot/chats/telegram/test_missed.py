@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.transcription import Transcriber
+from agent.models.other_models import Transcriber
 from bot.cards.buttons import again_button, stop_button
 from bot.commands.dispatcher import Commands
 from bot.config.settings import Settings

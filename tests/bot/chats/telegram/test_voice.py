@@ -11,7 +11,7 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from agent.models.endpoint import EndpointSettings
-from agent.models.openai_transcription import OpenAITranscriber
+from agent.models.openai_other_models import OpenAITranscriber
 from agent.models.pricing import Price
 from agent.questions import QuestionKind
 from bot.application.services import UTC

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import ModelAway, Thinking
-from agent.models.cause import Cause
+from agent.models.state import Cause
 from agent.outcome import Outcome
 from bot.domain.right import Right
 from bot.store.frames import FrameFiles

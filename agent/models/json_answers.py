@@ -1,4 +1,4 @@
-"""Asks a model for an answer in a given form, and reads the answer tolerantly.
+"""Answers of models in JSON: asked for in a given form, found in the model's text, and read tolerantly.
 
 The endpoint is asked to enforce the form as well as it can: if it refuses a JSON schema, the client falls back to any
 JSON object and then to plain text, and remembers that. The form is always in the prompt too, because some endpoints
@@ -9,20 +9,78 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from agent.models.base import Delta, Message, Model, ModelReply, ModelRequest, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
-from agent.models.json_text import objects_in
 from agent.wording import words
+
+MOST_BEGINNINGS = 500
+"""How many opening braces are tried as the beginning of an object; a text with more is not an answer."""
+THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+
+T = TypeVar("T")
+
+_decoder = json.JSONDecoder(strict=False)  # models put raw line breaks into strings
+
+
+def objects_in(text: str) -> Iterator[dict[str, object]]:
+    """Yield the outermost JSON objects in a text, the last first, because drafts and examples come before the answer.
+
+    Braces inside strings, code fences and surrounding prose are handled. A thought in `<think>` tags at the start is
+    skipped.
+    """
+    found: list[dict[str, object]] = []
+    spoken = THOUGHT.sub("", text, count=1)
+    start = spoken.find("{")
+    for _ in range(MOST_BEGINNINGS):
+        if start < 0:
+            break
+        try:
+            value, end = _decoder.raw_decode(spoken, start)
+            found.append(whole(value))
+        except (ValueError, RecursionError):
+            end = start + 1
+        start = spoken.find("{", end)
+    yield from reversed(found)
+
+
+def whole_signs(text: str) -> str:
+    """Return the text with split surrogate pairs joined and single halves replaced, because no file or database accepts
+    these.
+
+    JSON may contain them, and an endpoint may split a pair when it cuts a stream into pieces.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def whole(value: T) -> T:
+    """Return a JSON value with `whole_signs` applied to all its texts and names. Raises RecursionError if it is nested
+    too deeply.
+    """
+    made: object = value
+    match value:
+        case str():
+            made = whole_signs(value)
+        case list():
+            made = [whole(item) for item in value]
+        case dict():
+            made = {whole_signs(name): whole(item) for name, item in value.items()}
+    return cast("T", made)
+
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=BaseModel)
+Form = TypeVar("T", bound=BaseModel)
 
 MOST_PROBLEMS = 5
 """How many problems of an unusable answer are named to the model."""
@@ -31,11 +89,11 @@ MOST_PROBLEMS = 5
 async def ask(
     model: Model,
     request: ModelRequest,
-    schema: type[T],
+    schema: type[Form],
     *,
-    check: Callable[[T], str] = lambda _: "",
+    check: Callable[[Form], str] = lambda _: "",
     on_delta: Callable[[Delta], None] | None = None,
-) -> tuple[T, Usage]:
+) -> tuple[Form, Usage]:
     """Return the model's answer as an instance of `schema`, and the tokens used.
 
     An unusable answer is sent back once for correction. `check` returns what is wrong with an answer of the right form,
@@ -71,7 +129,7 @@ def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[
     return (Message("system", (told,)), *messages)
 
 
-def _read(reply: ModelReply, schema: type[T], check: Callable[[T], str]) -> tuple[T | None, str]:
+def _read(reply: ModelReply, schema: type[Form], check: Callable[[Form], str]) -> tuple[Form | None, str]:
     """Return the answer, or None and what is wrong with it, in words for the model."""
     problem = ""
     for value in _candidates(reply):

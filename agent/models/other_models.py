@@ -1,9 +1,31 @@
-"""The interface for converting speech to text."""
+"""The interfaces of models that are not language models: embedders, which turn texts into vectors, and transcribers,
+which convert speech to text.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+Vector = tuple[float, ...]
+
+
+class EmbeddingFailed(Exception):
+    """No vectors could be made; the message says why, without the key and the texts."""
+
+
+class Embedder(Protocol):
+    """Converts texts to vectors. The closer two vectors, the closer the meanings."""
+
+    @property
+    def name(self) -> str:
+        """The name of the source of the vectors. Only vectors with the same name can be compared."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """Return the vectors of these texts, each of length 1. Raises EmbeddingFailed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,27 @@
-"""Thread pools whose threads can be started in advance, so that they still work when memory is short."""
+"""Programs and threads that the service starts: the environment variables passed on, without keys and tokens, and
+thread pools that are started in advance, so that they still work when memory is short.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import threading
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 from weakref import WeakSet
+
+PLAIN: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Harmless variables that are passed on. All others, including tokens and keys, are withheld."""
+
+
+def child_environment(names: Iterable[str] = (), more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment variables for a child process: the harmless ones (`PLAIN`), those in `names`, and
+    `more`.
+    """
+    return {name: os.environ[name] for name in (*PLAIN, *names) if name in os.environ} | dict(more or {})
+
 
 _POOLS: Final[WeakSet[ThreadPool]] = WeakSet()
 
