@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from agent.outcome import NeedsModel
+from agent.run import NeedsModel
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key, as_typed
 
 MAX_WAIT_S = 10.0

@@ -12,7 +12,7 @@ If the model raises InputTooLong, the loop calls it once more with `refused=True
 Only the messages are shortened: each tool call and its result stay in the record of calls.
 
 The executor keeps all of its past in its state, together with how much of it is summarised
-(`agent.graph.executor.nodes.sum_up_past`).
+(`agent.graph.executor.nodes.summaries`).
 """
 
 from __future__ import annotations

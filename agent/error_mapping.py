@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.files import FileLost
 from agent.models.errors import ModelError
 from agent.models.state import ABOUT_THE_REQUEST, Cause
-from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone, PhoneLeft
+from agent.ports.stores import FileLost
+from agent.run import Outcome
 from agent.wording import paragraph, sentence
 from devices.errors import (
     CaptureFailed,

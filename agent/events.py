@@ -1,19 +1,22 @@
-"""The events that the agent emits while it works. Every event can be serialised; none of them refers to a chat."""
+"""The events that the agent emits while it works, and the stream that they are read from. Every event can be
+serialised; none of them refers to a chat.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.effect_facts import Effects, is_denied
 from agent.models.base import Usage
 from agent.models.state import Cause
-from agent.outcome import NeedsModel, Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
-from agent.result_value import Value
-from agent.run_id import RunId
+from agent.run import NeedsModel, Outcome, RunId
+from agent.task_results import Value
 
 
 class _Event(BaseModel):
@@ -222,3 +225,33 @@ TaskEvent = Annotated[
     | TaskEnded,
     Field(discriminator="type"),
 ]
+
+
+E = TypeVar("E")
+
+
+class _End:
+    """Marks the end of the events."""
+
+
+async def stream_events(work: Callable[[Callable[[E], None]], Awaitable[None]]) -> AsyncGenerator[E, None]:
+    """Run `work(emit)` in the background and yield what it emits; its exception is raised at the end. Closing the
+    generator cancels the work.
+    """
+    queue: asyncio.Queue[E | _End] = asyncio.Queue()
+
+    async def run() -> None:
+        try:
+            await work(queue.put_nowait)
+        finally:
+            queue.put_nowait(_End())
+
+    task = asyncio.create_task(run())
+    try:
+        while not isinstance(event := await queue.get(), _End):
+            yield event
+        await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agent.error_mapping import Fault, FaultKind
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.run import Outcome
 from agent.wording import sentence
 
 

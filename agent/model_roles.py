@@ -38,9 +38,9 @@ def build_models(settings: ModelSettings) -> Models:
         pilot = _pilot()
         return Models(pilot, pilot, pilot)
     # The client alone takes half a second to load.
-    from agent.failover import FailoverModel  # noqa: PLC0415 - see above
     from agent.models.connection import RetryPolicy  # noqa: PLC0415
     from agent.models.openai_model import OpenAIModel  # noqa: PLC0415
+    from agent.outages import FailoverModel  # noqa: PLC0415 - see above
 
     built: list[tuple[EndpointSettings, Model]] = []
 

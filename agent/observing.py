@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from agent.guards.masking import COVERED, without_words, without_words_of
 from agent.listing import MAX_TOKENS, Listed, id_name, is_active, listed, words_of
-from agent.picture import ImagePart
-from agent.scene import Screen, ScreenElement
+from agent.scene import ImagePart, Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 

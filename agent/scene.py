@@ -1,18 +1,29 @@
-"""The data that a model is shown at one step: the goal, the past steps and the current screen."""
+"""The data that a model is shown at one step: the goal, the past steps, the current screen and its picture."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agent.effect_facts import Effect
-from agent.picture import ImagePart
 from devices.geometry import Bounds, Size
 
 if TYPE_CHECKING:
     from agent.listing import Place
+
+IMAGE_REMOVED: Final = "[image removed]"
+"""The text that replaces a picture that is no longer shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """An encoded picture. `size` is its exact size in pixels, which the model is told."""
+
+    data: bytes = field(repr=False)
+    media_type: Literal["image/jpeg", "image/webp", "image/png"]
+    size: Size
 
 
 @dataclass(frozen=True, slots=True)

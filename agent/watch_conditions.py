@@ -17,7 +17,7 @@ from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
-from agent.result_value import MOST_NAME, MOST_TEXT, ResultSchema, Unreadable, ValueType, folded, numbers_in, read_value
+from agent.task_results import MOST_NAME, MOST_TEXT, ResultSchema, Unreadable, ValueType, folded, numbers_in, read_value
 
 logger = logging.getLogger(__name__)
 

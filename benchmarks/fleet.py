@@ -19,10 +19,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.events import RunEnded, Started, Step
 from agent.guards.policy import Policy
-from agent.outcome import Outcome
 from agent.ports.memory import MemoryOfThisProcess
 from agent.ports.runner import RunOrder
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from benchmarks.row import Row
 from bot.fleet.engine import Address, Delivery, EngineAway, Link, keep_connected
 from bot.fleet.hub import Hub

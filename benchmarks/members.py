@@ -21,7 +21,7 @@ from agent.members.loading import Member, Team
 from agent.models.base import ModelReply as Reply
 from agent.models.base import Models, Purpose
 from agent.ports.agent import TaskOrder
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import MemoryToolCalls
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.tools.calling import Toolbox
 from benchmarks.row import Row

@@ -12,8 +12,8 @@ from agent.events import Step, TaskEnded
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy
 from agent.models.base import ModelReply, ModelRequest
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
+from agent.run import Outcome
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.store.opening import open_checkpoints

@@ -13,7 +13,7 @@ from typing import Final
 
 from agent.events import Step
 from agent.ports.journal import ActionKey
-from agent.run_id import RunId
+from agent.run import RunId
 from benchmarks.overhead import step_seconds
 from benchmarks.row import Row
 from bot.domain.address import Address, Person

@@ -14,7 +14,7 @@ from typing import Final
 
 from agent.events import Step
 from agent.models.base import Models
-from agent.outcome import Outcome
+from agent.run import Outcome
 from benchmarks.row import Row
 from tests.agent.graph.rig import Work, order
 from tests.agent.recorded.stage import (

@@ -7,7 +7,7 @@ from typing import Protocol
 from agent.events import TaskEvent
 from agent.ports.memory import Memory
 from agent.ports.runner import Runner
-from agent.run_id import RunId
+from agent.run import RunId
 from agent.runner.local import LocalRunner
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.secrets import MemorySecrets

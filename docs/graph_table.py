@@ -14,18 +14,16 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, get_type_hints, is_typeddict
 
-from agent.graph.executor.build import build_executor
-from agent.graph.executor.nodes.action_summary import action_summary
+from agent.graph.agent import build_main
+from agent.graph.executor.build import build_executor, executor_entry, executor_exit
 from agent.graph.executor.nodes.call_user import call_user
 from agent.graph.executor.nodes.check_loop import check_loop
-from agent.graph.executor.nodes.ends import executor_entry, executor_exit
 from agent.graph.executor.nodes.execute_action import execute_action
 from agent.graph.executor.nodes.parse_action import parse_action
 from agent.graph.executor.nodes.screenshot import screenshot
-from agent.graph.executor.nodes.sum_up_past import sum_up_past
+from agent.graph.executor.nodes.summaries import action_summary, sum_up_past
 from agent.graph.executor.nodes.vision_model import vision_model
 from agent.graph.executor.state import ExecutorState
-from agent.graph.main.build import build_main
 from agent.graph.main.nodes.executor import executor
 from agent.graph.main.nodes.intent_analyzer import intent_analyzer
 from agent.graph.main.nodes.member import member

@@ -18,7 +18,7 @@ import discord
 import pytest
 
 from agent.dialects.select import AUTO, NAMES, dialect_for
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.chats.installed import installed, model_of
 from bot.cli.exits import OF_OUTCOME
 from bot.commands.spec import COMMANDS

@@ -17,9 +17,8 @@ from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.effect_facts import in_english
 from agent.models.base import Message, ToolSpec
-from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.prompts import prompt
-from agent.scene import PastStep, Scene, Screen, ScreenElement
+from agent.scene import IMAGE_REMOVED, ImagePart, PastStep, Scene, Screen, ScreenElement
 from agent.wording import both_ends
 from devices.geometry import Point, Size
 from devices.wording import Words

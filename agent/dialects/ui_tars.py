@@ -42,9 +42,8 @@ from agent.dialects.scene_text import (
     user,
 )
 from agent.models.base import Message, ModelReply, ToolSpec
-from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.prompts import prompt
-from agent.scene import Scene
+from agent.scene import IMAGE_REMOVED, ImagePart, Scene
 from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key

@@ -16,11 +16,12 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2s
-from typing import Literal
+from typing import Final, Literal
 
 from PIL import Image
 
 from agent.guards.facts import about_of
+from agent.guards.structure import is_drawn
 from agent.guards.touch_target import LARGE_SHARE, is_button
 from agent.wording import shortened
 from devices.geometry import Bounds, Point
@@ -317,3 +318,77 @@ def _covers(outer: Bounds, inner: Bounds) -> bool:
 def _level(one: Bounds, other: Bounds) -> bool:
     """Whether the centre of one is at the height of the other."""
     return other.top <= one.centre.y < other.bottom or one.top <= other.centre.y < one.bottom
+
+
+_CLASSES: Final = re.compile(r"Image|Photo|Picture|Thumb|Video|Surface|Texture")
+SMALLEST_SHARE: Final = 0.006
+"""Pictures below this share of the screen are avatars and icons, which are ignored because they come and go."""
+LEAF_SHARE: Final = 0.04
+"""An element without words and children counts as a picture from this share of the screen on."""
+PAGE_SHARE: Final = 0.1
+"""A picture is what the page is about from this share of the screen on."""
+PICTURE_REACH: Final = 0.2
+"""A picture belongs to a control if it is within this share of the screen's height."""
+MOST: Final = 8
+CELLS: Final = 16
+"""How many cells per side a picture is reduced to before it is compared; another photo differs in some of them."""
+
+
+def shown_pictures(
+    seen: Observation, near: ApprovalContext, target: Element | None, before: Observation | None = None
+) -> list[str | None]:
+    """Return the pictures that a touch of `target` is about, in the form of `picture_of`: those of its dialog or row
+    from top to bottom or, on a page, those that the page is about.
+
+    A picture that had already changed on its own since the observation `before` is replaced by None.
+    """
+    boxes = _boxes(seen, near, target)
+    now = [picture_of(seen, box, cells=CELLS) for box in boxes]
+    if before is None:
+        return now
+    then = [picture_of(before, box, cells=CELLS) for box in boxes]
+    return [new if new and old and same_picture(old, new) else None for old, new in zip(then, now, strict=True)]
+
+
+def same_pictures(approved: list[str | None], now: list[str | None]) -> bool:
+    """Whether the pictures are still those that were approved. An approved None matches anything."""
+    if len(approved) != len(now):
+        return False
+    pairs = zip(approved, now, strict=True)
+    return all(old is None or (new is not None and same_picture(old, new)) for old, new in pairs)
+
+
+def _boxes(seen: Observation, near: ApprovalContext, target: Element | None) -> list[Bounds]:
+    if target is None:
+        return []
+    screen = seen.size.width * seen.size.height
+    part = near.window if near.kind == "page" else near.near
+    found = [e for e in part if e is not target and _is_picture(e, part, screen)]
+    if near.kind == "page":
+        found = [e for e in found if _is_about(e, target, seen)]
+    if is_drawn(target):
+        found.append(target)
+    found = sorted(found, key=lambda e: e.bounds.area, reverse=True)[:MOST]
+    whole = whole_screen(seen)
+    boxes = [
+        Bounds(b.left, max(b.top, whole.top), b.right, b.bottom).clipped(seen.size) for b in (e.bounds for e in found)
+    ]
+    return sorted((box for box in boxes if box.area), key=lambda box: (box.top, box.left))
+
+
+def _is_picture(element: Element, window: tuple[Element, ...], screen: int) -> bool:
+    if element.editable or element.scrollable or element.bounds.area < SMALLEST_SHARE * screen:
+        return False
+    if _CLASSES.search(element.class_name.rsplit(".", 1)[-1]):
+        return True
+    if element.label or element.bounds.area < LEAF_SHARE * screen:
+        return False
+    return not any(e is not element and element.bounds.holds(e.bounds.centre) for e in window)
+
+
+def _is_about(picture: Element, target: Element, seen: Observation) -> bool:
+    """Whether a picture is what the page is about, is selected, or is near the control."""
+    if picture.bounds.area >= PAGE_SHARE * seen.size.width * seen.size.height or picture.checked or picture.selected:
+        return True
+    gap = max(target.bounds.top - picture.bounds.bottom, picture.bounds.top - target.bounds.bottom)
+    return gap <= PICTURE_REACH * seen.size.height

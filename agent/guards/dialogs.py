@@ -12,7 +12,7 @@ from agent.guards.lexicon import LabelMeaning, Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.structure import is_last_of_payment
 from agent.guards.touch_target import TouchTarget, is_button
-from agent.months import bare_date
+from agent.told_values import bare_date
 from devices.geometry import Bounds
 from devices.phone import Element
 

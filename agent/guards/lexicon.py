@@ -12,10 +12,19 @@ from importlib import resources
 from typing import Final
 
 from agent.guards.amounts import has_amount
-from agent.guards.confusables import turned
 from agent.guards.forms import Hit, begins, does, tells_of
 from agent.guards.rules import RuleName, Rules
-from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says, spelled_out
+from agent.guards.words import (
+    JOINED,
+    NEGATIONS,
+    NEGATIONS_CHINESE,
+    ends_with,
+    plain,
+    readings,
+    says,
+    spelled_out,
+    turned,
+)
 
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
 """The maximum length of a caption and of a title: in words, and in letters for scripts that join words."""

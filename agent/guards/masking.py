@@ -2,7 +2,7 @@
 effects.
 
 The values of secrets are kept in memory only. The run that typed them covers them everywhere; on their phone (see
-agent.guards.typed), they are covered in every later task too. After a restart, a run only knows the places where it has
+agent.guards.secrets), they are covered in every later task too. After a restart, a run only knows the places where it has
 seen them (ids and labels of fields). These stay covered for the rest of the run, whatever they contain. If a phone
 draws a secret without reporting it among its elements, its place is unknown. The picture of such a screen is left out
 once no elements are reported at all, in that run and in apps that received a secret.
@@ -20,7 +20,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from agent.effect_facts import Effect, with_texts
-from agent.guards.typed import Place, Typed, is_among, pattern_of, place_of
+from agent.guards.secrets import Place, Typed, is_among, pattern_of, place_of
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 from devices.pictures import CELL, Jpeg

@@ -16,7 +16,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from agent.months import ToldDate, bare_date, date_in
+from agent.told_values import ToldDate, bare_date, date_in
 from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider, is_wheel
 

@@ -16,29 +16,26 @@ from pydantic import ValidationError
 
 from agent import actions as act
 from agent.guards.amounts import has_amount
-from agent.guards.blind import is_nameless, is_sensitive, slides, tells_nothing
-from agent.guards.clipboard import pastes_unknown
-from agent.guards.dialogs import Agreement, agreed
-from agent.guards.egress import address_reason
-from agent.guards.file_egress import asked_for
-from agent.guards.forms import answers, goes_on, switched, waits
-from agent.guards.gate import ALLOWED, HARMLESS, SLID, Gate
-from agent.guards.key_effects import (
-    focused_button,
-    keys_of,
-    stays,
-    stays_on_button,
+from agent.guards.controls import (
+    is_nameless,
+    is_reversible,
+    is_sensitive,
+    pastes_unknown,
+    slides,
+    tells_nothing,
+    words_of_switch,
 )
-from agent.guards.keyboards import presses_enter
+from agent.guards.dialogs import Agreement, agreed
+from agent.guards.egress import address_reason, asked_for
+from agent.guards.forms import answers, goes_on, switched, waits
+from agent.guards.gate import ALLOWED, HARMLESS, LEAVES, NAMELESS, SLID, Gate, answering, closed_app, of_rule, warned
+from agent.guards.keys import entered, focused_button, keys_of, presses_enter, stays, stays_on_button
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
-from agent.guards.pads import entered
 from agent.guards.pickers import is_part_of_picker
 from agent.guards.places import is_app_icon, is_listed, place_in_few, titled
-from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
-from agent.guards.reversible import is_reversible
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
-from agent.guards.secret_words import SecretWords
+from agent.guards.secrets import SecretWords
 from agent.guards.slides import (
     is_confirming_slider,
     is_made_to_slide,
@@ -63,7 +60,6 @@ from agent.guards.structure import (
     takes_price,
 )
 from agent.guards.surfaces import consent, consent_reason
-from agent.guards.switches import words_of_switch
 from agent.guards.touch_target import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.words import id_words, mentions, says
 from agent.wording import words

@@ -13,13 +13,12 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, pictured
-from agent.guards.key_effects import keys_of, stays, stays_on_button
+from agent.guards.keys import keys_of, stays, stays_on_button
 from agent.guards.press_verdicts import KeptVerdict, PressVerdicts
 from agent.guards.rules import RuleName
-from agent.guards.sanitise import in_one_line
 from agent.guards.structure import is_drawn
 from agent.guards.touch_target import TouchTarget
-from agent.guards.words import id_words
+from agent.guards.words import id_words, in_one_line
 from devices.geometry import Point
 from devices.phone import Element, Observation
 from devices.recent import Recent

@@ -19,11 +19,10 @@ from agent.guards.facts import STATUS_BAR_SHARE, TOP_SHARE, facts_of
 from agent.guards.gate import Gate
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName, shipped
-from agent.guards.sanitise import in_one_line
 from agent.guards.structure import message_field
 from agent.guards.touch_target import TouchTarget, beside, is_button, pressed
-from agent.guards.words import id_words
-from agent.standing_yes import MAX_NAME, Recipient
+from agent.guards.words import id_words, in_one_line
+from agent.questions import MAX_NAME, Recipient
 from devices.geometry import Point
 from devices.inputs import Key
 from devices.phone import Element, Observation

@@ -8,7 +8,7 @@ from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount, without_amounts
 from agent.guards.forms import answers
-from agent.guards.keyboards import bottom_of_page
+from agent.guards.keys import bottom_of_page
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.touch_target import TouchTarget, alike, beside, is_button, is_row

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 from pydantic import BaseModel
 
 from agent.models.state import Cause
-from agent.picture import ImagePart
-from agent.scene import Scene
+from agent.scene import ImagePart, Scene
 
 PILOT: Final = "offline"
 """The name of the offline pilot, which answers in place of a model if none is configured."""

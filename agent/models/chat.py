@@ -19,7 +19,7 @@ from agent.models.json_answers import whole_signs
 from agent.models.pictures import data_url
 from agent.models.pricing import priced
 from agent.models.tokens import Reported, ReportedUsage, usage_of
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 
 
 class _Function(BaseModel):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from agent.models.base import Message, Model, ModelReply
-from agent.picture import IMAGE_REMOVED, ImagePart
+from agent.scene import IMAGE_REMOVED, ImagePart
 
 MOST_CONVERSATIONS = 64
 """How many conversations are tracked, more than there are phones. Beyond that, the least recently used one is

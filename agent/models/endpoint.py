@@ -59,7 +59,7 @@ class EndpointSettings:
     """The settings of one model at one OpenAI-compatible endpoint. The key never appears in a repr.
 
     If `base_url` is "", the endpoint is OpenAI itself. `timeout` is the limit in seconds for the call of one step,
-    including retries; other purposes get a share of it. Waiting out an outage is not included (`agent.outage_retry`).
+    including retries; other purposes get a share of it. Waiting out an outage is not included (`agent.outages`).
     `prices` are by model name.
     """
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, Protocol, runtime_checkable
 
 from agent.models.base import Message, Model, ModelRequest
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 
 
 def data_url(image: ImagePart) -> str:

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field,
 
 from agent.models.base import Message, ModelReply, ModelRequest, Usage
 from agent.models.endpoint import MAX_TOKENS_REPORTED
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 
 LETTERS_PER_TOKEN = 4
 """Characters of Latin text per token with common tokenizers. A Chinese character is about one token."""

@@ -26,7 +26,7 @@ from agent.offline.progress import REPEATABLE, STEER, SURE, Taken, answer_of, me
 from agent.offline.strategies.dispatch import done_words, next_move
 from agent.offline.view import Act, Move, Page, Stuck, View, on
 from agent.offline.vocabulary import in_both, patterns, wording
-from agent.outcome import NeedsModel
+from agent.run import NeedsModel
 from agent.scene import Scene
 from devices.inputs import Key
 from devices.wording import Words

@@ -9,11 +9,9 @@ from typing import Final, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import TaskEvent
-from agent.files import GivenFile
-from agent.questions import Answer
-from agent.result_schema import JsonSchema
-from agent.result_value import ResultSchema
-from agent.standing_yes import StandingYes
+from agent.ports.stores import GivenFile
+from agent.questions import Answer, StandingYes
+from agent.task_results import JsonSchema, ResultSchema
 
 
 class Guidance(BaseModel):

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
-from agent.run_id import RunId
+from agent.run import RunId
 
 GIVE_BACK_S: Final = 600.0
 """Seconds that a run waits for a person's answer before it lends its phone to others in the meantime."""

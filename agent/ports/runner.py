@@ -9,12 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.control import Signal
 from agent.events import RunEvent
-from agent.files import GivenFile
 from agent.models.base import Usage
-from agent.questions import Answer
+from agent.ports.stores import GivenFile
+from agent.questions import Answer, StandingYes
 from agent.recorded_skills.step_record import PressVerdict
-from agent.run_id import RunId
-from agent.standing_yes import StandingYes
+from agent.run import RunId
 
 
 class RunOrder(BaseModel):

@@ -1,4 +1,9 @@
-"""A run in this process: its phone and resources, its control signals, and its end."""
+"""A run in this process: its phone and resources, its control signals, its end, and the preparation of one that may
+follow.
+
+Nothing is done on the phone, and nothing is stored: an unused observation leaves no picture behind. The phone is only
+borrowed, so other runs do not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +14,72 @@ from langchain_core.runnables import RunnableConfig
 
 from agent.control import Control
 from agent.events import RunEnded, Source
-from agent.graph.executor.context import RunMemory
+from agent.graph.executor.context import RunContext, RunMemory
 from agent.graph.executor.matters import denied
+from agent.graph.executor.nodes.vision_model import scene_of
+from agent.graph.executor.reader import has_reader
+from agent.graph.executor.speculative import FirstAnswer, Pieces
 from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, ResultData, joined, result_of
 from agent.graph.subjects import spent
 from agent.guards.masking import Mask
-from agent.outcome import Outcome
-from agent.ports.leases import Lease
+from agent.models.base import ModelRequest, Purpose
+from agent.models.conversations import keeps_conversation
+from agent.models.pictures import takes_pictures
+from agent.ports.leases import Lease, Lender
 from agent.ports.runner import RunOrder
 from agent.questions import AnswerBox
+from agent.run import Outcome, RunId
 from agent.run_config import RunConfig
-from agent.run_id import RunId
-from agent.runner.warm_up import WarmUp
 from devices.phone import Phone
+
+
+@dataclass
+class WarmUp:
+    """The preparation of a run that may follow, while it is in progress: the borrowed phone, and the work on it."""
+
+    lease: Lease
+    lender: Lender
+    phone: Phone
+    work: asyncio.Task[None]
+    """The task that ends once the model has been asked."""
+
+
+async def cut(work: asyncio.Task[None]) -> None:
+    """Cancel the preparation and wait until it does nothing more."""
+    work.cancel()
+    await asyncio.wait({work})
+
+
+async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) -> None:
+    """Look at the phone, and ask the model for the first action of a run with this state. `own` says whether the phone
+    belongs to the run already. Nothing is asked if the model takes no pictures, if its endpoint stores conversations or
+    may do so, or if the phone must first be woken or covered.
+
+    Raises Stopped, PhoneError and whatever rendering raises.
+    """
+    vision = context.config.models.vision
+    if not takes_pictures(vision):
+        return
+    view = await context.screen.look_ahead(own=own)
+    # An endpoint that stores the conversation would continue from an answer that may be dropped.
+    if view is None or keeps_conversation(vision):
+        return
+    acting = context.screen.model
+    scene = await scene_of(state, context, view)
+    messages, tools = context.profile.dialect.render(scene)
+    request = ModelRequest(
+        Purpose.ACT,
+        messages,
+        tools,
+        scene=scene,
+        conversation=str(context.run),
+        task=context.run.task,
+        rendered_for=acting,
+    )
+    pieces = Pieces()
+    call = vision.complete(request, on_delta=pieces if has_reader(context) else None)
+    answering = asyncio.ensure_future(context.control.guard(call))
+    context.memory.first_answer = FirstAnswer(scene, request, acting, answering, pieces)
 
 
 @dataclass

@@ -16,36 +16,28 @@ from langgraph.types import Command
 
 from agent.control import Signal, Stopped
 from agent.error_mapping import fault_of
-from agent.event_stream import stream_events
-from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
-from agent.files import FileLost, GivenFile
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting, stream_events
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.build import build_executor
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, joined, result_of
-from agent.graph.recall import recalled_for
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
-from agent.guards.typed import Typed
+from agent.guards.secrets import Typed
 from agent.models.base import PILOT, Usage
 from agent.models.pictures import takes_pictures
-from agent.outcome import Outcome
-from agent.ports.frames import Frames
-from agent.ports.journal import Journal
+from agent.ports.journal import Journal, MemoryToolCalls
 from agent.ports.leases import GIVE_BACK_S, Lease, Leases, Lender, NoPhone, PhoneLeft, Place
-from agent.ports.memory import Memory
+from agent.ports.memory import Memory, recalled_for
 from agent.ports.runner import RunOrder
-from agent.ports.secrets import Secrets
-from agent.ports.skill_names import SkillNames
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.stores import FileLost, Frames, GivenFile, Secrets, SkillNames
 from agent.questions import Answer, Question
+from agent.run import Outcome, RunId
 from agent.run_config import RunConfigSource
-from agent.run_id import RunId
-from agent.runner.active_run import ActiveRun, config_of, cut_off, ended, fresh
-from agent.runner.warm_up import WarmUp, cut, look_and_ask
+from agent.runner.active_run import ActiveRun, WarmUp, config_of, cut, cut_off, ended, fresh, look_and_ask
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence

@@ -18,8 +18,7 @@ from agent.front_matter import MAX_NAME, NAME, FolderRefused, read_document, tex
 from agent.recorded_skills.skill_file import FILE as RECORDING
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction
-from agent.skills.library import Skills
-from agent.skills.loading import APPS, FILE, load_skills, recording_of
+from agent.skills.library import APPS, FILE, Skills, load_skills, recording_of
 from agent.wording import Spoken, shortened
 from devices.atomic_file import write_atomically
 from devices.wording import sentence_of

@@ -17,7 +17,7 @@ from agent.guards.binding import digest
 from agent.guards.masking import Mask
 from agent.models.base import Usage
 from agent.models.json_answers import whole
-from agent.ports.tool_calls import NewCall
+from agent.ports.journal import NewCall
 from agent.tools.spec import ActionError, Done, PageSource, Tool
 from agent.wording import shortened
 

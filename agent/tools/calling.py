@@ -20,7 +20,7 @@ from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import ToolCall, ToolSpec
 from agent.models.json_answers import whole_signs
-from agent.ports.tool_calls import CallKey, CallState, NewCall, StoredCall, ToolCalls
+from agent.ports.journal import CallKey, CallState, NewCall, StoredCall, ToolCalls
 from agent.tools.call_values import action_of, covered, done_data, done_of, head_and_tail, new_call, told_of
 from agent.tools.files import FileRefused, TaskFiles
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext

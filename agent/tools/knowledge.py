@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.ports.knowledge import Knowledge
+from agent.ports.memory import Knowledge
 from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts

@@ -20,7 +20,7 @@ from agent.guards.seen_words import Seen
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import Models, Usage
 from agent.observing import ScreenView
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from devices.phone import Element
 from devices.wording import Words, said
 

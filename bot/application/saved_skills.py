@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from agent.front_matter import FolderRefused
-from agent.outcome import Outcome
-from agent.recorded_skills.drafting import DoneStep, NotSavable, parameters_given, proposed, steps_of, with_parameters
+from agent.recorded_skills.recording import DoneStep, NotSavable, parameters_given, proposed, steps_of, with_parameters
 from agent.recorded_skills.skill_file import Parameter, RecordedSkill, Source
+from agent.run import Outcome
 from agent.skill_parameters import parameters_by
 from agent.skills import saving
 from bot.application.access import Caller, Refused, audited, require

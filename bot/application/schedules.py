@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from agent.standing_yes import StandingYes
+from agent.questions import StandingYes
 from bot.application.access import Caller, NotAllowed, Refused, audited, may_show, require, verdict
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services

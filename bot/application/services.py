@@ -12,8 +12,8 @@ from agent.guards.reading import Readings
 from agent.models.base import Model
 from agent.models.other_models import Transcriber
 from agent.models.state import ModelState, ModelStatus
-from agent.ports.frames import Frames
 from agent.ports.memory import Memory
+from agent.ports.stores import Frames
 from agent.skills.library import Skills
 from agent.tools.spec import Tool
 from bot.domain.address import Place

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from agent.recorded_skills.skill_file import RecordedSkill
-from agent.result_schema import JsonSchema
-from agent.skills.loading import Skill
+from agent.skills.library import Skill
+from agent.task_results import JsonSchema
 from bot.application.access import Refused
 from bot.application.services import Services
 from bot.cards.formatting import shortened

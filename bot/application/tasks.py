@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent.files import GivenFile
 from agent.ports.agent import AS_SET, Guidance, ReceivedText
-from agent.questions import QuestionKind
-from agent.standing_yes import StandingYes
+from agent.ports.stores import GivenFile
+from agent.questions import QuestionKind, StandingYes
 from bot.application.access import Caller, Refused, Unknown, audited, require
 from bot.application.own_facts import answer_to
 from bot.application.phones import Meant, entitlement, phones_meant, wished

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agent.events import Todo
 from agent.members.loading import EXECUTOR
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
 from bot.cards.formatting import (
     about,

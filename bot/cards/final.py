@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.cards.buttons import ButtonAction, again_button, button, instead_buttons, resume_button, stop_button
 from bot.cards.formatting import by_role, outcome_line, receipt, shortened, source_lines, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from agent.captions import phrase
 from agent.events import ModelAway, Source, Step, Told
 from agent.models.base import Share, Usage
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.money import money
 from bot.domain.outgoing import Tone
 from bot.domain.task import StepRow, Task, TaskState

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.domain.outgoing import Picture
 from bot.domain.task import StepRow
 from devices.geometry import Bounds, Size

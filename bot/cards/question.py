@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agent.ports.frames import Frames
 from agent.ports.leases import GIVE_BACK_S
+from agent.ports.stores import Frames
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from bot.cards.buttons import LABEL_LIMIT, VERSION, ButtonAction, button, stop_button, stop_phone_button
 from bot.cards.formatting import duration, in_own_thread, shortened, title_of

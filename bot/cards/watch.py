@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.result_value import NumberValue, Value, YesNoValue
+from agent.task_results import NumberValue, Value, YesNoValue
 from bot.cards.formatting import shortened
 from bot.domain.watch import Compare, Watch, value_text
 from bot.texts import say

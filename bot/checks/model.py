@@ -19,7 +19,7 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, NoVision
 from agent.models.other_models import EmbeddingFailed, TranscriptionFailed
 from agent.models.state import Cause, ModelState
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 from bot.checks.asking import json_at
 from bot.config.endpoints import dialect_of, embedder_of, fallback_profile, model_settings, transcriber_of
 from bot.config.settings import Settings, SettingsError

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 
 from agent.events import Source, TaskEnded
 from agent.members.loading import EXECUTOR
-from agent.outcome import Outcome
-from agent.result_schema import JsonSchema
+from agent.run import Outcome
+from agent.task_results import JsonSchema
 from bot.cards.formatting import source_lines
 from bot.cli.control import service_of, service_or_own
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone

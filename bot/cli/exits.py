@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 
 OK: Final = 0
 USAGE: Final = 64

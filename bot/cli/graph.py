@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from agent.graph.agent import build_main
 from agent.graph.executor.build import build_executor
-from agent.graph.main.build import build_main
 from agent.graph.member.members import build_member
 from bot.cli.exits import OK
 from bot.config.settings import Settings

@@ -7,7 +7,7 @@ import json
 from textwrap import indent
 from typing import Any
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.cli.control import own_store
 from bot.cli.exits import OK, Refused
 from bot.cli.remote import running_service

@@ -11,8 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from agent.skills import saving
-from agent.skills.library import Skills
-from agent.skills.loading import Skill, load_skills
+from agent.skills.library import Skill, Skills, load_skills
 from bot.cli.control import own_store, service_or_own
 from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.remote import running_service

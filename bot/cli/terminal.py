@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TextIO
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.logs.terminals import sanitized, write_as_it_is
 from bot.texts import LANGUAGES, language_of
 

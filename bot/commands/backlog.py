@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from agent.files import GivenFile
+from agent.ports.stores import GivenFile
 from bot.application.access import NotAllowed, Refused, verdict
 from bot.application.services import Services
 from bot.application.task_access import latest_task

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.application.access import Caller, Refused, may_see, verdict
 from bot.application.phones import open_phones, phone_named, require_usable, state_of
 from bot.application.screens import look, phone_meant

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from agent.outcome import Outcome
-from agent.skills.loading import Skill
+from agent.run import Outcome
+from agent.skills.library import Skill
 from bot.cards.formatting import duration
 from bot.domain.money import money
 from bot.store.skills import SkillRun

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from agent.recorded_skills.drafting import (
-    COVERED,
-)
+from agent.recorded_skills.recording import COVERED
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
 from agent.skills import saving
 from bot.application.access import Refused

@@ -6,7 +6,7 @@ Only a person who may approve on every phone of the schedule can give it, and it
 
 from __future__ import annotations
 
-from agent.standing_yes import MAX_NAME, StandingYes
+from agent.questions import MAX_NAME, StandingYes
 from bot.application.access import Refused
 from bot.commands.request import Request
 from bot.tasks.input import MAX_TEXT, clean

@@ -8,7 +8,7 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from agent.models.base import PILOT
-from agent.result_value import NumberValue, ResultSchema, YesNoValue, read_value, unit_of
+from agent.task_results import NumberValue, ResultSchema, YesNoValue, read_value, unit_of
 from agent.watch_conditions import WatchForm, watch_form_by
 from bot.application.access import Caller, Refused
 from bot.application.schedules import ScheduleCommands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.files import GivenFile
+from agent.ports.stores import GivenFile
 from bot.domain.address import MessageRef, Person, Place
 from bot.domain.incoming import CommandCall
 

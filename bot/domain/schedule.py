@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent.standing_yes import StandingYes
+from agent.questions import StandingYes
 from bot.domain.address import Person, Place
 from bot.domain.hook import Hook
 from bot.domain.task_request import TaskDraft

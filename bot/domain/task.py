@@ -12,10 +12,9 @@ from agent.effect_facts import Effect, is_denied
 from agent.events import Source, Todo
 from agent.members.loading import EXECUTOR
 from agent.models.base import Usage
-from agent.outcome import NeedsModel, Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
-from agent.run_id import RunId
+from agent.run import NeedsModel, Outcome, RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task_request import TaskRequest
 from bot.domain.watch import Finding, Verdict

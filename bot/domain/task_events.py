@@ -19,8 +19,8 @@ from agent.events import (
     Thinking,
     Waiting,
 )
-from agent.outcome import Outcome
-from agent.ports.tool_calls import CallState
+from agent.ports.journal import CallState
+from agent.run import Outcome
 from bot.domain.task import Closing, TaskState
 
 

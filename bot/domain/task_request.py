@@ -8,10 +8,10 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from agent.files import GivenFile
 from agent.ports.agent import AS_SET, Guidance, ReceivedText
-from agent.result_schema import JsonSchema
-from agent.standing_yes import StandingYes
+from agent.ports.stores import GivenFile
+from agent.questions import StandingYes
+from agent.task_results import JsonSchema
 from bot.domain.address import Address, Person
 from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch

@@ -16,7 +16,7 @@ from typing import Final, assert_never
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.result_value import ListValue, NumberValue, ResultSchema, TextValue, Value, YesNoValue, folded, same
+from agent.task_results import ListValue, NumberValue, ResultSchema, TextValue, Value, YesNoValue, folded, same
 
 AWAY: Final = 2
 """Readings in a row that must fail a condition before meeting it is reported again."""

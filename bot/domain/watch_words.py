@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Final
 
-from agent.result_value import MOST_NAME, ResultSchema, ValueType, numbers_in
+from agent.task_results import MOST_NAME, ResultSchema, ValueType, numbers_in
 from bot.domain.watch import Compare, Condition, Watch
 
 _TELL_ME: Final = re.compile(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.fleet.engine import EngineAway
 from bot.fleet.messages import GetFile, Reply
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from agent.ports.leases import Lease, NoPhone, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.messages import Held, Item, PhoneReturned, PhoneWanted
 from bot.store.leases import LeaseTable
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from agent.ports.frames import Frames
 from agent.ports.memory import MAX_FACT, MAX_FACTS, RECALLED, Fact, FactSource, Memory, MemoryFull
 from agent.ports.runner import RunOrder
+from agent.ports.stores import Frames
 from bot.fleet.files import piece_of
 from bot.fleet.messages import GetFile, Reply, UseMemory
 

@@ -15,7 +15,7 @@ from agent.control import Pause, Resume, Signal
 from agent.error_mapping import fault_of
 from agent.events import RunEvent
 from agent.ports.runner import Runner, RunOrder
-from agent.run_id import RunId
+from agent.run import RunId
 from agent.runner.active_run import cut_off
 from bot.fleet.host_leases import HostLeases
 from bot.fleet.messages import Beat, OrderSent, Told

@@ -14,11 +14,10 @@ from typing import Final
 from agent.control import Signal
 from agent.events import Asked, FileFound, Resumed, RunEnded, RunEvent, Seen, Started, Step, TaskEvent, Waiting
 from agent.events import Told as TellCard
-from agent.outcome import Outcome
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.ports.runner import RunOrder, RunOutOfReach
 from agent.questions import Answer
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from agent.runner.active_run import cut_off
 from bot.fleet.engine import EngineAway, steady_now
 from bot.fleet.hub import HostRefused, Hub

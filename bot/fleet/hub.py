@@ -18,7 +18,7 @@ from typing import Any, Final
 from agent.guards.policy import Policy
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.bounds import Faults, bounded, in_line
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
 from bot.fleet.files import all_pieces

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from agent.events import Asked, Resumed, RunEnded, Seen, Started, Step
 from agent.ports.leases import Lease
 from agent.questions import QuestionOrigin
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.bounds import Faults, bounded
 from bot.fleet.engine import Delivery, EngineAway
 from bot.fleet.messages import ITEM, Item, Told

@@ -15,7 +15,7 @@ from agent.control import Signal
 from agent.events import RunEvent
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
-from agent.run_id import RunId
+from agent.run import RunId
 from agent.wording import SENTENCES as AGENT_SENTENCES
 from bot.fleet.bounds import bounded, in_line
 from bot.texts import words

@@ -7,7 +7,7 @@ import logging
 from collections import OrderedDict
 from typing import Final
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.engine import EngineAway, Link, steady_now
 from bot.fleet.messages import ITEM, Item, events_of
 from bot.store.fleet import FleetTable

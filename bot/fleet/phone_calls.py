@@ -14,7 +14,7 @@ from PIL import Image
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agent.ports.journal import ActionKey, Journal, LeaseLost
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.bounds import in_line
 from bot.fleet.messages import VALUE_LETTERS, Held, Reply, Sentence, UsePhone
 from bot.texts import words

@@ -10,7 +10,7 @@ from typing import Any, Final
 from PIL import Image
 from pydantic import ValidationError
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.bounds import in_line
 from bot.fleet.engine import EngineAway
 from bot.fleet.hosts import Host

@@ -12,12 +12,11 @@ from agent.control import Cancel, Pause, Signal
 from agent.error_mapping import fault_of
 from agent.events import RunEnded, RunEvent, TaskEvent, Waiting
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.recorded_skills.step_record import PressVerdict
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from agent.runner.active_run import cut_off
 from agent.runner.local import LocalRunner
 from bot.fleet.engine import EngineAway, steady_now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from agent.run_id import RunId
+from agent.run import RunId
 
 
 @dataclass(slots=True)

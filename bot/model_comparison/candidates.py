@@ -12,7 +12,7 @@ from agent.limits import TaskLimits
 from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.base import Models
 from agent.models.endpoint import EndpointSettings
-from agent.outage_retry import patient
+from agent.outages import patient
 from agent.run_config import RunConfig
 from bot.config.endpoints import dialect_of, model_settings
 from bot.config.settings import Settings, changed

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, is_dataclass
 from typing import Any, Final
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from devices.virtual_phone.ground_truth import GroundTruth, Touched
 from devices.virtual_phone.strings import chinese
 

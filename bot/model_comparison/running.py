@@ -16,13 +16,12 @@ from agent.events import Asked, TaskEnded
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.journal import ActionKey, ActionState
 from agent.ports.leases import Lease, Place
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind
+from agent.run import Outcome, RunId
 from agent.run_config import FixedRunConfig
-from agent.run_id import RunId
 from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.model_comparison.candidates import Candidate
 from bot.model_comparison.judging import Ending, Verdict, judge, plain

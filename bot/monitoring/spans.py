@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.questions import Question
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.config.extras import lack_of
 from bot.logs.context import ABOUT
 from bot.texts import words

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import tzinfo
 
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.cards.card import live_card
 from bot.cards.formatting import status_words, title_of
 from bot.domain.address import Address

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Final, assert_never
 
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.cards.final import render_files, render_final, render_interrupted, render_notice, render_watch
 from bot.cards.formatting import in_own_thread, title_of
 from bot.cards.picture import make_recap

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from agent.error_mapping import Fault, FaultKind
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person
 from bot.domain.task import OverQuota, Task, UnknownTask

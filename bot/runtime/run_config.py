@@ -11,7 +11,7 @@ from agent.limits import TaskLimits
 from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.base import Models
 from agent.models.state import Cause, ModelState, ModelStatus
-from agent.outage_retry import Listener, PatientModel, patient
+from agent.outages import Listener, PatientModel, patient
 from agent.run_config import RunConfig
 from bot.config.endpoints import dialect_of, fallback_profile, model_settings
 from bot.config.settings import Settings

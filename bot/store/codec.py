@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, get_args, 
 from pydantic import BaseModel, TypeAdapter
 from sqlalchemy import Boolean, Column, String, Table
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import Address, MessageRef
 from bot.store.connection import Parameters, Row, Value
 from bot.store.json_columns import address_of, address_text, message_of, message_text

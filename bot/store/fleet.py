@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlalchemy import Text, bindparam, delete, exists, func, literal, or_, select, true, union, update
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.store.codec import Codec
 from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import given, insert, upsert

@@ -1,5 +1,5 @@
 """Pictures and files, stored next to the database under the hash of their content. Implements
-`agent.ports.frames.Frames`.
+`agent.ports.stores.Frames`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select, update
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import JsonField, given, insert, is_listed
 from bot.store.json_columns import json_text

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.ports.knowledge import Passage
+from agent.ports.memory import Passage
 from bot.store.errors import StoreError
 from bot.texts import words
 
@@ -83,7 +83,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5 (text, file UNINDEXED, to
 
 
 class KnowledgeFolder:
-    """A searchable folder of documents. Implements `agent.ports.knowledge.Knowledge`.
+    """A searchable folder of documents. Implements `agent.ports.memory.Knowledge`.
 
     The index is updated before each search; only files whose size or modification time changed are read again. Hidden
     files, files that are not text, and links that lead out of the folder are ignored.

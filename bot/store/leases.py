@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from agent.ports.leases import Lease
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import MessageRef
 from bot.store.codec import Codec
 from bot.store.connection import Database, Parameters, Transaction

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, select
 
-from agent.files import GivenFile
+from agent.ports.stores import GivenFile
 from bot.domain.address import MessageRef, Person, Place
 from bot.store.codec import Codec
 from bot.store.connection import Database, Transaction

@@ -12,9 +12,9 @@ from typing import Final
 from pydantic import TypeAdapter
 from sqlalchemy import bindparam, delete, select, update
 
-from agent.outcome import Outcome
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import PressVerdict
+from agent.run import Outcome
 from bot.domain.address import Person
 from bot.store.codec import Codec
 from bot.store.connection import Database, Parameters, Transaction

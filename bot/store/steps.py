@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, or_, select
 
 from agent.effect_facts import effects_data, effects_of
 from agent.recorded_skills.step_record import StepRecord
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.task import StepRow
 from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.engine import insert

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from sqlalchemy import Text, and_, bindparam, case, delete, func, or_, select, update
 
-from agent.outcome import NeedsModel, Outcome
+from agent.run import NeedsModel, Outcome
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, SkillCall, TaskRequest

@@ -1,4 +1,4 @@
-"""The table of tool calls, each stored before it is run. Implements `agent.ports.tool_calls.ToolCalls`."""
+"""The table of tool calls, each stored before it is run. Implements `agent.ports.journal.ToolCalls`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, func, select, update
 
-from agent.ports.tool_calls import ENDED, CallKey, CallState, NewCall, StoredCall
+from agent.ports.journal import ENDED, CallKey, CallState, NewCall, StoredCall
 from bot.domain.task_events import LogEvent, ToolCalled, ToolReturned
 from bot.store.codec import Codec
 from bot.store.connection import Database, Transaction

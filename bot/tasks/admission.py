@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import Person, Place
 from bot.domain.right import Right
 from bot.domain.task import Task

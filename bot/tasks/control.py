@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import logging
 
-from agent.outcome import Outcome
 from agent.ports.agent import Agent
+from agent.run import Outcome
 from bot.domain.address import Person
 from bot.domain.task import AgentFailed, NotStill, Task, TaskState, WrongState, require
 from bot.tasks.event_bus import EventBus

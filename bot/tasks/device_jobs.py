@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from agent.events import Source
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.task import TRANSITIONS, Task, TaskState, moved
 from bot.texts import say, speaking
 

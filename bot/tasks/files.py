@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.files import GivenFile
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames, GivenFile
 from bot.domain.incoming import Attachment
 from bot.domain.task import TaskError
 from bot.texts import say

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 
 from PIL import Image
 
-from agent.guards.screen_identity import screen_word
+from agent.effects import screen_word
 from agent.ports.leases import Lease
 from agent.questions import DONE, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import MessageRef, Person
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.people.access import same_person

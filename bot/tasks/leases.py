@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agent.ports.leases import Lease, NoPhone, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
 from bot.store.waiting import PATIENCE_S

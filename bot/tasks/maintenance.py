@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.clock import ClockWatch
 from bot.domain.task import Task, TaskState
 from bot.store.errors import StoreAway

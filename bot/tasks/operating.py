@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from agent import actions as act
+from agent.effects import screen_word
 from agent.graph.executor.action_spec import InputAction
 from agent.graph.executor.anchors import anchor_of, relocated
 from agent.graph.executor.built_in import BUILT_IN
@@ -20,11 +21,10 @@ from agent.graph.executor.targets import ResolvedTarget, resolve_target
 from agent.guards.binding import picture_of, same_picture
 from agent.guards.gate import Gate
 from agent.guards.policy import Policy
-from agent.guards.screen_identity import screen_word
 from agent.observing import ScreenView, screen_of
 from agent.ports.journal import ActionKey, Journal, LeaseLost
 from agent.ports.leases import Lease, NoPhone
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.task import TaskError
 from bot.tasks.leases import PhoneLeases
 from bot.texts import say

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.task import Closing, OpenQuestion, Task
 from bot.domain.task_events import QuestionClosed
 from bot.store.audit import AuditKind

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from agent.ports.leases import NoPhone
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.tasks.input import health_words
 from bot.texts import listed, paragraph, say
 from devices.phone import Health, PhoneInfo

@@ -22,9 +22,8 @@ from agent.events import (
     Thinking,
     Waiting,
 )
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, WrongState, moved
 from bot.domain.task_events import Accepted as TaskAccepted

@@ -1,4 +1,4 @@
-"""Keeps codes and passwords until they are typed on a phone. Implements `agent.ports.secrets.Secrets`."""
+"""Keeps codes and passwords until they are typed on a phone. Implements `agent.ports.stores.Secrets`."""
 
 from __future__ import annotations
 

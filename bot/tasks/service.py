@@ -10,10 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from agent.events import ModelAway, Told
-from agent.outcome import Outcome
 from agent.ports.agent import Agent
 from agent.questions import ALLOW_FOR_TASK, QuestionKind, QuestionOrigin
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Person
 from bot.domain.clock import ClockWatch
 from bot.domain.task import (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from agent.events import Source
 from agent.models.base import Usage
-from agent.outcome import NeedsModel, Outcome
-from agent.result_value import Value
+from agent.run import NeedsModel, Outcome
+from agent.task_results import Value
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState, UnknownTask, moved
 from bot.domain.task_events import Ended, LogEvent, StateChanged

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 
 from agent.error_mapping import fault_of
 from agent.events import ModelAway, Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
-from agent.outcome import Outcome
 from agent.ports.agent import Agent, EarlierTask, TaskOrder
 from agent.ports.leases import Leases
 from agent.ports.runner import RunOutOfReach
 from agent.questions import Answer, QuestionKind, QuestionOrigin
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Person
 from bot.domain.task import OpenQuestion, Task, TaskState, WrongState
 from bot.domain.task_request import SkillCall

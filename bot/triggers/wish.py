@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from agent.standing_yes import StandingYes
+from agent.questions import StandingYes
 from bot.application.access import Caller, Refused
 from bot.application.phones import open_phones, phone_named
 from bot.application.schedules import ScheduleCommands

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agent.files import GivenFile
+from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind
 from bot.application.tasks import TAKES_A_MODEL
 from bot.commands.spec import BY_NAME, COMMANDS

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Capabilities, ChatError, ChatGone
 from bot.domain.console_log import ConsoleLog, Content, Entry, KeptButton, KeptFile, KeptMenu

@@ -10,7 +10,7 @@ from typing import Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agent.ports.agent import Guidance
-from agent.result_schema import JsonSchema
+from agent.task_results import JsonSchema
 from bot.application.access import Refused
 from bot.domain.incoming import Attachment
 from bot.domain.task_request import TaskOptions

@@ -16,7 +16,7 @@ from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
 from agent.guards.reading import Readings
 from agent.local_time import LocalTimes
-from agent.run_id import RunId
+from agent.run import RunId
 from agent.runner.local import LocalRunner, RunnerDependencies
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox

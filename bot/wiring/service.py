@@ -18,8 +18,8 @@ from agent.front_matter import Folders
 from agent.members.loading import FILE as MEMBER_FILE
 from agent.members.loading import Member, load_team
 from agent.skills import saving
-from agent.skills.loading import FILE as SKILL_FILE
-from agent.skills.loading import load_skills
+from agent.skills.library import FILE as SKILL_FILE
+from agent.skills.library import load_skills
 from bot.checks.service import ServiceCheck
 from bot.commands.dispatcher import Commands
 from bot.commands.scheduler import Scheduler

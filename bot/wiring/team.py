@@ -11,8 +11,7 @@ from agent.front_matter import Refused
 from agent.graph.member.members import Members
 from agent.guards.policy import Policy
 from agent.members.loading import Team, load_team
-from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.library import Skills, load_skills
 from agent.tools.calling import Toolbox
 from bot.config.places import AGENTS_NAME, SKILLS_NAME
 from bot.config.settings import Settings

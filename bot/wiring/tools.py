@@ -11,11 +11,10 @@ from agent.actions import Action
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
+from agent.ports.journal import ToolCalls
 from agent.ports.memory import Memory, MemoryOfThisProcess
-from agent.ports.tool_calls import ToolCalls
 from agent.ports.workshop import Lack, Workshop
-from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.library import Skills, load_skills
 from agent.tools.calling import Toolbox
 from agent.tools.clock import Time, time_tool
 from agent.tools.computing import CALCULATE, PYTHON, Calculate, Python

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.acts import asks_for_act, leaves_unsent
+from agent.request_words import asks_for_act, leaves_unsent
 
 ROWS = [
     line.split("\t")

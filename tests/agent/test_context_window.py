@@ -8,7 +8,7 @@ from agent.context_window import HEADING, summed_up
 from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError, ModelUnreachable
 from agent.models.tokens import estimated_input
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 from devices.geometry import Size
 from tests.fakes.scripted_model import Windowed, text
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import pytest
 
 from agent.events import ModelAway
-from agent.failover import FIRST_PAUSE_S, FailoverModel
 from agent.models.base import ModelReply, ModelRequest, ModelSwitched, Purpose, StandIn
 from agent.models.connection import RetryPolicy
 from agent.models.errors import InputTooLong, ModelError, ModelUnreachable
 from agent.models.state import Cause, ModelStatus
-from agent.outage_retry import PATIENCE_S, PatientModel
+from agent.outages import FIRST_PAUSE_S, PATIENCE_S, FailoverModel, PatientModel
 from tests.agent.models.endpoints import VirtualTime, asking, model_at
 from tests.fakes.model_server import Answer, ModelServer, refused
 

@@ -18,8 +18,8 @@ from agent.ports.agent import TaskOrder
 from agent.ports.runner import RunOrder
 from agent.questions import Answer, Question
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, StepRecord
-from agent.result_schema import JsonSchema
-from agent.run_id import RunId
+from agent.run import RunId
+from agent.task_results import JsonSchema
 
 UNIONS = {"run events": RunEvent, "task events": TaskEvent, "signals": Signal, "effects": Effect}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -13,7 +13,7 @@ from agent.events import ModelAway
 from agent.models.base import Delta, Message, ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelKeyRejected, ModelUnreachable
 from agent.models.state import Cause, ModelStatus
-from agent.outage_retry import PATIENCE_S, PatientModel, patient
+from agent.outages import PATIENCE_S, PatientModel, patient
 from tests.fakes.scripted_model import Windowed
 
 MINUTE = 60.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.plain_tasks import PlainTask, plain_tasks
+from agent.request_words import PlainTask, plain_tasks
 
 
 @pytest.mark.parametrize(

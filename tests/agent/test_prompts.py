@@ -13,14 +13,12 @@ import pytest
 
 from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
-from agent.files import GivenFile
 from agent.graph.main import prompt_facts
 from agent.graph.main.state import begun, joined
-from agent.graph.recall import memory_block
 from agent.ports.agent import Guidance, TaskOrder
-from agent.ports.knowledge import Passage
-from agent.skills.library import Skills
-from agent.skills.loading import Skill
+from agent.ports.memory import Passage, memory_block
+from agent.ports.stores import GivenFile
+from agent.skills.library import Skill, Skills
 from agent.tools.call_values import told_of
 from agent.tools.spec import Done
 from tests.agent.dialects.test_render import SCENE

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agent.result_schema import MOST_LETTERS, JsonSchema, read_document
-from agent.result_value import Unreadable
+from agent.task_results import MOST_LETTERS, JsonSchema, Unreadable, read_document
 
 PRICE = {
     "type": "object",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.result_value import (
+from agent.task_results import (
     ListValue,
     NumberValue,
     ResultSchema,

@@ -6,7 +6,7 @@ import pytest
 
 from agent.events import Started
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,10 @@ from agent.control import Cancel, Pause, Resume, Steer
 from agent.dialects.select import dialect_for
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step
 from agent.models.base import Models, Purpose
-from agent.outcome import Outcome
 from agent.ports.runner import Runner, RunOrder
 from agent.questions import Answer, QuestionKind, QuestionOrigin
+from agent.run import Outcome, RunId
 from agent.run_config import FixedRunConfig, RunConfig
-from agent.run_id import RunId
 from tests.agent.graph.rig import LIMIT, Rig
 from tests.fakes.over_json import JsonRunner
 from tests.fakes.scripted_model import HANG, call, models

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from agent.guards.pickers import Wheel
-from agent.told_numbers import ToldNumber, number_in, numbers_in
+from agent.told_values import ToldNumber, number_in, numbers_in
 from devices.geometry import Bounds
 
 SIGNS = {

@@ -13,14 +13,14 @@ import pytest
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PointTarget, PressKey, Scroll, SendFile, Tap, Type
 from agent.error_mapping import fault_of
-from agent.files import FileLost
 from agent.graph.executor.built_in import BUILT_IN
-from agent.graph.executor.device_health import PhoneSpent
-from agent.guards.reasons import answering, of_rule, warned
+from agent.graph.executor.nodes.screenshot import PhoneSpent
+from agent.guards.gate import answering, of_rule, warned
 from agent.models.errors import ModelUnreachable
-from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone, PhoneLeft
+from agent.ports.stores import FileLost
+from agent.run import Outcome
 from agent.wording import SENTENCES, sentence
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.inputs import Key

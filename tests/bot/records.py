@@ -10,8 +10,8 @@ from PIL import Image
 
 from agent.effect_facts import PageChanged
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run import Outcome
 from bot.domain.address import Address, Person
 from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
 from bot.domain.task_request import Origin, TaskOptions, TaskRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.config.settings import Settings, SettingsError
 from bot.domain.address import Address, Person
 from bot.domain.task import Task

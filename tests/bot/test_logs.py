@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.chats.installed import installed, model_of
 from bot.logs.context import ABOUT, About
 from bot.logs.redaction import HIDDEN

@@ -12,7 +12,7 @@ import pytest
 
 from agent.events import Asked, Started
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.chats.telegram.chat import TelegramChat
 from bot.domain.address import Person, Place
 from bot.domain.outgoing import Message

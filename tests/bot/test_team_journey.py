@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from agent.events import Started, TaskEvent
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person
 from bot.domain.chat import Budget

@@ -19,13 +19,10 @@ from agent.guards.policy import Policy as GatePolicy
 from agent.guards.reading import Readings
 from agent.models.base import Usage
 from agent.models.state import ModelState, ModelStatus
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
-from agent.questions import Answer, Question, QuestionKind
-from agent.run_id import RunId
-from agent.skills.library import Skills
-from agent.skills.loading import Skill, load_skills
-from agent.standing_yes import Recipient
+from agent.questions import Answer, Question, QuestionKind, Recipient
+from agent.run import Outcome, RunId
+from agent.skills.library import Skill, Skills, load_skills
 from bot.application.services import UTC, Services
 from bot.chats.installed import installed
 from bot.commands.dispatcher import Commands

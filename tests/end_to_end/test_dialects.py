@@ -19,7 +19,7 @@ from agent.models.base import Models
 from agent.models.connection import RetryPolicy
 from agent.models.endpoint import EndpointSettings
 from agent.models.openai_model import OpenAIModel
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.geometry import Size
 from devices.virtual_phone.ground_truth import SavedNote
 from devices.virtual_phone.phone import DEFAULT_SIZE

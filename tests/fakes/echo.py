@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 from agent.control import Control, Stopped
 from agent.events import Asked, Resumed, Started, Step, TaskEnded, TaskEvent
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import DENY, Answer, Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 
 ECHO_PHONE = "echo"
 

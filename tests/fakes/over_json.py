@@ -17,7 +17,7 @@ from agent.models.base import Usage
 from agent.ports.agent import Agent, TaskOrder
 from agent.ports.runner import Runner, RunOrder
 from agent.questions import Answer
-from agent.run_id import RunId
+from agent.run import RunId
 
 RUN_EVENT: Final[TypeAdapter[RunEvent]] = TypeAdapter(RunEvent)
 TASK_EVENT: Final[TypeAdapter[TaskEvent]] = TypeAdapter(TaskEvent)

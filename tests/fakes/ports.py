@@ -9,12 +9,12 @@ from typing import Any
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.ports.leases import Lease, NoPhone, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from devices.phone import Phones
 
 
 class MemoryFrames:
-    """agent.ports.frames.Frames."""
+    """agent.ports.stores.Frames."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
@@ -30,7 +30,7 @@ class MemoryFrames:
 
 @dataclass
 class MemorySkillNames:
-    """agent.ports.skill_names.SkillNames."""
+    """agent.ports.stores.SkillNames."""
 
     kept: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
@@ -119,7 +119,7 @@ class LentPhone(FirstPhone):
 
 
 class MemorySecrets:
-    """agent.ports.secrets.Secrets."""
+    """agent.ports.stores.Secrets."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}

@@ -11,14 +11,13 @@ import pytest
 
 from agent.actions import PressKey
 from agent.events import Asked, RunEnded, Started, Step
-from agent.files import GivenFile
 from agent.guards.policy import Policy
 from agent.guards.rules import shipped
 from agent.models.base import Purpose
-from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
+from agent.ports.stores import GivenFile
 from agent.questions import Answer, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link
 from bot.fleet.keys import public_of
 from bot.fleet.messages import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports.leases import Lease, NoPhone, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.host_leases import HostLeases
 from bot.fleet.messages import Held, Item, PhoneReturned, PhoneWanted
 from tests.fixtures.databases import open_store

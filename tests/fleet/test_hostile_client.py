@@ -15,7 +15,7 @@ import pytest
 from nats.aio.msg import Msg
 from nats.js.client import JetStreamContext
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.fleet.engine import Address, Link
 from bot.fleet.messages import EVENTS, ORDERS, PRESENCE, beats_to, events_of, inbox_of, orders_to
 from bot.fleet.nats_engine import NatsLink, connected

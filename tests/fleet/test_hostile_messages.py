@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from agent.effect_facts import PhoneNote, Worded, in_english
 from agent.events import Step
-from agent.outcome import Outcome
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.fleet.bounds import Faults, bounded, in_line
 from bot.fleet.engine import Delivery, EngineAway, Link
 from bot.fleet.hub import HostRefused

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Told as TellCard
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.bounds import Faults
 from bot.fleet.engine import end_tasks
 from bot.fleet.incoming import Incoming

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from agent.control import Control, Pause, Resume, Signal
-from agent.event_stream import stream_events
-from agent.events import RunEvent
+from agent.events import RunEvent, stream_events
 from agent.events import Told as TellCard
 from agent.models.base import Usage
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.fleet.host_leases import HostLeases
 from bot.fleet.host_runs import HostRuns
 from bot.fleet.messages import ITEM, OrderSent, PhoneReturned, Told

@@ -10,10 +10,9 @@ from dataclasses import replace
 import pytest
 
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Seen, Started, Step
-from agent.outcome import Outcome
 from agent.ports.leases import NoPhone, Place
 from agent.questions import Question, QuestionKind, QuestionOrigin
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.fleet.engine import Link
 from bot.fleet.hub import NotMoved
 from bot.fleet.keys import HostKeys, digest_of, public_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.tasks.operating import leased
 from bot.views.tasks import phone_json
 from devices.errors import InputRejected, NameTaken, PhoneGone, ScreenChanged

@@ -11,11 +11,11 @@ import pytest
 
 from agent.control import Cancel, Pause, Resume, Steer
 from agent.events import Asked, Resumed, RunEnded, Started, Step, Told
-from agent.files import GivenFile
 from agent.models.base import Purpose
-from agent.outcome import Outcome
 from agent.ports.runner import RunOrder, RunOutOfReach
+from agent.ports.stores import GivenFile
 from agent.questions import Answer, QuestionKind
+from agent.run import Outcome
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, models
 from tests.fleet.rig import HASTY, LIMIT, STEADY, EngineKind, FleetRig, fleet_rig

@@ -7,7 +7,7 @@ from agent.models.base import Purpose
 from agent.ports.runner import RunOrder
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import Person
 from bot.store.skills import Draft
 from tests.agent.test_runner_contract import Running

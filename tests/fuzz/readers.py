@@ -19,8 +19,7 @@ from agent.dialects.printed_calls import MAX_CALLS, printed_calls
 from agent.dialects.scene_text import now_text, numbered
 from agent.dialects.select import NAMES, dialect_for
 from agent.guards.facts import MAX_AMOUNTS, facts_of
-from agent.guards.sanitise import in_one_line
-from agent.guards.words import ends_with, mentions, plain, says
+from agent.guards.words import ends_with, in_one_line, mentions, plain, says
 from agent.models.base import ModelReply, ToolCall
 from agent.models.json_answers import objects_in
 from agent.scene import Scene, Screen

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from agent.front_matter import FolderRefused, read_folders
 from agent.members.loading import load_team
 from agent.models.base import ToolCall
-from agent.ports.tool_calls import CallKey, MemoryToolCalls
-from agent.skills.loading import load_skills
+from agent.ports.journal import CallKey, MemoryToolCalls
+from agent.skills.library import load_skills
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.clock import time_tool
 from agent.tools.egress import Egress, Fetched

@@ -21,7 +21,7 @@ from agent.models.openai_model import OpenAIModel
 from agent.models.openai_other_models import OpenAIEmbedder
 from agent.models.other_models import EmbeddingFailed
 from agent.models.state import Cause
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.checks import model as check
 from bot.config.settings import Settings
 from bot.model_comparison.running import do_task

@@ -9,8 +9,8 @@ import pytest
 
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run import Outcome
 from bot.texts import speaking
 from devices.virtual_phone.phone import DEFAULT_DENSITY, DEFAULT_SIZE
 from devices.virtual_phone.state import Dialog

@@ -7,8 +7,8 @@ from typing import Any
 from agent.effect_facts import LookedBefore, OtherWindow
 from agent.events import Asked
 from agent.models.base import Purpose
-from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
+from agent.run import Outcome
 from bot.texts import speaking
 from bot.views.tasks import effect_words
 from devices.virtual_phone.scenario import Moment, PopUp

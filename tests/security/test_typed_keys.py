@@ -16,7 +16,7 @@ from agent.events import Asked
 from agent.graph.executor.action_spec import InputAction
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
-from agent.guards.key_effects import keys_of
+from agent.guards.keys import keys_of
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
 from agent.observing import ScreenView, screen_of

@@ -16,7 +16,7 @@ from agent.guards.gate import Gate
 from agent.guards.policy import Policy
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
-from agent.run_id import RunId
+from agent.run import RunId
 from agent.tools.spec import ActionError, ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
 from agent.wording import Texts
 from devices.inputs import Input

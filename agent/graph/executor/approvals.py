@@ -13,8 +13,8 @@ from agent.graph.executor import questions
 from agent.graph.executor.action_spec import ResolvedInput
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.left_text import typed_and_standing
 from agent.graph.executor.matters import about_of, headline
+from agent.graph.executor.outgoing import typed_and_standing
 from agent.graph.executor.state import ExecutorState, joined
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, whole_screen, words_of
@@ -23,8 +23,7 @@ from agent.guards.gate import Gate
 from agent.guards.recipients import Message, message_of
 from agent.guards.touch_target import LARGE_SHARE
 from agent.observing import ScreenView
-from agent.questions import ALLOW_FOR_TASK, Answer, Question
-from agent.standing_yes import StandingYes
+from agent.questions import ALLOW_FOR_TASK, Answer, Question, StandingYes
 from agent.tools.spec import ActionError, ActionSpec
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.geometry import Point

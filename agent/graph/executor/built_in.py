@@ -7,15 +7,24 @@ from typing import Any
 
 from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool
-from agent.graph.executor.covered_words import READ_WORDS
 from agent.graph.executor.field_text import COPY_TEXT, CUT_TEXT, EDIT_TEXT, PASTE_TEXT, READ_TEXT
 from agent.graph.executor.long_lists import READ_LIST, SCROLL_TO
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.phone_files import FILES
-from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
+from agent.graph.executor.phone_tools import (
+    READ_WORDS,
+    SHOW_ALL,
+    exact_path,
+    file_gate,
+    list_apps,
+    note,
+    send_file,
+    sum_up,
+    wait,
+    wait_for,
+)
 from agent.graph.executor.set_value import SET_VALUE
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
-from agent.graph.executor.whole_list import SHOW_ALL
 from agent.listing import id_name, words_of
 from agent.observing import ScreenView
 from agent.tools.spec import Trait, ungated

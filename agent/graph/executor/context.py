@@ -12,21 +12,19 @@ from dataclasses import dataclass, field
 from agent.control import Control
 from agent.events import RunEvent
 from agent.graph.executor.action_spec import ActionRegistry
-from agent.graph.executor.early_reading import EarlyReadings
-from agent.graph.executor.first_answer import FirstAnswer
 from agent.graph.executor.proof import Looks
 from agent.graph.executor.screen import PhoneScreen, ScreenState
+from agent.graph.executor.speculative import EarlyReadings, FirstAnswer
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
 from agent.local_time import LocalTime, time_on
 from agent.models.base import ModelReply, Usage
-from agent.ports.frames import Frames
 from agent.ports.journal import Journal
-from agent.ports.secrets import Secrets
+from agent.ports.stores import Frames, Secrets
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.run import RunId
 from agent.run_config import ModelProfile, RunConfig
-from agent.run_id import RunId
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from devices.phone import Phone

@@ -10,13 +10,11 @@ from typing import Final
 
 from agent.actions import Action, PointTarget, Swipe, Tap, Type
 from agent.graph.executor.action_spec import PhoneContext
-from agent.graph.executor.anchors import looks, nearest
-from agent.graph.executor.still_there import StillThere
+from agent.graph.executor.anchors import StillThere, looks, nearest
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.gate import SLID
+from agent.guards.gate import SLID, UNREAD
 from agent.guards.pickers import only_sets_value
 from agent.guards.reading import is_press
-from agent.guards.reasons import UNREAD
 from agent.guards.touch_target import TouchTarget, pressed
 from agent.tools.spec import ActionError
 from devices import inputs

@@ -1,12 +1,29 @@
-"""Checks whether a step of a recorded skill fits the current screen: which element it touches there, whether it is
-already done, and whether an action of a model is the same step.
+"""Applies a step of a recorded skill to the current screen: whether it fits there, also in another language, and what a
+model is told that must do it instead.
+
+The answer only changes which words are searched for. An element must still be found by them as strictly as by the
+recorded words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import json
+import logging
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
-from agent.graph.executor.foreign_words import is_foreign
+from pydantic import BaseModel, Field
+
+from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
+from agent.models.errors import ModelError
+from agent.models.json_answers import ask
+from agent.models.tokens import hung_up
+from agent.prompts import prompt
 from agent.recorded_skills.anchors import (
     Found,
     Likeness,
@@ -18,9 +35,89 @@ from agent.recorded_skills.anchors import (
     uncounted,
     words_at,
 )
-from agent.recorded_skills.skill_file import FIELDS
+from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, filled
+from agent.scene import Scene
 from devices.phone import Observation
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 30.0
+"""Seconds that a run waits for the names; afterwards, a model does the steps that do not fit."""
+MOST_WORDS: Final = 120
+"""The maximum words sent from the recording, and from the screen; a page has fewer."""
+OWN_SHARE: Final = 0.5
+"""The share of a screen's labels in the recording's script from which it counts as the same language: names and brands
+are in Latin letters everywhere.
+"""
+
+
+class Name(BaseModel):
+    """What one recorded word is called now."""
+
+    recorded: str
+    now: str
+
+
+class Names(BaseModel):
+    """What recorded words are called now."""
+
+    names: list[Name] = Field(default_factory=list, max_length=MOST_WORDS)
+
+
+def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
+    """Whether the screen's words (`shown`) are in another script than the recorded ones, such as Chinese instead of
+    Latin. Languages that share a script are only distinguished by the phone's settings (`is_other_language`).
+    """
+    own = Counter(script for words in recorded for script in _scripts(words))
+    labels = [scripts for words in shown if (scripts := _scripts(words))]
+    if not own or not labels:
+        return False
+    main = own.most_common(1)[0][0]
+    return sum(main in scripts for scripts in labels) < OWN_SHARE * len(labels)
+
+
+def is_other_language(recorded: str, now: str) -> bool:
+    """Whether two locales, such as "en-US" and "es_ES", have different languages. An empty locale counts as the same
+    language as any other.
+    """
+    ours, theirs = (re.split("[-_]", locale, maxsplit=1)[0].casefold() for locale in (recorded, now))
+    return bool(ours and theirs) and ours != theirs
+
+
+async def names_by(
+    model: Model, recorded: Collection[str], shown: Collection[str], *, conversation: str, task: str
+) -> tuple[dict[str, str], Usage]:
+    """Ask the model for the current names of recorded words.
+
+    `shown` are the words of the screen. Returns the names by casefolded recorded word, and the tokens used; no names if
+    the model fails or does not answer in time.
+    """
+    facts = {"recorded": [*recorded][:MOST_WORDS], "screen": [*shown][:MOST_WORDS]}
+    request = ModelRequest(
+        Purpose.SUMMARIZE,
+        (Message("system", (prompt("names"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        schema=Names,
+        conversation=conversation,
+        task=task,
+    )
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            answer, usage = await ask(model, request, Names)
+    except (ModelError, TimeoutError) as error:
+        logger.info("no names of another language: %s", repr(error))
+        return {}, error.usage if isinstance(error, ModelError) else hung_up(request, model.name)
+    asked = {folded(words) for words in recorded}
+    return {
+        folded(each.recorded): " ".join(each.now.split())
+        for each in answer.names
+        if folded(each.recorded) in asked and each.now.strip() and folded(each.now) != folded(each.recorded)
+    }, usage
+
+
+def _scripts(words: str) -> set[str]:
+    """Return the scripts of its letters, such as LATIN and CJK."""
+    return {unicodedata.name(sign, "").partition(" ")[0] for sign in words if sign.isalpha()}
 
 
 class Fitting:
@@ -194,3 +291,75 @@ def _is_same_kind(step: RecordedAction, done: RecordedAction) -> bool:
         theirs.checked is None,
         done.chosen,
     )
+
+
+TOLD_AHEAD: Final = 3
+"""How many further recorded steps a hint mentions."""
+_HINT: Final = (
+    "A recorded skill is followed here. Its step {number} of {all} could not be done by itself: {what}. Do on this "
+    "screen what leads there, and no more: close what lies over it, wait, or find it under another name. The recording "
+    "goes on by itself as soon as it fits. What you have done in this run counts: if that was this step, do not repeat "
+    "it, but do what comes next. After it come: {rest}."
+)
+_SENT: Final = (
+    " It was sent before, and it is not known whether it arrived: see first whether it has happened, and go on with "
+    "what comes next if so. Never do it a second time where you cannot tell."
+)
+_AT_END: Final = (
+    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. If something lies "
+    "over it, such as a dialog, close that and do no more. Otherwise see whether the task is done; finish then, or do "
+    "what is missing."
+)
+
+
+class Hints:
+    """Describes the steps of one recording in words, with the values of this run."""
+
+    def __init__(self, skill: RecordedSkill, values: Mapping[str, str]) -> None:
+        self._skill = skill
+        self._steps = skill.steps
+        self._values = values
+
+    def hint(self, number: int, *, unsure: bool) -> str:
+        """Return the hint for the step with this index, or for the end after the last one. `unsure` means that the step
+        may have been sent before.
+        """
+        if number >= len(self._steps):
+            words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
+            return _AT_END.format(marks=f", which showed {words}" if words else "")
+        following = self._steps[number + 1 : number + 1 + TOLD_AHEAD]
+        rest = "; ".join(self._told(step, fully=False) for step in following) or "nothing, then the task is done"
+        hint = _HINT.format(number=number + 1, all=len(self._steps), what=self._told(self._steps[number]), rest=rest)
+        return hint + _SENT * unsure
+
+    def for_pilot(self, number: int, scene: Scene, *, asked: int) -> Scene:
+        """Return the scene for the offline pilot: the step with this index as the goal, and what was done about it in
+        the last `asked` steps.
+        """
+        step = self._steps[min(number, len(self._steps) - 1)]
+        words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
+        match step.kind:
+            case "type":
+                goal = f'type "{self._text(step, "text")}"' + (f' into "{words}"' if words else "")
+            case "open_app":
+                goal = f"open {self._text(step, 'name')}"
+            case _:
+                goal = f'tap "{words}"'
+        own = scene.past[len(scene.past) - asked :]
+        return replace(scene, task=goal, goal=goal, past=own, steering_notes=())
+
+    def _text(self, step: RecordedAction, name: str) -> str:
+        return filled(str(step.action.get(name, "")), self._values)
+
+    def _told(self, step: RecordedAction, *, fully: bool = True) -> str:
+        """Return a recorded step in words for a model; `fully` adds what is needed to find its place."""
+        parts = [step.kind.replace("_", " ")]
+        parts += [repr(self._text(step, key)) for key in ("text", "name", "url", "reason", "key") if key in step.action]
+        if (anchor := step.anchor) is not None:
+            words, beside = (filled(each, self._values) for each in (anchor.words, anchor.beside))
+            parts.append(f"on the {anchor.role} {words!r}" if words else f"on the {anchor.role}")
+            parts += [f"beside {beside!r}"] if beside else []
+            parts += [f"with the id {anchor.id}"] if anchor.id and (fully or not words) else []
+            parts += [f"which stood at {anchor.at[0]:.0%} across and {anchor.at[1]:.0%} down"] if fully else []
+        parts += [f"in {step.package}"] if fully else []
+        return " ".join(parts)

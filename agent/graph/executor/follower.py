@@ -10,9 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent.effect_facts import NothingChanged, effects_of
-from agent.graph.executor.fitting import Fitting
-from agent.graph.executor.foreign_words import is_foreign, is_other_language
-from agent.graph.executor.hints import Hints
+from agent.graph.executor.fitting import Fitting, Hints, is_foreign, is_other_language
 from agent.graph.executor.state import PastData, status_of
 from agent.guards.binding import words_of
 from agent.models.base import ModelReply, ToolCall

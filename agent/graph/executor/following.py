@@ -17,13 +17,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.fitting import names_by
 from agent.graph.executor.follower import RECORDED, Follower, call
-from agent.graph.executor.foreign_words import names_by
 from agent.graph.executor.state import ExecutorState
 from agent.models.base import PILOT, Delta, Message, Model, ModelReply, ModelRequest, Purpose, Usage
 from agent.observing import ScreenView
-from agent.outcome import Outcome
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.run import Outcome
 from agent.scene import Scene
 from agent.wording import sentence
 

@@ -18,10 +18,9 @@ from agent.graph.executor.outgoing import carried_gate, sources_of
 from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
-from agent.guards.blind import tells_nothing
-from agent.guards.gate import SLID, Gate
+from agent.guards.controls import tells_nothing
+from agent.guards.gate import SLID, UNREAD, Gate
 from agent.guards.reading import UNKNOWN, PressReading, is_press
-from agent.guards.reasons import UNREAD
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import Usage
 from agent.observing import ScreenView

@@ -1,5 +1,5 @@
-"""Tools that use the phone without sending an input: waiting, listing apps, taking notes, and sending files to the
-chat.
+"""Tools that use the phone without sending an input: waiting, listing apps, taking notes, sending files, and reading
+all elements or covered words.
 """
 
 from __future__ import annotations
@@ -7,23 +7,24 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Literal
 
-from agent.actions import ListApps, Note, SendFile, SumUp, Wait, WaitFor
+from pydantic import Field
+
+from agent.actions import Action, ListApps, Note, SendFile, SumUp, Wait, WaitFor
 from agent.effect_facts import CameTrue, FileSent, NotWithin, Worded
 from agent.effects import changed, difference
 from agent.events import FileFound
-from agent.graph.executor.action_spec import PhoneContext
-from agent.guards.gate import Gate
-from agent.guards.reasons import LEAVES
+from agent.graph.executor.action_spec import PhoneContext, PhoneTool
+from agent.guards.gate import FORBIDS, LEAVES, Gate
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.prompts import prompt, unmarked
-from agent.tools.spec import ActionError, Done, Situation
-from agent.wording import Texts
+from agent.tools.spec import ActionError, Done, Situation, ungated
+from agent.wording import Texts, sentence, words
 from devices.errors import FileRejected, PhoneError
-from devices.phone import AppSource, Observation
+from devices.phone import AppSource, Element, Observation
 from devices.storage import checked_path, is_within
 
 POLL_S = 0.25
@@ -180,3 +181,73 @@ async def send_file(action: SendFile, context: PhoneContext) -> Done:
     kept = await context.frames.save(content, suffix=suffix if _SUFFIX.fullmatch(suffix) else "bin")
     context.emit(FileFound(name=path.name, content=kept))
     return Done((FileSent(name=path.name, size=len(content)),))
+
+
+NOT_COVERED = "Not asked: no words of {app} are covered on this screen. Name the app in front, by its package."
+READABLE = "The person lets you read the words of {app} for this task. You are told them from the next screen on."
+
+
+class ReadWords(Action):
+    """Ask to read an app's covered words."""
+
+    kind: Literal["read_words"] = "read_words"
+    app: str = Field(min_length=1, max_length=200, description="Its package.")
+
+
+def require_covered(action: ReadWords, sight: ScreenView | None) -> None:
+    """Raise ActionError if this screen has no covered words of the app, so that there is nothing to ask a person for.
+    Without a screen (`sight` is None) nothing is checked.
+    """
+    if sight is not None and not (sight.screen.covered and sight.observation.package == action.app):
+        raise ActionError(NOT_COVERED.format(app=action.app))
+
+
+def _asked(action: ReadWords, sight: ScreenView | None, _under: Element | None) -> str:
+    name = "" if sight is None or sight.observation.package != action.app else sight.observation.app_name
+    return sentence("do.read_words", app=f"{name} ({action.app})" if name else action.app)
+
+
+def _gate(_action: ReadWords, _situation: Situation) -> Gate:
+    return Gate("approve", FORBIDS)
+
+
+async def _read_words(action: ReadWords, context: PhoneContext) -> Done:
+    context.mask.let_read([action.app])
+    return Done(told=(READABLE.format(app=action.app),))
+
+
+READ_WORDS = PhoneTool(
+    model=ReadWords,
+    describe=lambda action, _: words("did.read_words", app=action.app),
+    asked=_asked,
+    details=lambda _: (),
+    gate=_gate,
+    journalled=False,
+    run=_read_words,
+)
+
+
+NOTHING_LEFT: Final = "Not done: the list of this screen leaves out nothing. Scroll to see more."
+_TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完整列表"})
+
+
+class ShowAll(Action):
+    """See rows left out of the list."""
+
+    kind: Literal["show_all"] = "show_all"
+
+
+async def _show_all(_action: ShowAll, context: PhoneContext) -> Done:
+    if context.sight is not None and not context.sight.screen.is_cut:
+        raise ActionError(NOTHING_LEFT)
+    context.screen.list_all()
+    return Done()
+
+
+SHOW_ALL: Final = PhoneTool(
+    model=ShowAll,
+    describe=lambda _action, _sight: _TEXTS.words("whole"),
+    gate=ungated,
+    journalled=False,
+    run=_show_all,
+)

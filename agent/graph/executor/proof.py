@@ -16,12 +16,11 @@ from typing import Final
 
 from agent.effect_facts import AppChanged, TextNow, effects_of
 from agent.graph.executor.state import ExecutorState, PastData, status_of
+from agent.guards.controls import is_settings_page, words_of_switch
 from agent.guards.facts import about_of
-from agent.guards.reversible import is_settings_page
-from agent.guards.switches import words_of_switch
 from agent.guards.touch_target import TouchTarget
 from agent.guards.words import plain
-from agent.plain_tasks import Kind, PlainTask, plain_tasks
+from agent.request_words import Kind, PlainTask, plain_tasks
 from agent.scene import StepStatus
 from devices.phone import Element, Observation
 

@@ -21,9 +21,8 @@ from agent.guards.facts import Facts, facts_of
 from agent.guards.gate import Gate
 from agent.guards.recipients import Message
 from agent.guards.rules import RULE_NAMES, RuleName
-from agent.guards.sanitise import in_one_line
-from agent.guards.typed import place_of
-from agent.guards.words import id_words
+from agent.guards.secrets import place_of
+from agent.guards.words import id_words, in_one_line
 from agent.observing import ScreenView
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from agent.wording import sentence, shortened

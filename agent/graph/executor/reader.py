@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from agent.actions import Action
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.early_reading import EarlyReading
+from agent.graph.executor.speculative import EarlyReading
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import words_of
 from agent.guards.masking import COVERED
@@ -31,8 +31,8 @@ from agent.models.errors import ModelError
 from agent.models.json_answers import objects_in
 from agent.models.tokens import hung_up
 from agent.observing import ScreenView
-from agent.picture import ImagePart
 from agent.prompts import prompt
+from agent.scene import ImagePart
 from agent.wording import shortened
 from devices.geometry import Point
 from devices.phone import Element

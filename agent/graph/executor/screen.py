@@ -18,9 +18,9 @@ from agent.listing import MAX_TOKENS, MAX_TOKENS_ALONE, MAX_TOKENS_WHOLE
 from agent.models.base import Model, ModelReply, ModelRequest
 from agent.models.tokens import hung_up
 from agent.observing import ScreenView, screen_of
-from agent.picture import ImagePart
-from agent.ports.frames import Frames
 from agent.ports.journal import ActionKey
+from agent.ports.stores import Frames
+from agent.scene import ImagePart
 from agent.wording import sentence
 from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.geometry import Size

@@ -21,9 +21,8 @@ from agent.graph.executor.action_spec import (
     Resolved,
     ResolvedInput,
 )
-from agent.graph.executor.anchors import anchor_of
+from agent.graph.executor.anchors import anchor_of, still_there
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.covered_words import ReadWords, require_covered
 from agent.graph.executor.field_text import NOT_COPIED, CutText, EditText, PasteText, SameText, read_field
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.gate import (
@@ -37,6 +36,7 @@ from agent.graph.executor.gate import (
 )
 from agent.graph.executor.matters import MatterFate, with_fate
 from agent.graph.executor.phone_files import new_names
+from agent.graph.executor.phone_tools import ReadWords, require_covered
 from agent.graph.executor.reader import has_reader
 from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import (
@@ -48,7 +48,6 @@ from agent.graph.executor.state import (
     did_as,
     joined,
 )
-from agent.graph.executor.still_there import still_there
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
 from agent.graph.subjects import spent
 from agent.guards.masking import without_words_of
@@ -56,8 +55,7 @@ from agent.guards.reading import PressReading, is_press
 from agent.guards.seen_words import with_words
 from agent.models.base import Usage
 from agent.observing import ScreenView
-from agent.ports.journal import ActionKey
-from agent.ports.tool_calls import CallKey
+from agent.ports.journal import ActionKey, CallKey
 from agent.recorded_skills.recording import as_scroll, recorded, recorded_words
 from agent.scene import StepStatus
 from agent.tools.calling import Worker

@@ -16,9 +16,8 @@ from agent.error_mapping import fault_of
 from agent.graph.subjects import joined_subjects, merged
 from agent.guards.seen_words import Seen
 from agent.models.base import ModelReply, ToolCall
-from agent.outcome import Outcome
-from agent.picture import ImagePart
-from agent.scene import PastStep, StepFailure, StepStatus
+from agent.run import Outcome
+from agent.scene import ImagePart, PastStep, StepFailure, StepStatus
 from agent.wording import restored, words
 from devices.geometry import Size
 from devices.wording import Words, said
@@ -97,7 +96,7 @@ class ResultData(TypedDict):
     """How the sub-task ended."""
 
     outcome: str
-    """The value of an `agent.outcome.Outcome`."""
+    """The value of an `agent.run.Outcome`."""
     summary: str
     """A sentence for people about how the sub-task ended."""
     data: str | None
@@ -105,7 +104,7 @@ class ResultData(TypedDict):
     on_screen: NotRequired[bool]
     """Whether every line of `data` was a label on the last screen."""
     needs_model: NotRequired[dict[str, Any] | None]
-    """An `agent.outcome.NeedsModel` as plain data, if the sub-task is blocked because no model is configured."""
+    """An `agent.run.NeedsModel` as plain data, if the sub-task is blocked because no model is configured."""
 
 
 class StepData(TypedDict, total=False):
@@ -215,7 +214,7 @@ class QuestionState(TypedDict, total=False):
     approved_action: int | None
     """The index in the decision of the action that a person approved; None if there is none."""
     standing_yes: dict[str, Any] | None
-    """The approval given in advance (`agent.standing_yes.StandingYes`) that lets the current action pass without a
+    """The approval given in advance (`agent.questions.StandingYes`) that lets the current action pass without a
     question; None if there is none.
     """
     secret: str | None
@@ -257,11 +256,11 @@ class SafetyState(TypedDict, total=False):
     by the digest of the control.
     """
     standing: list[dict[str, Any]]
-    """The approvals that a person gave the run in advance (`agent.standing_yes.StandingYes`)."""
+    """The approvals that a person gave the run in advance (`agent.questions.StandingYes`)."""
     held_secret: str | None
     """The id of a secret that a person entered before its field was on the screen; None if there is none."""
     secret_fields: list[list[str]]
-    """The fields into which the sub-task typed a secret (`agent.guards.typed.place_of`)."""
+    """The fields into which the sub-task typed a secret (`agent.guards.secrets.place_of`)."""
     secret_step: int | None
     """The number of the step that typed the last secret of the sub-task; None if there was none."""
     seen_words: Seen

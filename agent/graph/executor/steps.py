@@ -9,7 +9,7 @@ from typing import Any, Final
 from agent.actions import Action
 from agent.captions import deed, phrase
 from agent.effect_facts import Effect, effects_data, effects_of, in_english
-from agent.effects import difference, hash_text, told_effects
+from agent.effects import MOVED_MEAN, SCROLLED_MEAN, difference, hash_text, moved, screen_word, told_effects
 from agent.events import Step
 from agent.graph.executor.acting import written
 from agent.graph.executor.anchors import looks
@@ -29,7 +29,6 @@ from agent.graph.executor.state import (
 from agent.graph.executor.targets import resolve_target
 from agent.graph.subjects import spent
 from agent.guards.loop_detection import WAITING, WINDOW
-from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey

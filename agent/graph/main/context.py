@@ -1,26 +1,156 @@
-"""The services that the main graph's nodes work with."""
+"""The services that the main graph's nodes work with, and the session of a task in progress: its control signals, its
+clock and its run.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from agent.control import Stopped
+from agent.control import Control, Pause, Resume, Signal, Steer, Stopped
 from agent.error_mapping import Fault
-from agent.events import TaskEvent
-from agent.graph.main.session import Session
+from agent.events import TaskEvent, Todo
 from agent.graph.member.members import Members
 from agent.limits import Allowance, BudgetReached, TaskLimits
 from agent.local_time import LocalTimes
 from agent.members.loading import EXECUTOR, Team
 from agent.models.base import Models, Usage
 from agent.ports.agent import AS_SET, Guidance
-from agent.ports.knowledge import Knowledge
-from agent.ports.memory import Memory
+from agent.ports.memory import Knowledge, Memory
 from agent.ports.runner import Runner
+from agent.questions import AnswerBox
+from agent.run import RunId
 from agent.skills.library import Skills
+
+
+class Stopwatch:
+    """Counts the seconds of work on a task against a limit. `before` is the work done by earlier processes.
+
+    It runs unless it is stopped for one or more reasons: waiting for a phone or a person, or a pause.
+    """
+
+    def __init__(
+        self, limit: float | None = None, *, before: float = 0.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.limit = limit
+        self._clock = clock
+        self._worked = before
+        self._since: float | None = clock()
+        self._holds: set[str] = set()
+        self._changed = asyncio.Event()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds worked so far."""
+        return self._worked + (0.0 if self._since is None else self._clock() - self._since)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds until the limit, at least 0; None without a limit."""
+        return None if self.limit is None else max(0.0, self.limit - self.seconds)
+
+    def hold(self, reason: str) -> None:
+        """Stop the clock for this reason, until `go` is called with the same one."""
+        self._worked, self._since = self.seconds, None
+        self._holds.add(reason)
+        self._changed.set()
+
+    def go(self, reason: str) -> None:
+        """Remove a reason for stopping; the clock runs again if it was the last one."""
+        self._holds.discard(reason)
+        if not self._holds and self._since is None:
+            self._since = self._clock()
+        self._changed.set()
+
+    async def over(self) -> None:
+        """Wait until the limit is reached; forever if there is none."""
+        while self.left is None or self.left > 0:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(self.left if self._since is not None else None):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    @asynccontextmanager
+    async def watching(self, stop: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """Run a block, and call `stop` if the limit is reached meanwhile."""
+
+        async def watch() -> None:
+            await self.over()
+            await stop()
+
+        watcher = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            watcher.cancel()
+            await asyncio.wait({watcher})
+
+
+class Session:
+    """What this process knows about a task in progress, from the first mention of its id to its end.
+
+    It carries stop, pause and messages to the work: `control` passes them to the main graph in this process, and
+    `runner` to the run on the phone, which may be in another process.
+    """
+
+    def __init__(self, task: str, runner: Runner) -> None:
+        self.task = task
+        self.run = RunId(task)
+        self.control = Control()
+        self.watch = Stopwatch()
+        self.lock = asyncio.Lock()
+        """Keeps two who work on one task from both acting."""
+        self.phone = asyncio.Lock()
+        """Held while the task's run is at work."""
+        self.asking = asyncio.Lock()
+        """Held while a question is open: of several workers one asks after the other."""
+        self.inboxes: dict[int, list[str]] = {}
+        """What the person has written that members at work have not read yet, by their numbers."""
+        self.spending: dict[int, Usage] = {}
+        """What each part that is worked on now has used so far, by its number."""
+        self.phone_in_use = ""
+        """The id of the phone that the task's run has worked on last, else of the one wished for; "" for none yet."""
+        self.todos: tuple[Todo, ...] = ()
+        """The parts as they were told last."""
+        self.answers = AnswerBox()
+        self._runner = runner
+
+    def begin(self, limit: float | None, before: float, phone: str) -> None:
+        """Start working on the task: with a limit and the seconds used before, and the id of its phone ("" for none
+        yet).
+        """
+        self.phone_in_use = phone
+        self.watch = Stopwatch(limit, before=before)
+        if self.control.paused:
+            self.watch.hold("pause")
+
+    def spent_beside(self, number: int) -> Usage:
+        """Return the tokens that the other sub-tasks in progress have used so far. `number` is the sub-task that is
+        left out.
+        """
+        return sum((usage for part, usage in self.spending.items() if part != number), Usage())
+
+    async def signal(self, signal: Signal) -> None:
+        """Pause, resume, steer or cancel the task, in the main graph and in the run. Raises TimeoutError if a pause
+        does not take effect in time.
+        """
+        if isinstance(signal, Pause):
+            self.watch.hold("pause")
+        self.control.obey(signal)
+        if isinstance(signal, Steer):
+            for inbox in self.inboxes.values():
+                inbox.append(signal.note)
+        if isinstance(signal, Resume):
+            self.watch.go("pause")
+        await self._runner.signal(self.run, signal)
+        await self.control.rest()
+
 
 T = TypeVar("T")
 

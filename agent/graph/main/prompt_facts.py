@@ -9,11 +9,9 @@ from typing import Final
 
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState, order_of
-from agent.graph.recall import memory_block, recalled_for
-from agent.ports.knowledge import Passage
+from agent.ports.memory import Passage, memory_block, recalled_for
 from agent.prompts import unmarked
-from agent.result_schema import JsonSchema
-from agent.result_value import ValueType
+from agent.task_results import JsonSchema, ValueType
 
 _TYPES: Final[Mapping[ValueType, str]] = {
     "number": "one number",

@@ -13,7 +13,7 @@ from agent.guards.masking import Mask
 from agent.members.loading import Member
 from agent.models.base import Models, Usage
 from agent.ports.agent import Guidance
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from agent.questions import Answer, Question
 from agent.tools.calling import ToolCaller
 

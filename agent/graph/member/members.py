@@ -27,9 +27,9 @@ from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.members.loading import COMES_AND_GOES, MAX_CALLS, Team
 from agent.models.base import ToolCall, Usage
-from agent.outcome import Outcome
-from agent.ports.frames import Frames
+from agent.ports.stores import Frames
 from agent.questions import Question
+from agent.run import Outcome
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.spec import ToolContext

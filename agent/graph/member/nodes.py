@@ -25,16 +25,16 @@ from agent.graph.member.state import (
     joined,
     message_of,
 )
-from agent.graph.recall import memory_block
 from agent.graph.streaming import ProseOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
 from agent.models.errors import InputTooLong, ModelError
 from agent.models.json_answers import objects_in
-from agent.outcome import Outcome
+from agent.ports.memory import memory_block
 from agent.prompts import prompt
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind, QuestionOrigin
+from agent.run import Outcome
 from agent.tools.calling import Called
 from agent.tools.spec import ToolContext
 from agent.wording import has_words, sentence

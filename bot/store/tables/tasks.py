@@ -120,7 +120,7 @@ schedules = table(
     # The run that was begun last, and how many were left out since because that one still worked.
     optional("task", Number, ForeignKey("tasks.id")),
     required("skipped", Number, server_default=text("0")),
-    # The standing approval (agent.standing_yes.StandingYes); NULL for none.
+    # The standing approval (agent.questions.StandingYes); NULL for none.
     optional("standing", Text),
     # The watch (NULL if it is none), and the state of its readings.
     optional("watch", Text),

@@ -23,9 +23,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, Field, ValidationError
 
 from agent.events import Step
-from agent.files import GivenFile
+from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind
-from agent.result_schema import JsonSchema
+from agent.task_results import JsonSchema
 from bot.application.access import Refused
 from bot.application.screens import look, phone_meant
 from bot.application.services import Services

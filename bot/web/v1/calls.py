@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from agent.models.base import PILOT
-from agent.ports.frames import Frames
 from agent.ports.memory import Fact
+from agent.ports.stores import Frames
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
 from bot.application.interpret import Answer, Chatter, FactsAsked, MaybeSecret, NewTask, Note, Unclear, interpret

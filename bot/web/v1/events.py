@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Request, Response
 
 from agent.events import Asked, TaskEnded, TaskEvent, Thinking
-from agent.ports.tool_calls import CallState
+from agent.ports.journal import CallState
 from agent.tools.call_values import done_of, told_of
 from agent.tools.calling import MOST_RESULT
 from agent.wording import shortened

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 
 from agent.recorded_skills.skill_file import Parameter
 from agent.skills import saving
-from agent.skills.loading import Skill, load_skills
+from agent.skills.library import Skill, load_skills
 from bot.application.access import Unknown, verdict
 from bot.commands.skill_figures import figures_of
 from bot.commands.skills import always_typed, change, left_to_model, saved_words, shown_words

@@ -10,8 +10,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import UploadFile
 
-from agent.outcome import Outcome
 from agent.ports.agent import AS_SET
+from agent.run import Outcome
 from bot.application.access import Unknown, verdict
 from bot.application.skills import draft_of_skill
 from bot.application.task_access import sole

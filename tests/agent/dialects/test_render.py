@@ -13,8 +13,7 @@ from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
 from agent.effect_facts import PlainText
 from agent.models.base import Message, ToolSpec
-from agent.picture import ImagePart
-from agent.scene import PastStep, Scene, Screen, ScreenElement
+from agent.scene import ImagePart, PastStep, Scene, Screen, ScreenElement
 from devices.geometry import Bounds, Size
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")

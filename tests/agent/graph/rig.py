@@ -24,8 +24,8 @@ from agent.guards.reading import GuardMode
 from agent.limits import TaskLimits
 from agent.models.base import Models
 from agent.ports.agent import Agent, TaskOrder
+from agent.ports.journal import MemoryToolCalls
 from agent.ports.runner import Runner
-from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer
 from agent.run_config import FixedRunConfig, RunConfig, RunConfigSource
 from agent.runner.local import LocalRunner, RunnerDependencies

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from agent.events import Asked
 from agent.models.base import Models
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.texts import speaking
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.models.endpoints import model_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent.events import Step, TaskEnded, Told
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.phone import Health
 from devices.virtual_phone.adbd import LinkState
 from tests.agent.graph.rig import LIMIT, Rig, Work, order

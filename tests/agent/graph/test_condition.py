@@ -6,7 +6,7 @@ import pytest
 
 from agent.events import Told
 from agent.models.base import ModelReply, ModelRequest
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, models, tap
 

@@ -11,8 +11,8 @@ import pytest
 from agent.events import Asked, Step
 from agent.guards.reading import GuardMode
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from tests.agent.graph.dying import DyingSaver, Lives
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_secrets import kept, secret

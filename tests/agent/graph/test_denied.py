@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.effect_facts import DeniedBefore, NotAllowed
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap, text
 

@@ -10,9 +10,8 @@ from agent.effect_facts import in_english
 from agent.events import Step
 from agent.graph.executor.speculative import LONGEST_PENALTY, SpeculationBackoff
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose
-from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.scripted_model import ScriptedModel, call, models, tap
 

@@ -9,7 +9,7 @@ import pytest
 from agent.events import Asked, Planned
 from agent.guards.policy import Policy
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, call, data, models, tap, text
 

@@ -7,7 +7,7 @@ import asyncio
 from agent.events import Asked, Step
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelKeyRejected
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.scripted_model import HANG, call, calls, data, element, models, tap, text
 

@@ -34,16 +34,16 @@ from agent.graph.executor.long_lists import ReadList, ScrollTo
 from agent.graph.executor.matters import acts
 from agent.graph.executor.outgoing import sources_of
 from agent.graph.executor.phone_files import Files
+from agent.graph.executor.phone_tools import ShowAll
 from agent.graph.executor.state import CopiedText, ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
-from agent.graph.executor.whole_list import ShowAll
-from agent.guards.clipboard import pastes_unknown
+from agent.guards.controls import pastes_unknown
 from agent.guards.leaving import address_carries
 from agent.guards.touch_target import TouchTarget, Words
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.observing import ScreenView, screen_of
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from agent.tools.spec import ActionError
 from devices.geometry import Bounds, Size
 from devices.inputs import Key, TypeText

@@ -8,10 +8,10 @@ import os
 import pytest
 
 from agent.events import Asked, FileFound
-from agent.files import GivenFile
 from agent.models.base import ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.scripted_model import call, data, models
 

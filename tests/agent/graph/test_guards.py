@@ -12,9 +12,9 @@ from agent.events import Asked, TaskEvent
 from agent.guards.masking import COVER
 from agent.models.base import ModelRequest, Purpose
 from agent.models.errors import ModelUnreachable
-from agent.outcome import Outcome
 from agent.ports.agent import ReceivedText
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, ScriptedModel, call, models, tap
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent.events import Asked
 from agent.models.base import ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, text
 

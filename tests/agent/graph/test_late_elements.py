@@ -11,10 +11,9 @@ import pytest
 from agent.effect_facts import in_english
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from devices.adb.ui_tree import parse
 from devices.geometry import Size
 from devices.virtual_phone.direct import DirectConnection, DirectShell

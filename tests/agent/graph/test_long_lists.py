@@ -7,8 +7,8 @@ import pytest
 from agent.events import Asked
 from agent.graph.executor.long_lists import list_area
 from agent.models.base import ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 from devices.virtual_phone.state import Note

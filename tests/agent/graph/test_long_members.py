@@ -11,8 +11,8 @@ from agent.members.loading import Member, Team
 from agent.models.base import ModelRequest, Models, Purpose
 from agent.models.errors import InputTooLong
 from agent.models.tokens import estimated_input
-from agent.outcome import Outcome
 from agent.ports.agent import Agent
+from agent.run import Outcome
 from tests.agent.graph.dying import DyingSaver, Lives
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_team import World

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agent.graph.executor.nodes.sum_up_past import MOST_STEPS
+from agent.graph.executor.nodes.summaries import MOST_STEPS
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import InputTooLong, ModelUnreachable
 from agent.models.tokens import estimated_input
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.dying import DyingSaver, Lives
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import Windowed, call, text

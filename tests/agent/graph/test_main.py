@@ -15,9 +15,9 @@ from agent.graph.main.state import MainState, begun, joined
 from agent.graph.streaming import Thoughts
 from agent.limits import TaskLimits
 from agent.models.base import Delta, ModelReply, Models, Purpose, Usage
-from agent.outcome import Outcome
 from agent.ports.agent import EarlierTask, ReceivedText
-from agent.ports.knowledge import Passage
+from agent.ports.memory import Passage
+from agent.run import Outcome
 from agent.run_config import RunConfig
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, ScriptedModel, call, data, models, text
@@ -214,7 +214,7 @@ async def test_a_refused_part_blocks(rig: Rig) -> None:
 
 
 class Documents:
-    """agent.ports.knowledge.Knowledge."""
+    """agent.ports.memory.Knowledge."""
 
     def __init__(self, found: tuple[Passage, ...] | OSError) -> None:
         self.found = found

@@ -10,7 +10,7 @@ import pytest
 
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from agent.scene import ScreenElement
 from devices.virtual_phone.state import Note
 from tests.agent.graph.rig import Rig, Work, direct_rig, order

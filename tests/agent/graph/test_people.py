@@ -9,8 +9,8 @@ import pytest
 
 from agent.events import Asked, Resumed
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.questions import Answer, QuestionKind
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, call, models, tap
 

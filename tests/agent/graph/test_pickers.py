@@ -17,8 +17,8 @@ from agent.guards.gate import Gate
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import Purpose
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from devices.virtual_phone.phone import VirtualPhone
 from tests.agent.graph.blind_solver import DIALECTS, Solver, told
 from tests.agent.graph.rig import Rig, Work, order

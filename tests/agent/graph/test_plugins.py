@@ -24,9 +24,8 @@ from agent.guards.gate import Gate
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.observing import ScreenView
-from agent.outcome import Outcome
-from agent.ports.journal import ActionKey, ActionState
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import ActionKey, ActionState, MemoryToolCalls
+from agent.run import Outcome
 from agent.tools.spec import ActionSpec, Done, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts, kept, restored
 from bot.cards.formatting import action_line

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 
 from agent.events import TaskEnded
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.store.postgresql.checkpoints import PostgresCheckpoints
 from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server
 from bot.store.postgresql.server import Server

@@ -9,10 +9,9 @@ import pytest
 
 from agent.events import Step, Told
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.ports.agent import EarlierTask
-from agent.skills.library import Skills
-from agent.skills.loading import Skill
+from agent.run import Outcome
+from agent.skills.library import Skill, Skills
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap
 

@@ -17,7 +17,7 @@ import pytest
 
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.virtual_phone.ground_truth import SentMessage, truth_of
 from tests.agent.dialects.test_offered import reply_in
 from tests.agent.graph.blind_solver import Solver, lines

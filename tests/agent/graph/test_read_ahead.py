@@ -11,7 +11,7 @@ import pytest
 from agent.events import Asked
 from agent.graph.executor.reading_ahead import fields_written
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose, ToolCall
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, ScriptedModel, call, data, element, tap
 

@@ -16,8 +16,8 @@ from agent.guards.press_verdicts import KeptVerdict
 from agent.guards.reading import GuardMode, Readings
 from agent.models.base import ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelUnreachable
-from agent.outcome import Outcome
-from agent.picture import ImagePart
+from agent.run import Outcome
+from agent.scene import ImagePart
 from devices.virtual_phone.state import Note
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, ScriptedModel, call, data, models, tap, text

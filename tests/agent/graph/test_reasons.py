@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.wording import words
 from tests.agent.graph.rig import SMALL, Rig, Work, order
 from tests.fakes.scripted_model import call, models, tap

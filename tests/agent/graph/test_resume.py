@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.effect_facts import in_english
+from agent.graph.agent import build_main
 from agent.graph.executor.build import build_executor
-from agent.graph.main.build import build_main
 from agent.models.base import ModelReply, ModelRequest, Models
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.dying import DyingSaver, Lives, Moment
 from tests.agent.graph.rig import Rig, order
 from tests.fakes.scripted_model import call, data, element, models, text

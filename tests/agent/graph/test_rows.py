@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.graph.executor.rows import Row, Rows
+from agent.graph.executor.long_lists import Row, Rows
 
 TOP, BOTTOM = 200, 1000
 """The edges of the list on the screen."""

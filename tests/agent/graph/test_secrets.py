@@ -8,8 +8,8 @@ import pytest
 
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import ScriptedModel, call, calls, models, text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.events import Seen, Started, Step
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap
 

@@ -8,8 +8,7 @@ from agent.events import SkillChosen
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.member.members import Members
 from agent.models.base import Models, Purpose
-from agent.skills.library import Skills
-from agent.skills.loading import APPS, Skill
+from agent.skills.library import APPS, Skill, Skills
 from agent.tools.skills import skill_tools
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_main import AGAIN, FINISH, planned

@@ -14,10 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agent.effect_facts import AllowedAhead
 from agent.events import Asked, Step
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
-from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, Question
-from agent.standing_yes import StandingYes
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, Question, StandingYes
+from agent.run import Outcome
 from tests.agent.graph.dying import DyingSaver, Lives, Moment
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap, text

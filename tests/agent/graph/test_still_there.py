@@ -11,7 +11,7 @@ import pytest
 
 from agent import actions as act
 from agent.events import Asked
-from agent.graph.executor.still_there import StillThere, still_there
+from agent.graph.executor.anchors import StillThere, still_there
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget

@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agent.events import Asked, Started, TaskEnded, Waiting
-from agent.graph.main.session import Session
+from agent.graph.main.context import Session
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
 from agent.ports.agent import Agent
 from agent.ports.leases import Lease, Place
 from agent.questions import Answer, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from agent.runner.active_run import ActiveRun
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import FirstPhone

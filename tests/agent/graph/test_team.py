@@ -18,10 +18,10 @@ from agent.guards.gate import ALLOWED, Gate
 from agent.limits import TaskLimits
 from agent.members.loading import Member, Team
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose, Usage
-from agent.outcome import Outcome
 from agent.ports.agent import Agent, TaskOrder
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import MemoryToolCalls
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from agent.tools.calling import Toolbox
 from agent.tools.egress import Egress
 from agent.tools.searching import SearXng

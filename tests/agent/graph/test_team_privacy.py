@@ -13,10 +13,9 @@ from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.member.members import Members
 from agent.members.loading import Member, Team
 from agent.models.base import ModelReply, Models, Purpose
-from agent.outcome import Outcome
-from agent.ports.knowledge import Passage
-from agent.ports.memory import MemoryOfThisProcess
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import MemoryToolCalls
+from agent.ports.memory import MemoryOfThisProcess, Passage
+from agent.run import Outcome
 from agent.tools.calling import Toolbox
 from agent.tools.computing import CALCULATE
 from agent.tools.jotting import NOTE

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.virtual_phone.state import Dialog
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_main import FINISH

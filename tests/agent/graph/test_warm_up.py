@@ -11,10 +11,8 @@ import pytest
 from agent.events import Started
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelUnreachable
-from agent.outcome import Outcome
-from agent.run_id import RunId
-from agent.skills.library import Skills
-from agent.skills.loading import Skill
+from agent.run import Outcome, RunId
+from agent.skills.library import Skill, Skills
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import LentPhone
 from tests.fakes.scripted_model import HANG, call, data, models, text

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agent.dialects.scene_text import numbered
-from agent.graph.executor.whole_list import NOTHING_LEFT
+from agent.graph.executor.phone_tools import NOTHING_LEFT
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.run import Outcome
 from agent.scene import Screen
 from devices.virtual_phone.state import Note
 from tests.agent.graph.rig import Rig, Work, direct_rig, order

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 
 from agent.effect_facts import Appeared, KeyboardOpened, PhoneNote, SwitchedTo, TextNow, in_english
 from agent.guards.masking import COVER, COVERED, Mask
-from agent.guards.typed import ONE_TIME_S, Typed
+from agent.guards.secrets import ONE_TIME_S, Typed
 from agent.wording import kept
 from agent.wording import words as sentence_of
 from devices.geometry import Bounds, Size

@@ -22,7 +22,7 @@ from agent.guards.pickers import (
 )
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
-from agent.months import ToldDate, bare_date, date_in
+from agent.told_values import ToldDate, bare_date, date_in
 from devices.adb.ui_tree import parse
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element

@@ -9,7 +9,7 @@ import pytest
 from agent.actions import Action, ElementTarget, LongPress, PressKey, Tap, Type
 from agent.guards.gate import Gate
 from agent.guards.recipients import Message, message_of
-from agent.standing_yes import Recipient, StandingYes
+from agent.questions import Recipient, StandingYes
 from devices.geometry import Bounds, Size
 from devices.inputs import Key
 from devices.phone import Element, Observation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.models.base import Message, ModelReply, ModelRequest, Purpose
 from agent.models.openai_model import OpenAIModel
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 from tests.agent.models.endpoints import TAP, picture
 from tests.fakes.model_server import Answer
 

@@ -15,7 +15,7 @@ from agent.models.connection import RetryPolicy
 from agent.models.endpoint import Api, EndpointSettings, Pictures
 from agent.models.openai_model import OpenAIModel
 from agent.models.pricing import Price
-from agent.picture import ImagePart
+from agent.scene import ImagePart
 from devices.geometry import Size
 from tests.fakes.model_server import ModelServer
 

@@ -11,7 +11,7 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.errors import UnknownModel
 from agent.models.openai_model import OpenAIModel
 from agent.models.pricing import Price, priced
-from agent.outage_retry import patient
+from agent.outages import patient
 from tests.agent.models.endpoints import asking
 from tests.fakes.model_server import ModelServer
 

@@ -11,7 +11,7 @@ import pytest
 from agent.error_mapping import fault_of, remedy
 from agent.models.errors import ModelError, ModelUnreachable
 from agent.models.state import ABOUT_THE_REQUEST, Cause
-from agent.outcome import Outcome
+from agent.run import Outcome
 from agent.wording import SENTENCES
 from tests.agent.models.endpoints import KEY, VirtualTime, asking, model_at, picture
 from tests.fakes.model_server import Answer, ModelServer

@@ -9,8 +9,7 @@ import pytest
 from agent.events import RunEnded
 from agent.graph.subjects import spent
 from agent.models.base import ModelRequest, Purpose, Share, Usage
-from agent.outcome import Outcome
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 
 BIG = Usage(input=1_000, output=50, cached=400, reasoning=20, calls=1, cost=0.02).booked_on("vision", "big")
 SMALL = Usage(input=300, output=10, calls=1, cost=0.001).booked_on("basic", "small")

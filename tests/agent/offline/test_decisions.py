@@ -12,15 +12,15 @@ from agent.actions import AskUser, EnterSecret, Finish, OpenApp, PressKey, Scrol
 from agent.control import done_by_hand
 from agent.dialects.select import dialect_for
 from agent.effect_facts import Answered, Appeared, DoneByHand, NothingChanged, NotWithin, TextNow
-from agent.files import GivenFile
 from agent.graph.main import prompt_facts as main_facts
 from agent.graph.main.state import begun
 from agent.models.base import Delta, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable
 from agent.offline.pilot import OfflinePilot
 from agent.offline.progress import memo_of, taken
-from agent.outcome import NeedsModel
 from agent.ports.agent import TaskOrder
+from agent.ports.stores import GivenFile
+from agent.run import NeedsModel
 from agent.scene import PastStep, ScreenElement, StepFailure, StepStatus
 from devices.geometry import Bounds
 from devices.inputs import Key

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent.outcome import NeedsModel, Outcome
+from agent.run import NeedsModel, Outcome
 from devices.virtual_phone.ground_truth import GroundTruth
 from tests.agent.offline.conftest import SEEDS
 from tests.agent.offline.phones import Phones, piloted

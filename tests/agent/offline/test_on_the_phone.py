@@ -10,8 +10,8 @@ from agent.control import done_by_hand
 from agent.events import Asked, Step
 from agent.models.base import Models
 from agent.offline.pilot import OfflinePilot
-from agent.outcome import NeedsModel, Outcome
 from agent.questions import QuestionKind
+from agent.run import NeedsModel, Outcome
 from devices.virtual_phone.state import ChatLine, Conversation
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.offline.phones import Phones, Result, piloted

@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agent.events import Asked
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
 from bot.store.sqlite.schema import APPLICATION_ID
 from tests.agent.graph.rig import Rig, Work, order

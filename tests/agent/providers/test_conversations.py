@@ -11,7 +11,7 @@ import pytest
 
 from agent.dialects.select import dialect_for
 from agent.graph.executor.nodes.vision_model import first_in_window
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig
 from tests.agent.providers.speaking import CHECKING, PROVEN, Speech, acting, switcher
 from tests.agent.providers.world import world

@@ -9,7 +9,7 @@ import pytest
 
 from agent.events import Asked
 from agent.guards.reading import GuardMode
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work
 from tests.agent.providers.world import world
 from tests.fakes.model_server import Answer, Call, ModelServer, Recorded, refused

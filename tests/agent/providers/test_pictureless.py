@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.events import Told
-from agent.outcome import Outcome
+from agent.run import Outcome
 from agent.wording import words
 from tests.agent.graph.rig import Rig
 from tests.agent.providers.speaking import Think, acting, switcher

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from agent.dialects.select import image_size_for
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.geometry import Bounds, Point, Size
 from tests.agent.graph.rig import rig_on
 from tests.agent.providers.speaking import CHECKING, PROVEN, Speech, acting

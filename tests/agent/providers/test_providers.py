@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.models.endpoint import Api
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig
 from tests.agent.providers.speaking import acting, switcher
 from tests.agent.providers.world import world

@@ -11,7 +11,7 @@ import pytest
 from agent.events import Step, Thinking
 from agent.models.base import Models
 from agent.models.pricing import Price
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.models.endpoints import model_at
 from tests.agent.providers.speaking import CHECKING, PROVEN, TASK, acting, switcher

@@ -11,12 +11,11 @@ import pytest
 
 from agent.dialects.select import dialect_for, image_size_for
 from agent.events import TaskEnded, Told
-from agent.failover import FIRST_PAUSE_S, FailoverModel
 from agent.models.base import Models
 from agent.models.connection import RetryPolicy
 from agent.models.endpoint import Api
-from agent.outage_retry import PatientModel
-from agent.outcome import Outcome
+from agent.outages import FIRST_PAUSE_S, FailoverModel, PatientModel
+from agent.run import Outcome
 from agent.run_config import FixedRunConfig, ModelProfile, RunConfig
 from agent.wording import words
 from devices.geometry import Size
@@ -151,7 +150,7 @@ async def two(
 async def test_each_is_prompted_in_its_own_dialect_there_and_back(
     adb_server: AdbServer, dialects: tuple[str, str]
 ) -> None:
-    """Seen failing (unusable answers, or a touch beside the switch) with `_check` of agent.failover left out, and with
+    """Seen failing (unusable answers, or a touch beside the switch) with `_check` of agent.outages left out, and with
     steps of the other model shown as turns with `retold` always false.
     """
     async with two(adb_server, dialects) as there:

@@ -11,8 +11,8 @@ import pytest
 from agent.events import ModelAway, Step
 from agent.models.base import Models
 from agent.models.state import Cause
-from agent.outage_retry import patient
-from agent.outcome import Outcome
+from agent.outages import patient
+from agent.run import Outcome
 from devices.virtual_phone.faults import Faults
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.providers.speaking import TASK, switcher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.agent.graph.rig import Rig
 from tests.agent.models.endpoints import KEY
 from tests.agent.providers.speaking import Think, acting, switcher

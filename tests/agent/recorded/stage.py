@@ -18,12 +18,11 @@ from agent.events import Asked, TaskEnded
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose, ToolCall
 from agent.models.tokens import usage_of
 from agent.offline.pilot import OfflinePilot
-from agent.outcome import Outcome
 from agent.questions import ALLOW, DONE, QuestionKind
-from agent.recorded_skills.drafting import DoneStep, steps_of, with_parameters
+from agent.recorded_skills.recording import DoneStep, steps_of, with_parameters
 from agent.recorded_skills.skill_file import Parameter, RecordedSkill, Source
-from agent.skills.library import Skills
-from agent.skills.loading import Skill
+from agent.run import Outcome
+from agent.skills.library import Skill, Skills
 from devices.geometry import Size
 from devices.virtual_phone.ground_truth import GroundTruth, Touched
 from devices.virtual_phone.state import Redesign

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.recorded_skills.drafting import DoneStep, proposed, steps_of, with_parameters
-from agent.recorded_skills.recording import as_scroll
+from agent.recorded_skills.recording import DoneStep, as_scroll, proposed, steps_of, with_parameters
 from agent.recorded_skills.skill_file import RecordedSkill, Source
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction
 from devices.geometry import Bounds, Point, Size

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from agent.graph.executor.fitting import names_by
 from agent.graph.executor.follower import Follower
-from agent.graph.executor.foreign_words import names_by
 from agent.graph.executor.state import PastData
 from agent.observing import ScreenView, screen_of
 from agent.recorded_skills.skill_file import RecordedSkill, Source

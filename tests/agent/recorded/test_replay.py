@@ -11,10 +11,10 @@ import pytest
 from agent.events import Asked, Step
 from agent.graph.executor.screen import LATELY
 from agent.models.base import Models, Purpose
-from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
 from agent.questions import ALLOW, DENY
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.run import Outcome
 from benchmarks.skills import extra_touches, is_right
 from devices.virtual_phone.state import Redesign
 from tests.agent.graph.rig import Rig, Work, order

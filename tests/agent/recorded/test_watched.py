@@ -11,9 +11,8 @@ import pytest
 
 from agent.models.base import Models, Purpose
 from agent.offline.pilot import OfflinePilot
-from agent.outcome import Outcome
-from agent.result_schema import JsonSchema
-from agent.result_value import NumberValue, ResultSchema, TextValue, Value
+from agent.run import Outcome
+from agent.task_results import JsonSchema, NumberValue, ResultSchema, TextValue, Value
 from tests.agent.graph.rig import Work, direct_rig, order
 from tests.agent.recorded.stage import BY_NAME, Reader, Stage, library_of
 from tests.fakes.scripted_model import call, data, models

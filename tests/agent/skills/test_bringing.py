@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from agent.skills import saving
-from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.library import Skills, load_skills
 from agent.skills.saving import NotChanged, bring
 
 HEAD = '---\nname: {name}\ndescription: "Open Shop"\n---\nRecorded.'

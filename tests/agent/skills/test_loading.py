@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.result_schema import JsonSchema
-from agent.skills.loading import SHIPPED, load_skills
+from agent.skills.library import SHIPPED, load_skills
+from agent.task_results import JsonSchema
 
 GOOD = "---\nname: {name}\ndescription: {about}\n---\nDo it well."
 

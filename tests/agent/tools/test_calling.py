@@ -17,7 +17,7 @@ from agent.control import Control, Stopped
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.masking import Mask
 from agent.models.base import ToolCall
-from agent.ports.tool_calls import CallKey, MemoryToolCalls
+from agent.ports.journal import CallKey, MemoryToolCalls
 from agent.tools.calling import MOST_CALLS, MOST_RESULT, Called, Toolbox, ToolCaller, Worker
 from agent.tools.files import TaskFiles
 from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext

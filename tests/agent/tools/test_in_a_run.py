@@ -18,8 +18,8 @@ from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
-from agent.outcome import Outcome
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import MemoryToolCalls
+from agent.run import Outcome
 from agent.tools.computing import CALCULATE, PYTHON
 from agent.tools.searching import SearXng
 from agent.tools.spec import ActionError, ToolContext
@@ -205,7 +205,7 @@ async def test_no_secret_is_looked_up(rig: Rig, site: Site) -> None:
 def test_nothing_is_loaded_before_a_tool_is_used() -> None:
     """In an interpreter of its own, since this one has loaded everything."""
     code = (
-        "import sys; from agent.guards.policy import Policy; from agent.ports.tool_calls import MemoryToolCalls; "
+        "import sys; from agent.guards.policy import Policy; from agent.ports.journal import MemoryToolCalls; "
         "from bot.config.settings import Settings; from bot.wiring.tools import actions_of, toolbox_of; "
         "settings = Settings(_env_file=None, searxng_url='http://a.test'); "
         "print(len(actions_of(toolbox_of(settings, MemoryToolCalls(), Policy.default())).models)); "

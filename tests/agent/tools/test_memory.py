@@ -15,8 +15,8 @@ from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import ToolCall
 from agent.models.errors import ModelUnreachable
+from agent.ports.journal import MemoryToolCalls
 from agent.ports.memory import MemoryOfThisProcess
-from agent.ports.tool_calls import MemoryToolCalls
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.memory import Forget, Recall, Remember, memory_tools, was_said
 from agent.tools.spec import ActionError, Done, ToolContext

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.dialects.tool_schemas import plain_tool_spec
-from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.library import Skills, load_skills
 from agent.tools.skills import PART, ReadSkill, skill_tools
 from agent.tools.spec import ActionError, Done
 from tests.agent.tools.test_memory import context

@@ -18,8 +18,8 @@ from agent.effect_facts import in_english
 from agent.events import FileFound, RunEvent
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
-from agent.ports.knowledge import Passage
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import MemoryToolCalls
+from agent.ports.memory import Passage
 from agent.tools.calling import Worker
 from agent.tools.clock import Time, time_tool
 from agent.tools.egress import Egress, Fetched, FetchFailed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.ports.tool_calls import CallKey, MemoryToolCalls, NewCall, StoredCall, ToolCalls
+from agent.ports.journal import CallKey, MemoryToolCalls, NewCall, StoredCall, ToolCalls
 from tests.fixtures.databases import open_store
 
 KEY = CallKey("7", "researcher", 1, 1, 0)

@@ -14,9 +14,8 @@ from PIL import Image
 from agent.effect_facts import NotAllowed
 from agent.events import Source, Todo
 from agent.models.base import Usage
-from agent.outcome import Outcome
-from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
-from agent.standing_yes import Recipient
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind, Recipient
+from agent.run import Outcome
 from bot.cards.buttons import ButtonAction, read_button
 from bot.cards.card import TODO_LINES, CardFacts, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice

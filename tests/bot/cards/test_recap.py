@@ -15,7 +15,7 @@ from tests.bot.records import a_step
 
 
 class Screens:
-    """Implements agent.ports.frames.Frames with what the test keeps."""
+    """Implements agent.ports.stores.Frames with what the test keeps."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.cards.card import CardFacts, render_card, render_step, render_steps
 from bot.cards.final import render_final
 from bot.cards.picture import sheet_picture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.chats.installed import installed, model_of
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.skills.loading import load_skills
+from agent.skills.library import load_skills
 from bot.cli.main import main
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
-from agent.standing_yes import Recipient
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind, Recipient
 from bot.application.interpret import FOLLOWED_SECONDS
 from bot.cards.buttons import ButtonAction, button, pause_button, resume_button, stop_button
 from bot.domain.address import Address, MessageRef, Place

@@ -11,7 +11,7 @@ import pytest
 from agent.events import Started
 from agent.ports.leases import Lease
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.cards.buttons import ButtonAction, button, read_button
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message, Reply

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.commands.dispatcher import HANDLERS
 from bot.commands.spec import BY_NAME, COMMANDS
 from bot.domain.address import Address, Person, Place

@@ -6,7 +6,7 @@ import asyncio
 
 from agent.events import Started, Waiting
 from agent.ports.leases import Lease, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.cards.buttons import now_button
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.events import Started, TaskEnded
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.cards.buttons import ButtonAction, button
 from bot.domain.address import Place
 from bot.domain.incoming import CommandCall

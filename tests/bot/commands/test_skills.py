@@ -13,10 +13,9 @@ import pytest
 
 from agent.events import Started, TaskEnded
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import Anchor, Landmark, PressVerdict, RecordedAction, StepRecord
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from agent.skills import saving
 from agent.skills.library import Skills
 from bot.commands.request import Request

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.standing_yes import StandingYes
+from agent.questions import StandingYes
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right
 from bot.people.subjects import Subject

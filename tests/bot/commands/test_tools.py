@@ -11,8 +11,7 @@ import pytest
 
 from agent.ports.memory import MemoryOfThisProcess
 from agent.ports.workshop import FakeWorkshop, JobResult, Lack
-from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.library import Skills, load_skills
 from bot.cli.skills import skills
 from bot.cli.tools import tools
 from bot.commands.dispatcher import Commands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, PRIVATE, World
 

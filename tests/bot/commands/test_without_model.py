@@ -12,8 +12,8 @@ import pytest
 from agent.events import TaskEnded
 from agent.guards.words import CHINESE
 from agent.offline.clauses import Alarm
-from agent.outcome import NeedsModel, Outcome
-from agent.result_schema import JsonSchema
+from agent.run import NeedsModel, Outcome
+from agent.task_results import JsonSchema
 from bot.application.access import Caller
 from bot.application.own_facts import Subject, later_of, subject_of
 from bot.application.tasks import TaskCommands

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import TaskState

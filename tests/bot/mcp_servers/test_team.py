@@ -11,7 +11,7 @@ from agent.events import Asked
 from agent.graph.member.members import Members
 from agent.members.loading import Member, Team, load_team
 from agent.models.base import Models, Purpose
-from agent.ports.tool_calls import MemoryToolCalls
+from agent.ports.journal import MemoryToolCalls
 from agent.questions import QuestionKind
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.spec import Tool

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from agent.models.pictures import takes_pictures
 from agent.models.pricing import Price
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.config.settings import Settings, changed
 from bot.model_comparison.candidates import Candidate, candidates_of, floor
 from bot.model_comparison.running import MOST_QUESTIONS, Dropped, TaskResult, compare

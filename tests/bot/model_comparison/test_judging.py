@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.model_comparison.judging import Ending, Need, Wanted, is_on_the_way, judge, plain
 from bot.model_comparison.tasks import ComparisonTask, sample, suite
 from devices.virtual_phone.ground_truth import GroundTruth, SavedNote, SentMessage, Touched, truth_of

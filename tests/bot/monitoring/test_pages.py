@@ -16,8 +16,7 @@ from starlette.applications import Starlette
 from agent.events import Step, TaskEnded
 from agent.models.base import Usage
 from agent.models.state import ModelState, ModelStatus
-from agent.outcome import Outcome
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import DESK_STILL_S, Pulse
 from bot.monitoring.metrics import Metrics, WatchPages

@@ -14,9 +14,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agent.events import Asked, Started, Step, TaskEnded
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.logs.context import ABOUT, About
 from bot.monitoring.spans import Spans, spans_to
 from devices.measuring import listening, measured

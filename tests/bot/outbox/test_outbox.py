@@ -12,9 +12,8 @@ import pytest
 
 from agent.events import FileFound, ModelAway, Planned, Seen, Todo, Told
 from agent.models.state import Cause
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.cards.final import render_final
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, ChatRefused, FloodWait

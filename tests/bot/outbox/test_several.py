@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Planned, Started, TaskEnded, Todo, Told
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.task import Task, TaskState
 from bot.outbox.low_priority import FOLD
 from bot.outbox.outbox import Outbox

@@ -13,7 +13,7 @@ import pytest
 
 from agent.events import Started
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.chats.telegram.chat import TelegramChat
 from bot.chats.telegram.limits import CAPABILITIES, Times
 from bot.commands.dispatcher import Commands

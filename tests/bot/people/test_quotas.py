@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.domain.address import Address, Person
 from bot.domain.outgoing import Message, Reply

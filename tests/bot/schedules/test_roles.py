@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Started
-from agent.outcome import Outcome
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.config.settings import Settings
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Message, Reply

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.application.access import Caller, Refused
 from bot.application.schedules import MOST, ScheduleCommands
 from bot.cards.buttons import again_button

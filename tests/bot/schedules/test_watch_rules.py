@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.result_value import NumberValue, ResultSchema, TextValue, Value, same
+from agent.task_results import NumberValue, ResultSchema, TextValue, Value, same
 from bot.domain.watch import AWAY, MISSES, Compare, Condition, Finding, Verdict, Watch, WatchState, is_met, judge
 from bot.domain.watch_words import split_watch, watch_of
 

@@ -14,9 +14,8 @@ import pytest
 
 from agent.events import Started, TaskEnded
 from agent.models.base import Purpose
-from agent.outcome import Outcome
-from agent.result_value import NumberValue, ResultSchema, TextValue, Value, YesNoValue, read_value
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
+from agent.task_results import NumberValue, ResultSchema, TextValue, Value, YesNoValue, read_value
 from bot.commands.request import Request
 from bot.commands.watching import watch
 from bot.config.settings import Settings

@@ -13,9 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from agent.events import Started, TaskEnded
-from agent.outcome import Outcome
-from agent.result_value import NumberValue
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
+from agent.task_results import NumberValue
 from bot.domain.task import TaskState
 from tests.bot.commands.test_scheduling import data
 from tests.bot.schedules.rig import HOUR, a_rig

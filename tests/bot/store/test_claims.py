@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports.journal import ActionKey
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import Place
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest

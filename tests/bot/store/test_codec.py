@@ -17,7 +17,7 @@ from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.store.codec import Codec
 from bot.store.engine import insert

@@ -14,11 +14,9 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from agent.models.base import Usage
-from agent.outcome import Outcome
-from agent.ports.journal import ActionKey
-from agent.ports.tool_calls import CallKey, NewCall
+from agent.ports.journal import ActionKey, CallKey, NewCall
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from agent.tools.files import TaskFiles
 from bot.domain.address import MessageRef
 from bot.domain.console_log import Content

@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
 
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.checks.files import findings
 from bot.checks.setting_changes import in_force
 from bot.config.settings import Settings

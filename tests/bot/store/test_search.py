@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.address import Person
 from bot.domain.task import TaskState
 from bot.domain.task_request import WishedPhone

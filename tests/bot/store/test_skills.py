@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.ports.skill_names import SkillNames
+from agent.ports.stores import SkillNames
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import PressVerdict, RecordedAction
 from bot.store.skills import Draft

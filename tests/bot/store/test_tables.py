@@ -7,10 +7,9 @@ import pytest
 
 from agent.effect_facts import ScreenChanged
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, Task, TaskState, locator
 from bot.domain.task_request import Origin, WishedPhone

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState
 from bot.domain.zones import day_begins, day_of, last_days, zone_named

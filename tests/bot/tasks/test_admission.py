@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports.leases import Lease, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.application.phones import wished
 from bot.domain.address import Address, Person
 from bot.domain.address import Place as ChatPlace

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.events import TaskEvent
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.domain.task import TaskState
 from bot.domain.task_events import Accepted
 from bot.store.directory import DataDirectory

@@ -10,11 +10,10 @@ import pytest
 
 from agent.events import FileFound, Planned, Started, Step, TaskEnded, TaskEvent, Told, Waiting
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.ports.leases import Lease
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Address
 from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TooManyTasks, UnknownTask, WrongState
 from bot.domain.task_request import Origin, TaskRequest

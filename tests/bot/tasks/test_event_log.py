@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Thinking, Todo, Told
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
-from agent.ports.tool_calls import CallKey, NewCall
+from agent.ports.journal import CallKey, NewCall
 from agent.questions import Question, QuestionKind
 from agent.recorded_skills.step_record import StepRecord
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.task import Closing, TaskState
 from bot.domain.task_events import (
     Accepted,

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Started, TaskEnded, TaskEvent, Thinking, Told
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.task import BadText, TaskState, UnknownQuestion
 from bot.domain.task_events import ToolCalled
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.cards.buttons import ButtonAction, button
 from bot.domain.task import OpenQuestion, Task, TaskState, WrongState, locator
 from tests.bot.world import ADA, ANNA, BEN, Clock, World, a_world

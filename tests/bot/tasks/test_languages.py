@@ -11,17 +11,16 @@ import pytest
 from agent.actions import Finish, OpenUrl
 from agent.error_mapping import fault_of
 from agent.events import TaskEnded, TaskEvent
+from agent.guards.gate import closed_app
 from agent.guards.policy import Policy
-from agent.guards.reasons import closed_app
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import ModelRequest, Purpose
 from agent.models.call_failure import CallFailure, error_of
 from agent.models.endpoint import EndpointSettings
 from agent.models.state import Cause
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from agent.scene import StepFailure
 from agent.wording import sentence
 from bot.domain.task import TaskState, WrongState

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports.leases import Lease, NoPhone, Place
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.store.connection import Database
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable

@@ -10,7 +10,7 @@ import pytest
 from agent import actions as act
 from agent.guards.policy import Policy
 from agent.ports.leases import Lease
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import NeedsApproval, Operated, Operating

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, FileFound, Planned, Started, TaskEnded, Todo, Waiting
-from agent.files import GivenFile
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.ports.stores import GivenFile
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TooManyTasks, WrongState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, Payload, QuestionPayload

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import MessageRef, Person
 from bot.domain.task import BadText, OpenQuestion, TaskState, UnknownQuestion, WrongState
 from bot.store.outbox import FinalPayload, QuestionPayload

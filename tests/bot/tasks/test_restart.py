@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Planned, Resumed, Started, TaskEnded, TaskEvent, Todo
-from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.task import TaskState, WrongState
 from bot.store.outbox import FinalPayload, Notice, NoticePayload, QuestionPayload
 from tests.bot.tasks.bench import ANNA, LIMITS, Clock, Gate, bench

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.task import TRANSITIONS, Task, TaskState, WrongState, moved
 from tests.bot.records import a_task
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.task import BadText
 from bot.tasks.input import MAX_TEXT, answer_of, choice_of, clean
 from bot.tasks.secrets import LIFETIME_S, MemorySecrets

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.commands.spec import COMMANDS
 from bot.domain.task import TaskState
 from bot.texts import AGENT, catalogue, counted, say

@@ -18,16 +18,15 @@ import pytest
 from agent import actions as act
 from agent.error_mapping import fault_of
 from agent.events import Todo
-from agent.files import FileLost
 from agent.graph.executor.built_in import BUILT_IN
-from agent.graph.executor.device_health import PhoneSpent
+from agent.graph.executor.nodes.screenshot import PhoneSpent
 from agent.models.base import Usage
 from agent.models.errors import ModelKeyRejected, ModelUnreachable, NoVision, UnknownModel
-from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
+from agent.ports.stores import FileLost
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
-from agent.skills.loading import load_skills
+from agent.run import Outcome, RunId
+from agent.skills.library import load_skills
 from agent.wording import kept, restored
 from agent.wording import words as agent_words
 from bot.cards.buttons import ButtonAction

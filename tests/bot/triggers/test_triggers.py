@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from agent.outcome import Outcome
 from agent.ports.agent import ReceivedText
+from agent.run import Outcome
 from bot.domain.right import Grant, Right
 from bot.domain.schedule import Schedule
 from bot.domain.task import TaskState

@@ -14,9 +14,8 @@ from pydantic import SecretStr
 from agent.events import Asked, ModelAway, Told
 from agent.models.base import Usage
 from agent.models.state import ModelState, ModelStatus
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings
 from bot.domain.address import MessageRef, Person, Place

@@ -10,9 +10,8 @@ import pytest
 from agent.effect_facts import ScreenChanged
 from agent.events import Asked, FileFound, Resumed
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.task import StepRow, locator

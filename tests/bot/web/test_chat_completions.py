@@ -15,10 +15,9 @@ from pydantic import BaseModel
 from starlette.routing import BaseRoute, Mount
 
 from agent.events import Source, Started, Thinking
-from agent.outcome import Outcome
 from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import TaskOptions
 from bot.web.chat_completions import ChatCompletions, side_answer

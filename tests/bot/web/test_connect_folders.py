@@ -18,7 +18,7 @@ import pytest
 from agent.front_matter import Folders
 from agent.members.loading import Team, load_team
 from agent.skills import saving
-from agent.skills.loading import load_skills
+from agent.skills.library import load_skills
 from bot.web.connect_folders import MOST_BYTES, MOST_FILES, ConnectFolders, FolderKind
 from tests.bot.web.world import open_world
 from tests.bot.world import a_world

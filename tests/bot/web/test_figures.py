@@ -8,8 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.chats.installed import installed, model_of
 from bot.checks.settings import shown
 from bot.domain.address import Person

@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from agent.questions import QuestionKind
-from agent.result_schema import JsonSchema
+from agent.task_results import JsonSchema
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import SkillCall, TaskOptions

@@ -11,8 +11,8 @@ from playwright.async_api import Browser, Page, Route, expect
 from yarl import URL
 
 from agent.events import FileFound, Told
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.outgoing import Button, Message, Picture, Reply
 from bot.domain.task import TaskState, locator

@@ -11,9 +11,8 @@ from playwright.async_api import Browser, Page, expect
 
 from agent.effect_facts import NotAllowed
 from agent.events import Asked
-from agent.outcome import Outcome
-from agent.questions import QuestionKind
-from agent.standing_yes import Recipient
+from agent.questions import QuestionKind, Recipient
+from agent.run import Outcome
 from bot.domain.task import OpenQuestion, TaskState
 from bot.domain.task_events import QuestionClosed
 from bot.web.chat import address

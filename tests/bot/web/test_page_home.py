@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from agent.events import Todo
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import TaskState
 from bot.domain.task_events import Accepted, Ended

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.domain.outgoing import Message
 from bot.domain.task import TaskState
 from bot.domain.task_events import Ended

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.domain.address import Person
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import TaskState, locator

@@ -9,9 +9,8 @@ from playwright.async_api import Page, expect
 
 from agent.effect_facts import Appeared, ScreenChanged
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.recorded_skills.step_record import Anchor, RecordedAction, StepRecord
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.address import Person
 from bot.domain.task import StepRow
 from tests.bot.web.standins import ended, picture, task

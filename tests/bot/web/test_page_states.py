@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from agent.files import GivenFile
 from agent.models.state import Cause, ModelState, ModelStatus
-from agent.outcome import NeedsModel, Outcome
+from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind
+from agent.run import NeedsModel, Outcome
 from bot.domain.outgoing import Message
 from bot.domain.task import TaskState
 from bot.domain.task_events import Ended

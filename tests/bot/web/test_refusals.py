@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from agent.members.loading import Team
-from agent.skills.loading import load_skills
+from agent.skills.library import load_skills
 from bot.chats.installed import installed, model_of
 from bot.config.settings import load_settings
 from bot.domain.right import Right

@@ -11,8 +11,7 @@ import pytest
 
 from agent.events import Resumed
 from agent.models.state import ModelState, ModelStatus
-from agent.outcome import Outcome
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.outgoing import Message
 from bot.domain.task_events import Accepted, Ended, Noted, StepDone
 from bot.monitoring.dependencies import Wait

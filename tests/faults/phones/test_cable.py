@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from agent.events import TaskEnded, Told
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.scenario import CableOut, Moment
 from tests.agent.graph.rig import Rig, Work, order

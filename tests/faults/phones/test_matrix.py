@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from agent.events import Asked, TaskEnded, Told
-from agent.outcome import Outcome
+from agent.run import Outcome
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.faults import FaultValue
 from devices.virtual_phone.scenario import CableOut, Happening, Link, Moment, Reboot, RestartAdbd, SetFaults

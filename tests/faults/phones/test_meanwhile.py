@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from agent.events import Asked, TaskEnded
-from agent.files import GivenFile
 from agent.models.base import ModelReply, ModelRequest, Purpose
-from agent.outcome import Outcome
+from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from devices.adb.connection import Connection
 from devices.adb.fastlane.server import OnPhoneServer
 from devices.adb.server import ServerAddress

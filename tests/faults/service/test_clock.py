@@ -12,7 +12,7 @@ import pytest
 from agent.events import Asked, Started
 from agent.ports.journal import ActionKey
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.clock import ClockWatch, SteadyClock, seconds_since_boot
 from bot.domain.task import Task, TaskState
 from bot.store.housekeeping import Housekeeper

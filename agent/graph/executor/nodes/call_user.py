@@ -15,8 +15,8 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.matters import MatterFate, done_by_hand, with_fate
 from agent.graph.executor.state import ConversationState, ExecutorState, SafetyState, StepState, did_as, ending, joined
 from agent.graph.executor.steps import close_step
-from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, Answer, Question, QuestionKind
+from agent.run import Outcome
 from agent.scene import StepStatus
 from agent.wording import kept, sentence
 

@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.nodes.sum_up_past import is_past_long
+from agent.graph.executor.nodes.summaries import is_past_long
 from agent.graph.executor.state import (
     ConversationState,
     ExecutorState,
@@ -23,7 +23,7 @@ from agent.graph.executor.state import (
 )
 from agent.graph.executor.steps import REPORTED, close_step, report_step
 from agent.guards.loop_detection import Level, Move, level
-from agent.outcome import Outcome
+from agent.run import Outcome
 from agent.wording import kept, sentence
 
 MOST_SAME_REASON = 3

@@ -32,10 +32,10 @@ from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolv
 from agent.graph.executor.state import ExecutorState, SafetyState, ending, ending_by, performed_of
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
 from agent.guards.binding import digest
-from agent.guards.typed import place_of
+from agent.guards.secrets import place_of
 from agent.observing import ScreenView
-from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
+from agent.run import Outcome
 from agent.scene import StepStatus
 from agent.tools.spec import ActionError, Tool
 from agent.wording import kept, sentence, words

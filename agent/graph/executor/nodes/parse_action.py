@@ -12,7 +12,6 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from agent.actions import Action, ElementTarget, Finish, action_data
-from agent.acts import Act, asks_for_act
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.scene_text import numbered
@@ -21,8 +20,8 @@ from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import is_proven, is_told_by_list, keep_names
-from agent.graph.executor.left_text import unsent
 from agent.graph.executor.matters import MatterFate, matters_of, told_done, told_open
+from agent.graph.executor.outgoing import unsent
 from agent.graph.executor.proof import is_shown
 from agent.graph.executor.state import (
     ExecutorState,
@@ -41,10 +40,11 @@ from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.observing import ScreenView
-from agent.outcome import Outcome
-from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.recorded_skills.recording import recorded_words
+from agent.request_words import Act, asks_for_act
+from agent.run import Outcome
+from agent.scene import ImagePart
 from agent.wording import has_words, kept, restored, sentence, words
 from devices.wording import sentence_of
 

@@ -14,10 +14,10 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.events import Thinking
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.device_health import look_after
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import following
-from agent.graph.executor.nodes.sum_up_past import MOST_STEPS, REFUSED, SUMMED_UP
+from agent.graph.executor.nodes.screenshot import look_after
+from agent.graph.executor.nodes.summaries import MOST_STEPS, REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import (

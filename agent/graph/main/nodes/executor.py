@@ -15,13 +15,21 @@ from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, Task
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import tell_todo
-from agent.graph.main.state import MainState, joined, order_of
-from agent.graph.main.updates import check_budget, ended_by, fault_update, todo_state, with_sources
+from agent.graph.main.state import (
+    MainState,
+    check_budget,
+    ended_by,
+    fault_update,
+    joined,
+    order_of,
+    todo_state,
+    with_sources,
+)
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached, too_many_steps
-from agent.outcome import Outcome
-from agent.plain_tasks import plain_tasks
 from agent.ports.runner import RunOrder
+from agent.request_words import plain_tasks
+from agent.run import Outcome
 from agent.wording import sentence
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}

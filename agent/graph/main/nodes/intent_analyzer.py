@@ -14,26 +14,24 @@ from langgraph.types import Command
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from agent.acts import asks_for_act
 from agent.control import Stopped
 from agent.events import Planned, SkillChosen, Todo
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.executor import run_order
 from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import dated, given, noted, remembered
-from agent.graph.main.state import MainState, joined, order_of
-from agent.graph.main.updates import check_budget, ended_by
+from agent.graph.main.state import MainState, check_budget, ended_by, joined, order_of
 from agent.graph.streaming import FieldOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
-from agent.outcome import NeedsModel, Outcome
-from agent.plain_tasks import plain_tasks
 from agent.ports.agent import TaskOrder
 from agent.prompts import prompt
 from agent.relevance import ranked
+from agent.request_words import asks_for_act, plain_tasks
+from agent.run import NeedsModel, Outcome
 from agent.tools.spec import Tool
 from agent.wording import has_words, sentence, shortened
 

@@ -17,15 +17,14 @@ from agent.error_mapping import Fault
 from agent.events import Asked, Planned, Resumed, TaskEvent, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import MainState, order_of
-from agent.graph.main.updates import todo_state
+from agent.graph.main.state import MainState, order_of, todo_state
 from agent.graph.member.members import MemberEnded, MemberOrder
-from agent.graph.recall import recalled_for
 from agent.graph.subjects import spent
 from agent.models.base import Models, Usage
-from agent.outcome import Outcome
 from agent.ports.agent import Guidance
+from agent.ports.memory import recalled_for
 from agent.questions import Answer, Question
+from agent.run import Outcome
 from agent.wording import sentence
 
 T = TypeVar("T")

@@ -16,8 +16,7 @@ from agent.events import Planned, Todo, Told
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import TaskDesk
 from agent.graph.main.prompt_facts import dated, documents, given, noted, remembered, user_messages, written
-from agent.graph.main.state import MainState, order_of
-from agent.graph.main.updates import check_budget, ended_by
+from agent.graph.main.state import MainState, check_budget, ended_by, order_of
 from agent.graph.member.members import MemberOrder
 from agent.graph.streaming import ProseOnly, Thoughts
 from agent.graph.subjects import spent
@@ -26,7 +25,7 @@ from agent.members.loading import EXECUTOR
 from agent.models.base import Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
-from agent.ports.knowledge import Passage
+from agent.ports.memory import Passage
 from agent.prompts import prompt
 from agent.wording import sentence
 

@@ -17,8 +17,7 @@ from agent.events import Planned, Thinking, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.state import MainState, joined, order_of
-from agent.graph.main.updates import check_budget, ended_by, fault_update, folded
+from agent.graph.main.state import MainState, check_budget, ended_by, fault_update, folded, joined, order_of
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR

@@ -17,18 +17,16 @@ from agent.control import Stopped
 from agent.error_mapping import FaultKind
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import EndingState, MainState, joined, order_of
-from agent.graph.main.updates import folded
+from agent.graph.main.state import EndingState, MainState, folded, joined, order_of
 from agent.graph.streaming import Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
-from agent.outcome import Outcome
 from agent.prompts import prompt
-from agent.result_schema import JsonSchema, JsonValue, read_document
-from agent.result_value import ResultSchema, Unreadable, Value, read_value
+from agent.run import Outcome
+from agent.task_results import JsonSchema, JsonValue, ResultSchema, Unreadable, Value, read_document, read_value
 from agent.wording import has_words, sentence
 
 logger = logging.getLogger(__name__)

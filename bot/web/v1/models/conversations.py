@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agent.files import GivenFile
+from agent.ports.stores import GivenFile
 from bot.tasks.files import MAX_FILES
 from bot.web.v1.models.base import Got, Name, Sent, Text
 from bot.web.v1.models.tasks import HowTo

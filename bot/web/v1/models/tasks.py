@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from agent.files import GivenFile
-from agent.outcome import NeedsModel
-from agent.ports.tool_calls import CallState
-from agent.result_schema import JsonSchema
+from agent.ports.journal import CallState
+from agent.ports.stores import GivenFile
+from agent.run import NeedsModel
+from agent.task_results import JsonSchema
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.tasks.files import MAX_FILES
 from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Name, Sent, Text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Started
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.task import TaskState
 from bot.outbox.cards import HEARTBEAT
 from tests.bot.chats.discord.conftest import Home

@@ -13,7 +13,7 @@ from simcord.backend.models import Channel, Message
 from agent.events import Asked, Started
 from agent.models.other_models import Transcriber
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.chats.discord.chat import DiscordChat
 from bot.commands.dispatcher import Commands
 from bot.domain.task import Task, TaskState

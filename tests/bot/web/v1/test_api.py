@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from agent.events import Resumed, Started, Thinking
-from agent.ports.tool_calls import CallKey, NewCall
+from agent.ports.journal import CallKey, NewCall
 from agent.questions import QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.right import Right
 from bot.domain.task import TaskState
 from tests.bot.web.v1.world import ApiWorld

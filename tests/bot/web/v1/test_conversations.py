@@ -10,8 +10,8 @@ import openai
 import pytest
 
 from agent.events import Thinking
-from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from agent.events import Step
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.logs.context import ABOUT
 from bot.store.connection import Source, Transaction, Values
 from bot.store.engine import Statement

@@ -9,7 +9,7 @@ import pytest
 
 from agent.events import ModelAway, Thinking
 from agent.models.state import Cause
-from agent.outcome import Outcome
+from agent.run import Outcome
 from bot.domain.right import Right
 from bot.store.frames import FrameFiles
 from bot.store.sqlite.database import DATABASE_NAME

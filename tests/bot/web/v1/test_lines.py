@@ -12,9 +12,8 @@ import aiohttp
 
 from agent.events import Asked, Planned, Step, TaskEnded
 from agent.models.base import Usage
-from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import Outcome, RunId
 from bot.domain.right import Right
 from bot.domain.task import TaskState
 from bot.web.chat import OPERATOR

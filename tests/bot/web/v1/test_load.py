@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Started
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.task import TaskState
 from bot.domain.task_events import StepDone
 from bot.store.connection import Transaction

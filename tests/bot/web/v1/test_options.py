@@ -8,8 +8,8 @@ import pytest
 
 from agent.events import Started
 from agent.questions import QuestionKind
-from agent.result_schema import JsonSchema
-from agent.run_id import RunId
+from agent.run import RunId
+from agent.task_results import JsonSchema
 from bot.domain.task import TaskState
 from bot.domain.task_request import TaskOptions
 from bot.store.audit import AuditKind

@@ -13,7 +13,7 @@ import pytest
 
 from agent.events import Asked, FileFound, Started
 from agent.questions import Question, QuestionKind
-from agent.run_id import RunId
+from agent.run import RunId
 from bot.domain.address import Address, Person
 from bot.domain.outgoing import Message, Picture
 from bot.domain.right import PAGE_PLATFORM, Right

@@ -7,7 +7,7 @@ import pytest
 
 from agent.events import Thinking
 from agent.ports.agent import Guidance
-from agent.ports.tool_calls import CallKey, NewCall
+from agent.ports.journal import CallKey, NewCall
 from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.people.subjects import Subject

@@ -1,12 +1,13 @@
-"""The id of a run. A run is the work of one task on one phone."""
+"""The id of a run, which is the work of one task on one phone, and the ways in which a task can end."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 _WRITTEN: Final = re.compile(r"(?P<task>.+)-(?P<n>\d+)")
@@ -43,3 +44,28 @@ class RunId:
             core_schema.union_schema([core_schema.is_instance_schema(cls), written]),
             serialization=core_schema.to_string_ser_schema(when_used="json"),
         )
+
+
+class Outcome(StrEnum):
+    """The outcome of a task or sub-task."""
+
+    SUCCEEDED = "succeeded"
+    ANSWERED = "answered"
+    """The task was answered in words, without any action, tool or team member."""
+    UNVERIFIED = "unverified"
+    DECLINED = "declined"
+    """A person denied a necessary part of the task, so that part was not done."""
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class NeedsModel(BaseModel):
+    """Why a task is blocked: it requires a model, and none is configured.
+
+    `choices` are similar instructions that work without a model, the closest first; each would be a new task.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choices: tuple[str, ...] = ()
