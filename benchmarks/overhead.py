@@ -16,7 +16,7 @@ from agent.ports.agent import TaskOrder
 from agent.run import Outcome
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.runner.local import LocalRunner, RunnerDependencies
-from bot.store.opening import open_checkpoints
+from bot.store.store import open_checkpoints
 from tests.fakes.instant_phone import InstantPhone
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
 from tests.fakes.scripted_model import call, models

@@ -18,11 +18,10 @@ from benchmarks.overhead import step_seconds
 from benchmarks.row import Row
 from bot.domain.address import Address, Person
 from bot.domain.task_request import Origin, TaskRequest
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.search import TaskFilter
 from bot.store.store import Store
-from bot.tasks.limits import ServiceLimits
-from bot.tasks.repository import TaskRepository
+from bot.tasks.repository import ServiceLimits, TaskRepository
 from tests.fixtures.postgresql import PostgresServer, run_on
 
 TASKS: Final = 5000

@@ -21,7 +21,7 @@ from bot.commands.parser import parse
 from bot.commands.spec import COMMANDS
 from bot.domain.schedule import plan_in
 from bot.domain.schedule_words import read_rule
-from bot.domain.watch_words import split_watch, watch_of
+from bot.domain.watch import split_watch, watch_of
 from bot.texts import catalogue
 from devices.geometry import Bounds
 from devices.phone import Element

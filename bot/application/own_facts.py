@@ -19,9 +19,9 @@ from bot.application.phones import open_phones, phones_named, state_of
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.formatting import local_time
+from bot.domain.locale import zone_named
 from bot.domain.schedule import BadRule
 from bot.domain.schedule_words import read_rule
-from bot.domain.zones import zone_named
 from bot.texts import say, speaking, spoken
 from devices.phone import PhoneInfo
 

@@ -8,8 +8,7 @@ from bot.application.access import Caller, Refused, audited, require
 from bot.application.phones import phone_named
 from bot.application.services import Services
 from bot.domain.address import Person
-from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Grant, Right
-from bot.domain.token import Token
+from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Grant, Right, Token
 from bot.people.access import Lists
 from bot.people.pairing import Locked, Pairing
 from bot.people.subjects import Subject, subject_named

@@ -1,4 +1,4 @@
-"""Which phones a person may use, and which of them a text names."""
+"""Which phones a person may use, which of them a text names, and screenshots of them for people who ask to see one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.application.access import Caller, Refused, Unknown, verdict
+from PIL import Image
+
+from bot.application.access import Caller, Refused, Unknown, audited, may_see, require, verdict
 from bot.application.services import Services
+from bot.application.task_access import latest_task
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task_request import Entitlement, WishedPhone
+from bot.tasks.hands import HeldByOther
 from bot.tasks.input import health_words
 from bot.texts import listed, paragraph, say
-from devices.phone import PhoneInfo
-from devices.wording import said
+from devices.errors import PhoneError
+from devices.phone import Observation, PhoneInfo
+from devices.wording import said, sentence_of
 
 LISTED = 10
 """Maximum names of phones that an error message lists."""
@@ -167,3 +172,52 @@ def entitlement(caller: Caller, services: Services) -> Entitlement | None:
     looked_at = (_NO_PHONE,) if every else only
     by_role = not all(verdict(without, policy, Right.USE, phone=phone).allowed for phone in looked_at)
     return Entitlement(only, by_role=by_role)
+
+
+async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
+    """Return the phone that `device` names. If `device` is "": the only phone, else the phone of the task that the
+    caller most likely means here (such as their latest unfinished one), else the only usable phone.
+
+    Raises Refused if several phones are still possible, or if there is none with this name that the caller may use
+    here.
+    """
+    phones = open_phones(caller, services)
+    if device:
+        return phone_named(device, phones)
+    if not phones:
+        raise Refused(say("phone.none"))
+    if len(phones) == 1:
+        return phones[0]
+    task = await latest_task(caller, services)
+    used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
+    usable = [phone for phone in phones if phone.health.usable]
+    if used is None and len(usable) == 1:
+        return usable[0]
+    if used is None:
+        raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))
+    return used
+
+
+async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Observation, Image.Image]:
+    """Take a screenshot of a phone, and return what was observed together with the picture.
+
+    Raises Refused if the screen is secure (Android forbids screenshots of it), if the phone cannot be used or does not
+    answer, or if it is working on a task that may not be shown here. Raises NotAllowed if the caller may not use the
+    phone, and HeldByOther if somebody else is operating it.
+    """
+    async with audited(caller.person, services.store):
+        require(caller, services.policy, Right.USE, phone=info.id)
+    require_usable(info)
+    used = await services.task_service.working_on(info.id)
+    if used is not None and not may_see(caller, services.policy, used):
+        raise Refused(say("screen.private", name=info.name))
+    hold = services.hands.holder(info.id)
+    if hold is not None and not services.policy.same(hold.person, caller.person):
+        raise HeldByOther(hold.name, hold.person)
+    try:
+        seen = await services.phones.get(info.id).observe()
+    except PhoneError as error:
+        raise Refused(say("screen.failed", name=info.name, why=said(sentence_of(error)))) from error
+    if seen.image is None or seen.secure:
+        raise Refused(say("screen.secure", name=info.name))
+    return seen, seen.image

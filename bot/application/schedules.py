@@ -11,14 +11,14 @@ from agent.questions import StandingYes
 from bot.application.access import Caller, NotAllowed, Refused, audited, may_show, require, verdict
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services
-from bot.domain.hook import Hook
+from bot.domain.locale import zone_named
 from bot.domain.right import Right
 from bot.domain.schedule import Plan, Rule, RuleKind, Schedule, next_due
 from bot.domain.schedule_words import read_rule
 from bot.domain.task_request import TaskDraft
 from bot.domain.trigger import Trigger
-from bot.domain.zones import zone_named
-from bot.people.roles import can_be_asked
+from bot.domain.webhook import Hook
+from bot.people.subjects import can_be_asked
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.errors import StoreConflict
 from bot.tasks.input import clean

@@ -7,9 +7,19 @@ from dataclasses import replace
 
 from agent.ports.stores import Frames
 from bot.cards.buttons import ButtonAction, again_button, button, instead_buttons, resume_button, stop_button
-from bot.cards.formatting import by_role, outcome_line, receipt, shortened, source_lines, title_of, tone_of
+from bot.cards.formatting import (
+    VALUE_SHOWN,
+    by_role,
+    outcome_line,
+    receipt,
+    shortened,
+    source_lines,
+    title_of,
+    told_words,
+    tone_of,
+    value_words,
+)
 from bot.cards.picture import screen_picture, sheet_picture
-from bot.cards.watch import VALUE_SHOWN, told_words, value_words
 from bot.domain.outgoing import Message, Picture, Tone
 from bot.domain.task import Task
 from bot.domain.watch import Finding

@@ -14,11 +14,11 @@ from agent.guards.policy import Policy, PolicyError
 from bot.config.record import record_url
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
-from bot.domain.retention import LITTLE_ROOM
+from bot.domain.limits import LITTLE_ROOM
 from bot.store.directory import own_files_in
 from bot.store.errors import StoreError
 from bot.store.housekeeping import kept_in
-from bot.store.opening import server_of
+from bot.store.store import server_of
 from bot.texts import say
 from devices.wording import said, sentence_of
 

@@ -25,7 +25,7 @@ from bot.config.endpoints import dialect_of, embedder_of, fallback_profile, mode
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.texts import say
-from bot.views.model import state_words
+from bot.views.tasks import state_words
 from devices.geometry import Size
 from devices.wording import said, sentence_of
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from bot.application import access
 from bot.application.access import Caller
-from bot.application.saved_skills import SkillCommands
 from bot.application.schedules import ScheduleCommands
-from bot.application.skills import draft_of_skill
+from bot.application.skills import SkillCommands, draft_of_skill
 from bot.application.tasks import TaskCommands
 from bot.chats.installed import installed
 from bot.cli.exits import Refused

@@ -21,8 +21,8 @@ from bot.cli.options import ENV_FILE, parser
 from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, wished
 from bot.config.places import places
 from bot.config.settings import Settings, SettingsError, load_settings
+from bot.logs.lines import sanitize_terminals
 from bot.logs.setup import set_up_logs
-from bot.logs.terminals import sanitize_terminals
 from bot.monitoring.tracing import keep_tracing_off
 from bot.part import Command as PartCommand
 from bot.store.errors import StoreError

@@ -18,8 +18,7 @@ from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person, on_one_line
 from bot.domain.right import Grant
 from bot.people.subjects import Subject
-from bot.store.backup_contents import Brought, Waiting
-from bot.store.restore import ASIDE, unpacked
+from bot.store.restore import ASIDE, Brought, Waiting, unpacked
 from bot.texts import say
 
 TEXT_SHOWN = 200

@@ -104,7 +104,7 @@ def _line(row: dict[str, Any]) -> str:
     text = " ".join(row["text"].split())[:80]
     if row["watch"] is not None:
         # Imported here because few lists have a watch.
-        from bot.cards.watch import watch_line  # noqa: PLC0415 - see above
+        from bot.cards.formatting import watch_line  # noqa: PLC0415 - see above
         from bot.domain.watch import Watch  # noqa: PLC0415 - see above
 
         text += f" → {watch_line(Watch.model_validate(row['watch']))}"

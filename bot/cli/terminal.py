@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from agent.run import Outcome
-from bot.logs.terminals import sanitized, write_as_it_is
+from bot.logs.lines import sanitized, write_as_it_is
 from bot.texts import LANGUAGES, language_of
 
 

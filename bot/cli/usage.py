@@ -12,7 +12,7 @@ from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
-from bot.domain.zones import last_days, zone_named
+from bot.domain.locale import last_days, zone_named
 from bot.texts import say
 
 LABEL_CELLS = 24
@@ -37,7 +37,7 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
     zone = zone_named(settings.time_zone)
     begin, end = last_days(days, time.time(), zone)
     # Imported here so that asking a service loads no database.
-    from bot.store.usage import UsageBy  # noqa: PLC0415 - see above
+    from bot.store.totals import UsageBy  # noqa: PLC0415 - see above
     from bot.views.tasks import usage_json  # noqa: PLC0415 - see above
 
     async with own_store(settings) as store:

@@ -11,7 +11,7 @@ from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.prompt import somebody_is_there
 from bot.cli.schedules import planned
 from bot.config.settings import Settings
-from bot.domain.watch_words import split_watch
+from bot.domain.watch import split_watch
 from bot.texts import say
 
 

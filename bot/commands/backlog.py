@@ -18,9 +18,8 @@ from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import shortened
 from bot.commands.request import Request, refuse_late
 from bot.domain.address import Address
-from bot.domain.backlog import Late, Missed
 from bot.domain.chat import ChatError, ChatGone, FloodWait
-from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.incoming import Attachment, CommandCall, Late, Missed
 from bot.domain.outgoing import Message
 from bot.domain.right import Right
 from bot.domain.task_request import Origin

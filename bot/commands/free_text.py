@@ -38,7 +38,7 @@ from bot.domain.outgoing import Message, Reply
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.domain.task_request import TaskDraft
 from bot.people.access import same_person
-from bot.store.offers import Offer
+from bot.store.chats import Offer
 from bot.tasks.files import keep
 from bot.tasks.hands import Hold
 from bot.tasks.input import clean

@@ -11,8 +11,7 @@ from typing import Final
 from agent import actions as act
 from agent.questions import ALLOW, DENY
 from bot.application.access import Caller, Refused, may_see, require, verdict
-from bot.application.phones import open_phones, phone_named, require_usable
-from bot.application.screens import phone_meant
+from bot.application.phones import open_phones, phone_meant, phone_named, require_usable
 from bot.application.services import Services
 from bot.application.task_access import require_to_hold, task_named
 from bot.cards.buttons import ButtonAction, ButtonData, button
@@ -28,8 +27,7 @@ from bot.domain.right import Right
 from bot.domain.task import Task, TaskError
 from bot.store.audit import AuditKind
 from bot.tasks.hands import Hold, Look
-from bot.tasks.operating import Aim, AtAnchor, ByHand, NeedsApproval, OnScreen, ScreenMoved, Touched
-from bot.tasks.touchable import tap
+from bot.tasks.operating import Aim, AtAnchor, ByHand, NeedsApproval, OnScreen, ScreenMoved, Touched, tap
 from bot.texts import say, speaking
 from devices.inputs import Key
 from devices.phone import PhoneInfo

@@ -18,7 +18,7 @@ from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
-from bot.monitoring.outage_notice import standstill_words
+from bot.monitoring.dependencies import standstill_words
 from bot.texts import listed, say
 from bot.views.tools import tool_lines
 

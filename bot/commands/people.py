@@ -16,9 +16,9 @@ from bot.commands.request import Request, aside, plain
 from bot.commands.resolve import task_meant
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
+from bot.domain.limits import QUOTAS, Tier
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift
-from bot.domain.tier import QUOTAS, Tier
 from bot.people.access import authorize
 from bot.people.subjects import Subject, subject_named
 from bot.texts import listed, say

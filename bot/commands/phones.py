@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from agent.run import RunId
 from bot.application.access import Caller, Refused, may_see, verdict
-from bot.application.phones import open_phones, phone_named, require_usable, state_of
-from bot.application.screens import look, phone_meant
+from bot.application.phones import look, open_phones, phone_meant, phone_named, require_usable, state_of
 from bot.application.services import Services
 from bot.cards.picture import draw_screen, whole_screen
 from bot.commands.request import Request, plain

@@ -19,7 +19,7 @@ from bot.domain.schedule import Schedule, count_due, next_due
 from bot.domain.task import Task, TaskError, TaskState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.domain.watch import TaskWatch
-from bot.people.roles import RolesUnknown, with_roles
+from bot.people.subjects import RolesUnknown, with_roles
 from bot.store.errors import StoreAway
 from bot.texts import say, speaking
 

@@ -11,8 +11,7 @@ from bot.application.access import Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, ButtonData, button
-from bot.cards.formatting import local_time, shortened
-from bot.cards.watch import value_words, watch_line
+from bot.cards.formatting import local_time, shortened, value_words, watch_line
 from bot.commands.parser import draft_of, parse
 from bot.commands.request import Request, plain
 from bot.commands.skill_arguments import with_skill

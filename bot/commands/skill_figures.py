@@ -11,7 +11,7 @@ from typing import Final
 from agent.run import Outcome
 from agent.skills.library import Skill
 from bot.cards.formatting import duration
-from bot.domain.money import money
+from bot.domain.locale import money
 from bot.store.skills import SkillRun
 from bot.store.store import Store
 from bot.texts import listed, say, spoken

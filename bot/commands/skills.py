@@ -12,9 +12,8 @@ from agent.recorded_skills.recording import COVERED
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
 from agent.skills import saving
 from bot.application.access import Refused
-from bot.application.saved_skills import SkillCommands
 from bot.application.services import Services
-from bot.application.skills import draft_of_skill
+from bot.application.skills import SkillCommands, draft_of_skill
 from bot.application.task_access import task_named
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened

@@ -9,8 +9,7 @@ from bot.application.people import PeopleCommands
 from bot.application.services import Services
 from bot.commands.request import Request, aside
 from bot.domain.outgoing import Reply
-from bot.domain.right import API_PLATFORM
-from bot.domain.token import Token
+from bot.domain.right import API_PLATFORM, Token
 from bot.people.subjects import Subject
 from bot.texts import listed, say
 

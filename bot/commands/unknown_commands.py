@@ -17,7 +17,7 @@ from bot.commands.parser import UnknownCommand, parse
 from bot.commands.request import Request
 from bot.commands.spec import BY_NAME
 from bot.domain.outgoing import Message, Reply
-from bot.store.offers import Offer
+from bot.store.chats import Offer
 from bot.tasks.files import keep
 
 _WITH_CODES: Final = frozenset({"answer", "pair"})

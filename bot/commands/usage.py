@@ -6,13 +6,12 @@ from bot.application.access import Refused, verdict
 from bot.application.services import Services
 from bot.cards.formatting import by_role, duration, role_name, tokens
 from bot.commands.request import Request, aside
-from bot.domain.money import money
+from bot.domain.limits import QUOTAS
+from bot.domain.locale import last_days, money
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
-from bot.domain.tier import QUOTAS
-from bot.domain.zones import last_days
 from bot.people.quotas import amount
-from bot.store.usage import UsageBy, UsageRow, UsageTotals, VoiceTotals
+from bot.store.totals import UsageBy, UsageRow, UsageTotals, VoiceTotals
 from bot.texts import counted, listed, say
 
 DAYS = 30

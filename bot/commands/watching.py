@@ -14,14 +14,12 @@ from bot.application.access import Caller, Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, button
-from bot.cards.formatting import local_time
-from bot.cards.watch import reads_words, told_words
+from bot.cards.formatting import local_time, reads_words, told_words
 from bot.commands.request import Request
 from bot.commands.scheduling import planned
 from bot.domain.outgoing import Message, Reply
 from bot.domain.schedule import Plan, RuleKind, Schedule
-from bot.domain.watch import Compare, Condition, Watch
-from bot.domain.watch_words import QUOTES, split_watch, watch_of
+from bot.domain.watch import QUOTES, Compare, Condition, Watch, split_watch, watch_of
 from bot.texts import say
 
 

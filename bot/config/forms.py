@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from agent.models.pricing import Price
-from bot.domain.tier import NAME, Tier
-from bot.domain.zones import zone_named
+from bot.domain.limits import NAME, Tier
+from bot.domain.locale import zone_named
 from devices.errors import NameUnfit
 from devices.names import fit_name
 

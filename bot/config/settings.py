@@ -41,7 +41,7 @@ from bot.config.forms import (
     cleaned,
 )
 from bot.config.places import places
-from bot.domain.retention import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
+from bot.domain.limits import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import say, words
 from devices.wording import Words
 

@@ -13,10 +13,10 @@ from cronsim import CronSim
 
 from agent.questions import StandingYes
 from bot.domain.address import Person, Place
-from bot.domain.hook import Hook
 from bot.domain.task_request import TaskDraft
 from bot.domain.trigger import Trigger
 from bot.domain.watch import Watch, WatchState
+from bot.domain.webhook import Hook
 
 SHORTEST = 60
 """Shortest time between two runs in seconds, the same as cron's."""
@@ -38,7 +38,7 @@ class RuleKind(StrEnum):
     due by time.
     """
     CALL = "call"
-    """Whenever a program calls its address (bot.domain.hook); the rule's text is empty and it is never due by time."""
+    """Whenever a program calls its address (bot.domain.webhook); the rule's text is empty and it is never due by time."""
 
 
 class BadRule(Exception):

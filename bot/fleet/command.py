@@ -60,7 +60,7 @@ def _list(hosts: list[dict[str, object]], *, as_json: bool) -> None:
 
 def _configuration(options: argparse.Namespace, settings: Settings) -> int:
     # Imported here so that asking a service does not load the engine's client.
-    from bot.fleet.hub_parts import hub_keys  # noqa: PLC0415 - see above
+    from bot.fleet.assembly import hub_keys  # noqa: PLC0415 - see above
     from bot.fleet.sign_in import server_configuration  # noqa: PLC0415 - see above
 
     settings.data_dir.mkdir(parents=True, exist_ok=True)

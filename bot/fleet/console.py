@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot.fleet.engine import steady_now
+from bot.fleet.hosts import called
 from bot.fleet.messages import HOST_NAME, SPEAKS, understands
-from bot.fleet.owners import called
 from bot.texts import say
 from bot.web.api import body_of
 from bot.web.auth import caller_of
@@ -21,9 +21,9 @@ from bot.web.sessions import Way
 from devices.wording import said, sentence_of
 
 if TYPE_CHECKING:
+    from bot.fleet.assembly import HubParts
     from bot.fleet.hosts import Host
     from bot.fleet.hub import Hub
-    from bot.fleet.hub_parts import HubParts
     from bot.machines import RemoteMachines
 
 
@@ -113,7 +113,7 @@ class FleetRoutes:
 
 
 def hub_of(machines: RemoteMachines | None) -> Hub | None:
-    """Return the service's hub (made by `bot.fleet.hub_parts`); None if this service takes no hosts."""
+    """Return the service's hub (made by `bot.fleet.assembly`); None if this service takes no hosts."""
     return None if machines is None else cast("HubParts", machines).hub
 
 

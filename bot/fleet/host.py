@@ -19,9 +19,8 @@ from pydantic import ValidationError
 
 from agent.ports.runner import Runner
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected, steady_now
-from bot.fleet.files import HostFrames, all_pieces, piece_of
-from bot.fleet.host_leases import HostLeases
-from bot.fleet.host_runs import HostRuns
+from bot.fleet.host_requests import HostFrames, all_pieces, piece_of
+from bot.fleet.host_runs import HostLeases, HostRuns
 from bot.fleet.keys import HostKeys
 from bot.fleet.messages import (
     PRESENCE,

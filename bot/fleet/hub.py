@@ -21,9 +21,8 @@ from agent.ports.runner import RunOrder
 from agent.run import RunId
 from bot.fleet.bounds import Faults, bounded, in_line
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
-from bot.fleet.files import all_pieces
-from bot.fleet.host_requests import answer_file, answer_memory
-from bot.fleet.hosts import Hosts
+from bot.fleet.host_requests import all_pieces, answer_file, answer_memory
+from bot.fleet.hosts import Hosts, PhoneOwners
 from bot.fleet.incoming import HubRuns, Incoming
 from bot.fleet.keys import HubKeys, new_code
 from bot.fleet.messages import (
@@ -54,7 +53,6 @@ from bot.fleet.messages import (
     read_reply,
 )
 from bot.fleet.nats_engine import connected
-from bot.fleet.owners import PhoneOwners
 from bot.fleet.sign_in import SignIn, delivery_of, disconnect
 from bot.store.fleet import FleetTable, KnownRun
 from bot.store.frames import FrameFiles

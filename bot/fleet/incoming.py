@@ -18,8 +18,8 @@ from agent.questions import QuestionOrigin
 from agent.run import RunId
 from bot.fleet.bounds import Faults, bounded
 from bot.fleet.engine import Delivery, EngineAway
+from bot.fleet.hosts import PhoneOwners
 from bot.fleet.messages import ITEM, Item, Told
-from bot.fleet.owners import PhoneOwners
 from bot.store.fleet import FleetTable, KnownRun
 
 logger = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agent.guards.policy import Policy
     from bot.application.services import Services
-    from bot.fleet.hub_parts import HubParts
+    from bot.fleet.assembly import HubParts
     from bot.store.store import Store
 
 
@@ -57,7 +57,7 @@ def _hub(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
         return None
     if not is_installed(Extra.FLEET):
         raise SettingsError(words("extra.setting", setting="FLEET_URL", why=lack_of(Extra.FLEET)))
-    from bot.fleet.hub_parts import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
+    from bot.fleet.assembly import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
 
     return HubParts(settings, store, policy)
 

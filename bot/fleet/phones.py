@@ -13,11 +13,10 @@ from pydantic import ValidationError
 from agent.run import RunId
 from bot.fleet.bounds import in_line
 from bot.fleet.engine import EngineAway
-from bot.fleet.hosts import Host
+from bot.fleet.hosts import HERE, Conflict, Host
 from bot.fleet.hub import Hub
 from bot.fleet.keys import sealed_for
 from bot.fleet.messages import SPEAKS, VALUE_LETTERS, PhoneThere, Reply, UsePhone, understands
-from bot.fleet.owners import HERE, Conflict
 from bot.fleet.phone_calls import FOUND, INPUT, DoneThere, image_of, raise_refused, read
 from bot.texts import words
 from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, ScreenChanged

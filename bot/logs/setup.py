@@ -17,9 +17,7 @@ from typing import Final, TextIO
 from pydantic import SecretStr
 
 from bot.config.settings import Settings
-from bot.logs.context import fields
-from bot.logs.redaction import REDACTION
-from bot.logs.terminals import sanitized
+from bot.logs.lines import REDACTION, fields, sanitized
 
 KEPT_LINES: Final = 1_000
 """Lines that are kept, and by which a follower may lag behind before it misses some."""

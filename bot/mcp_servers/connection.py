@@ -25,9 +25,8 @@ from pydantic import ValidationError
 from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Tool
 from bot.mcp_servers.configuration import ServerEntry
-from bot.mcp_servers.http import http_streams
-from bot.mcp_servers.process import process_streams
 from bot.mcp_servers.tools import OfferedTool, ToolAnswer, fingerprint, foreign_tool, told_bytes, tool_names
+from bot.mcp_servers.transports import http_streams, process_streams
 from bot.process_limits import NoLimits
 from bot.views.tools import Absence, ServerState
 

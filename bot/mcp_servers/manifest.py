@@ -18,7 +18,7 @@ def _servers() -> ToolServers:
 
 
 async def _check(settings: Settings, _service: RunningService | None) -> list[Finding]:
-    from bot.mcp_servers.check import findings  # noqa: PLC0415 - for the doctor alone
+    from bot.mcp_servers.named import findings  # noqa: PLC0415 - for the doctor alone
 
     return await findings(settings)
 

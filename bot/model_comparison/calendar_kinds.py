@@ -8,8 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from bot.model_comparison.judging import Need, Wanted
-from bot.model_comparison.made import Made, Person
+from bot.model_comparison.judging import Made, Need, Person, Wanted
 from devices.virtual_phone.ground_truth import chores_in_order
 from devices.virtual_phone.state import Event, PhoneState
 

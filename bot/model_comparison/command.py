@@ -16,7 +16,7 @@ from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
 from bot.config.extras import lack_of
 from bot.config.settings import Settings
-from bot.domain.money import counting_in, money
+from bot.domain.locale import counting_in, money
 from bot.texts import say
 from devices.extras import Extra, is_installed
 from devices.wording import said

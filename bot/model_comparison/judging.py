@@ -1,5 +1,5 @@
-"""Judges a task by comparing the virtual phone's own record of its state before and after, without a model or
-pictures.
+"""A comparison task before it gets a phone, and its judgement by comparing the virtual phone's own record of its state
+before and after, without a model or pictures.
 """
 
 from __future__ import annotations
@@ -221,3 +221,29 @@ def _counted(items: Any) -> Counter[str]:  # noqa: ANN401  # a list of the recor
 
 def _is_last(items: Sequence[str], wanted: str) -> bool:
     return bool(items) and plain(items[-1]) == plain(wanted)
+
+
+@dataclass(frozen=True)
+class Person:
+    """The simulated person who gave the task."""
+
+    allows: tuple[str, ...] = ()
+    """An approval is given if the question contains all these texts; without any, every approval is denied."""
+    answers: str = ""
+    """The reply to a question."""
+    code: str = ""
+    """The reply to a request for a secret."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A comparison task without a phone."""
+
+    text: str
+    need: Need
+    wanted: Wanted = field(default_factory=Wanted)
+    person: Person = field(default_factory=Person)
+    before: Mapping[str, Any] = field(default_factory=dict)
+    """Values for the fields of its `PhoneBefore`."""
+    chinese: bool = False
+    """Whether it needs a phone in Chinese."""

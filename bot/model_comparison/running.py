@@ -24,8 +24,7 @@ from agent.run import Outcome, RunId
 from agent.run_config import FixedRunConfig
 from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.model_comparison.candidates import Candidate
-from bot.model_comparison.judging import Ending, Verdict, judge, plain
-from bot.model_comparison.made import Person
+from bot.model_comparison.judging import Ending, Person, Verdict, judge, plain
 from bot.model_comparison.tasks import ComparisonTask, PhoneBefore
 from bot.tasks.secrets import MemorySecrets
 from devices.virtual_phone.apps import hostile

@@ -30,10 +30,10 @@ from agent.models.state import ModelState
 from bot.domain.task import TaskState
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
-from bot.store.counters import FiguresNow
 from bot.store.errors import StoreError
 from bot.store.housekeeping import Kept
-from bot.views.model import model_json
+from bot.store.totals import FiguresNow
+from bot.views.tasks import model_json
 from devices.measuring import Part
 from devices.phone import Health, Phones
 from devices.wording import said

@@ -18,7 +18,7 @@ from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.questions import Question
 from agent.run import RunId
 from bot.config.extras import lack_of
-from bot.logs.context import ABOUT
+from bot.logs.lines import ABOUT
 from bot.texts import words
 from devices.extras import Extra, is_installed
 from devices.measuring import Part

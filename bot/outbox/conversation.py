@@ -21,11 +21,9 @@ from bot.domain.chat import Capabilities, Chat, ChatError, ChatGone, ChatRefused
 from bot.domain.clock import WaitingClock
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task, TaskState
-from bot.outbox.cards import CardSlot
 from bot.outbox.low_priority import LowPriorityQueue, StepStream, Streaming
-from bot.outbox.places import another_place, is_group, place_of
 from bot.outbox.rate_limit import ChatRateLimit, RateLimitedChat, Urgency
-from bot.outbox.shown_questions import ShownQuestions
+from bot.outbox.shown import CardSlot, ShownQuestions, another_place, is_group, place_of
 from bot.store.errors import StoreAway
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, OutboxRow, QuestionPayload
 from bot.store.store import Store

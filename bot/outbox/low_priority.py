@@ -13,10 +13,8 @@ from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.clock import WaitingClock
 from bot.domain.task import StepRow, Task, TaskState
-from bot.outbox.cards import CardSlot
-from bot.outbox.places import place_of
 from bot.outbox.rate_limit import RateLimitedChat, Urgency
-from bot.outbox.shown_questions import ShownQuestions
+from bot.outbox.shown import CardSlot, ShownQuestions, place_of
 from bot.store.errors import StoreAway
 from bot.store.tasks import Tasks
 from bot.tasks.service import TaskService

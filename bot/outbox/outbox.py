@@ -15,9 +15,9 @@ from bot.domain.clock import WaitingClock
 from bot.domain.task import Task
 from bot.outbox.conversation import Conversation
 from bot.outbox.low_priority import Streaming
-from bot.outbox.places import conversation_of, is_group
 from bot.outbox.rate_limit import ChatRateLimits
-from bot.store.connection import Source
+from bot.outbox.shown import conversation_of, is_group
+from bot.store.database import Source
 from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store

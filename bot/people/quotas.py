@@ -16,16 +16,16 @@ from agent.models.base import Usage
 from agent.run import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person
+from bot.domain.limits import QUOTAS, Tier, largest, smallest
+from bot.domain.locale import day_begins, day_of
 from bot.domain.task import OverQuota, Task, UnknownTask
 from bot.domain.task_request import TaskRequest
-from bot.domain.tier import QUOTAS, Tier, largest, smallest
-from bot.domain.zones import day_begins, day_of
 from bot.people.access import is_admin
 from bot.people.rights import Rights
 from bot.store.audit import AuditKind
-from bot.store.connection import Source, Transaction
+from bot.store.database import Source, Transaction
 from bot.store.store import Store
-from bot.store.usage import UsageTotals
+from bot.store.totals import UsageTotals
 from bot.store.waiting import PATIENCE_S, patiently
 from bot.texts import say, speaking
 
@@ -57,7 +57,7 @@ class QuotaStatus:
 
 
 class Quotas:
-    """Checks quotas. Implements agent.limits.Allowance and bot.tasks.limits.AdmissionCheck.
+    """Checks quotas. Implements agent.limits.Allowance and bot.tasks.repository.AdmissionCheck.
 
     `settings` returns the current settings; days are those of `zone`; `clock` returns Unix seconds.
     """

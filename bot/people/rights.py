@@ -7,14 +7,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from bot.domain.address import Person
-from bot.domain.right import Grant, Right, TierGift
-from bot.domain.token import Token
+from bot.domain.right import Grant, Right, TierGift, Token
 from bot.people.access import Policy
 from bot.people.pairing import Linking, Pairing
 from bot.people.subjects import Subject
 from bot.people.tokens import DAYS, Tokens
 from bot.store.audit import AuditKind
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.store import Store
 
 

@@ -16,10 +16,9 @@ from dataclasses import replace
 from typing import Final
 
 from bot.domain.address import Person
-from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Grant, Right
-from bot.domain.token import NAME, Token
+from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM, Grant, Right, Token
 from bot.store.audit import AuditKind
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.errors import StoreError
 from bot.store.store import Store
 from bot.texts import say

@@ -1,11 +1,15 @@
-"""Makes the models and the other configuration with which tasks are worked on, from the current settings."""
+"""Makes what the current settings configure: the models with which tasks are worked on, and the clients of endpoints
+for voice notes and facts.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Generic, Protocol, TypeVar
 
 from agent.limits import TaskLimits
 from agent.model_roles import ModelSettings, build_models, close_models
@@ -124,3 +128,45 @@ async def _closed(models: Models) -> None:
 
 def _forget(closing: set[asyncio.Task[None]], done: asyncio.Task[None]) -> None:
     closing.discard(done)
+
+
+class Closable(Protocol):
+    """A client with connections that can be closed."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+        ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class SideEndpoint(Generic[C]):
+    """Holds the client that `make` creates from the settings; None if they name no endpoint. A new client is created
+    when the prices or one of the settings whose names begin with `prefix` change.
+    """
+
+    def __init__(self, prefix: str, make: Callable[[Settings], C | None], settings: Settings) -> None:
+        self._make = make
+        self._fields = [name for name in type(settings).model_fields if name.startswith(prefix)]
+        self._of = self._own(settings)
+        self._made: list[C | None] = [make(settings)]
+
+    def now(self) -> C | None:
+        """Return the current client, None if there is none. Call this for each use instead of keeping the client."""
+        return self._made[-1]
+
+    def change(self, settings: Settings) -> None:
+        """Use these settings from now on. A former client stays open until `close`, because it may be in use."""
+        if (own := self._own(settings)) != self._of:
+            self._of = own
+            self._made.append(self._make(settings))
+
+    async def close(self) -> None:
+        """Close all clients. They must not be used afterwards."""
+        for client in self._made:
+            if client is not None:
+                await client.close()
+
+    def _own(self, settings: Settings) -> tuple[object, ...]:
+        return tuple(getattr(settings, name) for name in (*self._fields, "prices"))

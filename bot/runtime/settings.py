@@ -18,9 +18,9 @@ from bot.config.endpoints import dialect_of
 from bot.config.settings import Settings, SettingsError, changed
 from bot.config.settings_file import ADDRESSES, FILED, SettingsFile, is_decided, with_file
 from bot.domain.address import Person
-from bot.domain.tier import QUOTAS
+from bot.domain.limits import QUOTAS
 from bot.store.audit import AuditKind
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.setting_changes import Change
 from bot.store.store import Store
 from bot.texts import say, words

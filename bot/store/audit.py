@@ -1,6 +1,6 @@
 """The audit log: which person did what (gave a task, answered a question, changed a right, was refused), and when.
 
-People without any right are not recorded here, only counted (`bot.store.counters`). Secret texts are never stored in
+People without any right are not recorded here, only counted (`bot.store.totals`). Secret texts are never stored in
 it.
 """
 
@@ -16,8 +16,7 @@ from sqlalchemy import bindparam, delete, select
 
 from bot.domain.address import Person
 from bot.store.codec import Codec
-from bot.store.connection import Database, Transaction
-from bot.store.engine import insert
+from bot.store.database import Database, Transaction, insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import audit
 

@@ -1,4 +1,7 @@
-"""A backup of the data directory in one file, made while the service runs.
+"""A backup of the data directory in one file, made while the service runs, and the exact schema of the databases in it,
+to reject files that contain anything else.
+
+A foreign trigger or view could run code, and a foreign table or column could hide data.
 
 The file is a zip archive with `backup.json`, the two databases, the files that people wrote (skills, members, MCP
 servers, documents) and, on request, the pictures and the settings file, which contains keys and access tokens. The
@@ -15,6 +18,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -23,13 +27,60 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from langgraph.checkpoint.sqlite import SqliteSaver
+
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
 from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import IS_OURS, migrations
-from bot.store.sqlite.shapes import checkpoints_shape, difference, shape_of, store_shape
 from bot.store.store import FRAMES_NAME
 from bot.texts import words
+
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|(?P<left_out>--[^\n]*|/\*.*?(?:\*/|\Z)|\s+)|\w+|.""",
+    re.DOTALL,
+)
+"""The tokens of SQL (https://www.sqlite.org/lang.html); `left_out` matches comments and blanks."""
+_NAMED = 60
+"""Most characters of a foreign name in a message; it may be anything."""
+
+Shape = Counter[tuple[str, ...]]
+"""Each table, index, view and trigger as (kind, name, its table, its SQL without extra blanks and comments)."""
+
+
+def store_shape(version: int) -> Shape:
+    """Return the shape of the store's database as the migrations up to this version create it."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        for number, script in migrations():
+            if number <= version:
+                database.executescript(script)
+        return shape_of(database)
+
+
+def checkpoints_shape() -> Shape:
+    """Return the shape of the checkpoint database as LangGraph creates it."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        SqliteSaver(database).setup()
+        return shape_of(database)
+
+
+def shape_of(database: sqlite3.Connection) -> Shape:
+    """Return the shape of a database: its tables, indexes, views and triggers. None of its SQL is run."""
+    rows = database.execute("SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_schema")
+    return Counter((str(kind), str(name), str(of), _bare(str(sql))) for kind, name, of, sql in rows)
+
+
+def difference(found: Shape, ours: Shape) -> str:
+    """Return the first element that is in `found` but not in `ours`, or else is missing, such as `trigger 'x'`; "" if
+    they are equal.
+    """
+    first = next(iter(sorted(found - ours) or sorted(ours - found)), None)
+    return "" if first is None else f"{first[0]} {first[1][:_NAMED]!r}"
+
+
+def _bare(sql: str) -> str:
+    return " ".join(token[0] for token in _TOKEN.finditer(sql) if token["left_out"] is None)
+
 
 MANIFEST = "backup.json"
 FORMAT = 1

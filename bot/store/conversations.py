@@ -12,10 +12,8 @@ from agent.events import Asked, TaskEnded, Thinking
 from agent.ports.agent import AS_SET, Guidance
 from bot.domain.task import Task
 from bot.domain.task_events import Accepted, LogEvent
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Transaction
-from bot.store.engine import given, insert, is_listed
-from bot.store.json_columns import json_text
+from bot.store.codec import Codec, json_text
+from bot.store.database import Database, Parameters, Transaction, given, insert, is_listed
 from bot.store.tables.people import api_requests, conversation_messages, conversations
 from bot.store.tables.tasks import task_events
 

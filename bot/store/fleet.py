@@ -14,8 +14,7 @@ from sqlalchemy import Text, bindparam, delete, exists, func, literal, or_, sele
 
 from agent.run import RunId
 from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Transaction
-from bot.store.engine import given, insert, upsert
+from bot.store.database import Database, Parameters, Transaction, given, insert, upsert
 from bot.store.tables.metadata import Number
 from bot.store.tables.phones import (
     fleet_epochs,

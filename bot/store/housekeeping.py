@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from bot.domain.clock import ClockWatch, seconds_since_boot
-from bot.domain.retention import KEEP_TASKS_DAYS
+from bot.domain.limits import KEEP_TASKS_DAYS
 from bot.store.errors import StoreError
 from bot.store.frames import kept_files
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME

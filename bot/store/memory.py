@@ -26,10 +26,19 @@ from agent.ports.memory import (
     only_that,
 )
 from agent.relevance import MAX_TERMS, ranked, terms
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Row, Transaction
-from bot.store.engine import given, has_words, insert, is_listed, listed, upsert
-from bot.store.json_columns import json_text
+from bot.store.codec import Codec, json_text
+from bot.store.database import (
+    Database,
+    Parameters,
+    Row,
+    Transaction,
+    given,
+    has_words,
+    insert,
+    is_listed,
+    listed,
+    upsert,
+)
 from bot.store.tables.people import facts, forgettings
 from bot.store.waiting import PATIENCE_S
 

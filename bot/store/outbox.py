@@ -11,10 +11,8 @@ from typing import Final, Literal, assert_never
 from sqlalchemy import bindparam, delete, exists, or_, select, update
 
 from bot.domain.address import MessageRef
-from bot.store.codec import Codec
-from bot.store.connection import Database, Row, Source, Transaction
-from bot.store.engine import given, insert, upsert
-from bot.store.json_columns import message_of, message_text
+from bot.store.codec import Codec, message_of, message_text
+from bot.store.database import Database, Row, Source, Transaction, given, insert, upsert
 from bot.store.tables.chats import cards, outbox, questions
 from bot.store.waiting import PATIENCE_S
 from bot.store.webhooks import Webhooks

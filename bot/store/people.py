@@ -1,5 +1,5 @@
-"""The tables of what admins have assigned to people: rights, tiers (daily quotas), and which accounts belong to one
-person.
+"""The tables of what admins have assigned to people: rights, tiers (daily quotas), which accounts belong to one person,
+and access tokens, of which only a hash is stored.
 """
 
 from __future__ import annotations
@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, select, update
 
 from bot.domain.address import Person
-from bot.domain.right import Grant, Right, TierGift
+from bot.domain.right import Grant, Right, TierGift, Token
 from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Source, Transaction
-from bot.store.engine import given, insert, upsert
-from bot.store.tables.people import grants, links, person_tiers
+from bot.store.database import Database, Parameters, Source, Transaction, given, insert, upsert
+from bot.store.tables.people import grants, links, person_tiers, tokens
 from bot.store.tables.tasks import task_tiers, tasks
 
 GRANT: Final = Codec(Grant, grants)
@@ -168,3 +167,36 @@ class Links:
 
 def _among(person: Person, accounts: tuple[Person, ...]) -> bool:
     return any((person.platform, person.id) == (account.platform, account.id) for account in accounts)
+
+
+_TOKEN: Final = Codec(Token, tokens)
+_ALL: Final = select(tokens).order_by(tokens.c.name)
+_ADD: Final = insert(tokens, (*_TOKEN.columns, "digest")).on_conflict_do_nothing().returning(tokens.c.name)
+_REMOVE: Final = delete(tokens).where(given(tokens.c.name))
+_TOUCH: Final = update(tokens).where(given(tokens.c.name)).values(used=bindparam("used"))
+
+
+class TokenTable:
+    """The table of access tokens. Whether a token is still valid is decided by `bot.people.tokens`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, source: Source | None = None) -> tuple[tuple[str, Token], ...]:
+        """Return all tokens as (digest of the secret, token), sorted by name. With `source`, as the open transaction
+        sees them.
+        """
+        rows = await (source or self._database).fetch(_ALL)
+        return tuple((row["digest"], _TOKEN.read(row)) for row in rows)
+
+    async def add(self, transaction: Transaction, token: Token, digest: str) -> bool:
+        """Store a token. Returns False and changes nothing if its name is taken."""
+        return bool(await transaction.fetch(_ADD, {**_TOKEN.values(token), "digest": digest}))
+
+    async def remove(self, transaction: Transaction, name: str) -> None:
+        """Delete the token with this name."""
+        await transaction.fetch(_REMOVE, {"name": name})
+
+    async def touch(self, name: str, used: float) -> None:
+        """Store when a token was last used. Raises StoreError."""
+        await self._database.execute(_TOUCH, {"name": name, "used": used})

@@ -19,9 +19,8 @@ from sqlalchemy import (
     update,
 )
 
-from bot.store.connection import Database, Row, Transaction
-from bot.store.engine import Statement, given, listed
-from bot.store.json_columns import json_text
+from bot.store.codec import json_text
+from bot.store.database import Database, Row, Statement, Transaction, given, listed
 from bot.store.tables.chats import cards, hand_pictures, missed, outbox, questions
 from bot.store.tables.metadata import Number, Time
 from bot.store.tables.people import console_messages, forgettings

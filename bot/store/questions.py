@@ -9,10 +9,8 @@ from sqlalchemy import bindparam, func, or_, select, update
 from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Closing, OpenQuestion, locator
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Source, Transaction
-from bot.store.engine import JsonField, given, insert
-from bot.store.json_columns import address_text, message_text
+from bot.store.codec import Codec, address_text, message_text
+from bot.store.database import Database, JsonField, Parameters, Source, Transaction, given, insert
 from bot.store.tables.chats import questions
 from bot.store.tables.metadata import Number
 from bot.store.tables.tasks import tasks

@@ -1,4 +1,6 @@
-"""Restores a backup into a data directory."""
+"""Restores a backup into a data directory, and finds what takes effect then: people's rights, settings, and schedules
+and tasks that would run.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,17 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.domain.address import Person
+from bot.domain.right import Grant, TierGift
 from bot.store.backup import (
     DATABASES,
     FORMAT,
@@ -25,12 +31,86 @@ from bot.store.backup import (
     explained,
     looked_through,
 )
-from bot.store.backup_contents import Brought, brought
+from bot.store.database import Row
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
+from bot.store.people import GIFT, GRANT, LINKED
 from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import FRAMES_NAME
 from bot.texts import words
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A schedule or unfinished task in a backup.
+
+    - `person`: Whom it works for.
+    - `when`: When a schedule is due, in the words in which it was written; "" for a task.
+    - `text`: What is to be done.
+    """
+
+    id: str
+    person: Person
+    when: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """Everything in a backed-up store that has an effect once a service runs with it.
+
+    - `links`: Groups of accounts, each group being one person's.
+    - `moves`: Chats whose id changed, as (platform, old id, new id); permissions for the old id also hold for the new
+      one.
+    - `settings`: Settings changed by admins, as (name, value).
+    """
+
+    people: tuple[Person, ...]
+    """Who has given tasks."""
+    grants: tuple[Grant, ...]
+    links: tuple[tuple[Person, ...], ...]
+    moves: tuple[tuple[str, str, str], ...]
+    tiers: tuple[TierGift, ...]
+    settings: tuple[tuple[str, str], ...]
+    schedules: tuple[Waiting, ...]
+    tasks: tuple[Waiting, ...]
+    """Those that have not ended."""
+
+
+def brought(store: Path) -> Brought:
+    """Read these contents from a store's database file of any schema version. Blocks. Raises sqlite3.Error.
+
+    The file must have been checked before (`bot.store.backup.looked_through`).
+    """
+    with closing(sqlite3.connect(store)) as database:
+        database.row_factory = sqlite3.Row
+
+        def rows(table: str, end: str = "") -> list[Row]:
+            return database.execute(f"SELECT * FROM {table} {end}").fetchall()  # noqa: S608 - the names are ours
+
+        linked: dict[int, list[Person]] = {}
+        for row in rows("links", "ORDER BY person, platform"):
+            linked.setdefault(row["person"], []).append(LINKED.read(row))
+        tasks = rows("tasks", "ORDER BY id")
+        going = [row for row in tasks if row["state"] != "ended" and row["parent"] is None]
+        return Brought(
+            people=tuple(dict.fromkeys(map(_person, tasks))),
+            grants=GRANT.read_all(rows("grants")),
+            links=tuple(map(tuple, linked.values())),
+            moves=tuple((row["platform"], row["old"], row["new"]) for row in rows("moved_chats")),
+            tiers=GIFT.read_all(rows("person_tiers")),
+            settings=tuple((row["name"], row["value"]) for row in rows("settings")),
+            schedules=tuple(
+                Waiting(str(row["id"]), _person(row), row["words"], json.loads(row["draft"])["text"])
+                for row in rows("schedules", "ORDER BY id")
+            ),
+            tasks=tuple(Waiting(str(row["id"]), _person(row), "", row["text"]) for row in going),
+        )
+
+
+def _person(row: Row) -> Person:
+    return Person(row["person_platform"], row["person_id"], row["person_name"])
+
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
 """The valid names of pictures in a backup, like `WRITTEN_NAME` for files that people wrote. Files with other names are

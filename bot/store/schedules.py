@@ -15,11 +15,9 @@ from bot.domain.schedule import Plan, Schedule
 from bot.domain.task import OverTriggerLimit
 from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import WatchState
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Row, Transaction, Value
-from bot.store.engine import given, insert
+from bot.store.codec import Codec, row_number
+from bot.store.database import Database, Parameters, Row, Transaction, Value, given, insert
 from bot.store.errors import StoreConflict
-from bot.store.json_columns import row_number
 from bot.store.tables.tasks import schedules, trigger_marks
 
 _PLAN: Final = Codec(Plan, schedules, lean={"draft"})

@@ -10,9 +10,8 @@ from sqlalchemy import Text, bindparam, cast, exists, func, or_, select
 
 from bot.domain.address import Person
 from bot.domain.task import Task
-from bot.store.connection import Database
-from bot.store.engine import accounts_text, given, is_of, listed
-from bot.store.json_columns import json_text
+from bot.store.codec import json_text
+from bot.store.database import Database, accounts_text, given, is_of, listed
 from bot.store.tables.metadata import Number
 from bot.store.tables.tasks import tasks
 from bot.store.tasks import task_of

@@ -14,10 +14,9 @@ from sqlalchemy import delete, select
 
 from bot.domain.address import Person
 from bot.store.codec import Codec
-from bot.store.connection import Database, Transaction
-from bot.store.engine import given, upsert
+from bot.store.database import Database, Transaction, given, upsert
 from bot.store.errors import StoreError, StoreTooOld
-from bot.store.sqlite.connection import sql_of
+from bot.store.sqlite.database import sql_of
 from bot.store.sqlite.schema import IS_OURS
 from bot.store.tables.people import settings
 from bot.texts import words

@@ -16,10 +16,8 @@ from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import PressVerdict
 from agent.run import Outcome
 from bot.domain.address import Person
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Transaction
-from bot.store.engine import JsonField, JsonPart, given, insert, upsert
-from bot.store.json_columns import json_text, usage_of
+from bot.store.codec import Codec, json_text, usage_of
+from bot.store.database import Database, JsonField, JsonPart, Parameters, Transaction, given, insert, upsert
 from bot.store.tables.tasks import saved_skills, schedules, skill_drafts, skill_names, tasks
 from bot.store.waiting import PATIENCE_S
 

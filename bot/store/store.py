@@ -1,48 +1,105 @@
-"""The store: one object that gives access to everything the service stores."""
+"""The store: one object that gives access to everything the service stores, and the opening of the database that the
+settings name.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from agent.models.other_models import Embedder
 from agent.ports.memory import Accounts, only_that
-from bot.domain.retention import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
+from bot.domain.limits import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
+from bot.store.actions import ActionJournal, Steps, ToolCallTable
 from bot.store.audit import Audit
-from bot.store.backlog import MissedTable
-from bot.store.chat_moves import Moves
-from bot.store.connection import Database, Source, Transaction
-from bot.store.console import ConsoleMessages
+from bot.store.chats import MissedTable, Moves, Offers
+from bot.store.console import ConsoleMessages, ConsoleSessions
 from bot.store.conversations import ApiRequests, Conversations
-from bot.store.counters import Figures, Refusals
+from bot.store.database import Database, Source, Transaction
+from bot.store.directory import own_files_in
 from bot.store.fleet import FleetTable
-from bot.store.frames import FrameFiles
-from bot.store.journal import ActionJournal
-from bot.store.leases import HandPictures, LeaseTable
+from bot.store.frames import FrameFiles, OwnFiles
 from bot.store.memory import MemoryTable
-from bot.store.offers import Offers
-from bot.store.opening import open_database
 from bot.store.outbox import Cards, Outbox
-from bot.store.own_files import OwnFiles
-from bot.store.people import Grants, Links, Tiers
-from bot.store.phone_names import PhoneNameTable
-from bot.store.press_verdicts import PressVerdictTable
+from bot.store.people import Grants, Links, Tiers, TokenTable
+from bot.store.phones import HandPictures, LeaseTable, PhoneNameTable, PressVerdictTable
 from bot.store.pruning import Pruning
 from bot.store.questions import Deadlines, Questions
 from bot.store.schedules import Schedules
 from bot.store.search import TaskSearch
-from bot.store.sessions import ConsoleSessions
 from bot.store.setting_changes import Changes
 from bot.store.skills import SkillTable
-from bot.store.steps import Steps
+from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
-from bot.store.tokens import TokenTable
-from bot.store.tool_calls import ToolCallTable
-from bot.store.usage import UsageTable
+from bot.store.totals import Figures, Refusals, UsageTable
 from bot.store.webhooks import Webhooks
+
+if TYPE_CHECKING:
+    from bot.store.checkpoints import Checkpoints
+
+
+async def open_database(
+    directory: Path,
+    url: str = "",
+    *,
+    owns: bool = False,
+    stand_by: Callable[[str], None] | None = None,
+    patience: float = 0.0,
+) -> Database:
+    """Open the store's database: an SQLite file in `directory`, or, if `url` is given, a PostgreSQL database.
+
+    `owns` makes this process the only service that works with the PostgreSQL database; an SQLite file is owned
+    together with its directory. An unreachable server, or another owner, is waited for up to `patience` seconds. With
+    `stand_by` another owner is waited for without limit; the callback is called repeatedly with its name.
+
+    Raises StoreError or a subclass.
+    """
+    if not url:
+        return await SQLiteDatabase.open(directory / DATABASE_NAME)
+    from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
+
+    files = await asyncio.to_thread(own_files_in, directory) if owns else ()
+    return await PostgresDatabase.open(url, owns=owns, files=files, stand_by=stand_by, patience=patience)
+
+
+async def server_of(url: str) -> tuple[str, int, tuple[str, ...]]:
+    """Return facts about the PostgreSQL database at this address, as (name, size in bytes, file names).
+
+    The file names are those that the service had in its data directory when it started (`own_files_in`). Raises
+    StoreError.
+    """
+    from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
+    from bot.store.postgresql.server import Server  # noqa: PLC0415 - the same
+
+    server = Server(url)
+    database = PostgresDatabase(server)
+    try:
+        size = await database.size()
+        is_made = await database.fetch("SELECT to_regclass('opengui_schema') IS NOT NULL")
+        files = await database.fetch("SELECT files FROM opengui_schema") if is_made[0][0] else []
+        return server.name, size, tuple(name for row in files for name in json.loads(row["files"]))
+    finally:
+        await database.close()
+
+
+def open_checkpoints(directory: Path, url: str = "", *, owns: bool = False) -> AbstractAsyncContextManager[Checkpoints]:
+    """Return a context manager that opens the checkpoints next to the store; arguments as in `open_database`. Entering
+    it raises StoreError or a subclass.
+    """
+    if not url:
+        from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files  # noqa: PLC0415 - LangGraph
+
+        return open_in_files(directory)
+    from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server  # noqa: PLC0415 - an extra
+
+    return open_in_server(url, owns=owns)
+
 
 FRAMES_NAME = "frames"
 TASK_FILES_NAME = "task-files"

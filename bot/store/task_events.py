@@ -11,9 +11,8 @@ from sqlalchemy import bindparam, case, func, select
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
 from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
-from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.conversations import Conversations
-from bot.store.engine import given, insert
+from bot.store.database import Database, Parameters, Row, Transaction, given, insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import conversation_messages
 from bot.store.tables.tasks import epochs, task_events

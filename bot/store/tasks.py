@@ -14,9 +14,7 @@ from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, SkillCall, TaskRequest
 from bot.domain.watch import Verdict
-from bot.store.connection import Database, Parameters, Row, Source, Transaction, Value
-from bot.store.engine import Statement, accounts_text, given, insert, is_listed, is_of
-from bot.store.json_columns import (
+from bot.store.codec import (
     address_beginning,
     address_of,
     address_text,
@@ -28,6 +26,20 @@ from bot.store.json_columns import (
     todos_text,
     usage_of,
     usage_text,
+)
+from bot.store.database import (
+    Database,
+    Parameters,
+    Row,
+    Source,
+    Statement,
+    Transaction,
+    Value,
+    accounts_text,
+    given,
+    insert,
+    is_listed,
+    is_of,
 )
 from bot.store.tables.tasks import events, tasks
 

@@ -10,8 +10,7 @@ from typing import Final, TypeVar
 
 from sqlalchemy import bindparam, delete
 
-from bot.store.connection import Parameters, Transaction
-from bot.store.engine import insert
+from bot.store.database import Parameters, Transaction, insert
 from bot.store.errors import StoreAway
 from bot.store.tables.people import refusals
 

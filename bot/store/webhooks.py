@@ -9,14 +9,12 @@ from sqlalchemy import Text, and_, bindparam, case, cast, delete, exists, litera
 from sqlalchemy import insert as plain_insert
 
 from bot.domain.webhook import Delivery, NewWebhook, Webhook
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Transaction
-from bot.store.engine import given, insert
-from bot.store.json_columns import row_number
+from bot.store.codec import Codec, row_number
+from bot.store.database import Database, Parameters, Transaction, given, insert
+from bot.store.tables.chats import webhook_deliveries as deliveries
+from bot.store.tables.chats import webhooks
 from bot.store.tables.metadata import Time
 from bot.store.tables.tasks import tasks
-from bot.store.tables.webhooks import webhook_deliveries as deliveries
-from bot.store.tables.webhooks import webhooks
 
 _WISH: Final = Codec(NewWebhook, webhooks)
 _WEBHOOK: Final = Codec(Webhook, webhooks)

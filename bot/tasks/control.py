@@ -1,18 +1,22 @@
-"""Carries out what people do to a running task: cancel, pause, resume and steer it. Every call reports what really
-happened.
+"""Carries out what people do to a running task, or to every part of one for several phones: cancel, pause, resume,
+steer, and take over its phone for a while.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
+from agent.control import done_by_hand
 from agent.ports.agent import Agent
+from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run import Outcome
 from bot.domain.address import Person
 from bot.domain.task import AgentFailed, NotStill, Task, TaskState, WrongState, require
 from bot.tasks.event_bus import EventBus
-from bot.tasks.limits import ServiceLimits
-from bot.tasks.repository import TaskRepository
+from bot.tasks.repository import ServiceLimits, TaskRepository
 from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.transitions import Ending
 from bot.tasks.workers import Workers
@@ -119,3 +123,128 @@ def _resumed(task: Task, asked: bool) -> TaskState:
     if task.state is TaskState.PAUSED and asked:
         return TaskState.WAITING
     return TaskState.QUEUED if task.started is None and not task.members_at_work else TaskState.WORKING
+
+
+_STILL = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
+
+
+class MultiDeviceControl:
+    """Does what `TaskControl` does, both for a task on one phone and for one with parts."""
+
+    def __init__(self, control: TaskControl, record: TaskRepository, workers: Workers) -> None:
+        self._control = control
+        self._record = record
+        self._workers = workers
+
+    async def cancel(self, task: Task, by: Person) -> Task:
+        """End the task and all its parts at once. `by` is the person who cancels it. Raises WrongState if it
+        has ended.
+        """
+        if not task.parts:
+            return await self._control.cancel(task, by)
+        require(task, TaskState.ENDED)
+        parts = [part for part in await self._record.parts(task.id) if part.state is not TaskState.ENDED]
+        return await self._each(task, "ended", parts, lambda part: self._control.cancel(part, by))
+
+    async def pause(self, task: Task) -> Task:
+        """Pause all parts. A part that waits for its phone does not begin when the phone becomes free.
+
+        Raises WrongState if no part can be paused, AgentFailed, or NotStill if an action has not finished yet.
+        """
+        if not task.parts:
+            return await self._control.pause(task)
+        can = {TaskState.WORKING, TaskState.QUEUED}
+        parts = [part for part in await self._record.parts(task.id) if part.state in can]
+        return await self._each(task, "paused", parts, self._control.pause)
+
+    async def resume(self, task: Task, note: str) -> Task:
+        """Resume every paused or interrupted part, passing `note` to the agent. Raises WrongState if there is none, or
+        AgentFailed.
+        """
+        if not task.parts:
+            return await self._control.resume(task, note)
+        await self._record.close_hands(task.id)
+        parts = [part for part in await self._record.parts(task.id) if part.state in _STILL]
+        return await self._each(task, "working", parts, lambda part: self._control.resume(part, note))
+
+    async def steer(self, task: Task, note: str) -> Task:
+        """Pass the note to every part that is at work. Raises WrongState if none is, or AgentFailed."""
+        if not task.parts:
+            return await self._control.steer(task, note)
+        parts = [part for part in await self._record.parts(task.id) if self._workers.alive(part.id)]
+        return await self._each(task, "steered", parts, lambda part: self._control.steer(part, note))
+
+    async def _each(
+        self, task: Task, wanted: str, parts: Sequence[Task], act: Callable[[Task], Awaitable[Task]]
+    ) -> Task:
+        """Act on all parts at once and return the task afterwards. WrongState of a part counts only if every part
+        raises it.
+
+        Raises other errors after every part was acted on.
+        """
+        done = await asyncio.gather(*(act(part) for part in parts), return_exceptions=True)
+        failed = [each for each in done if isinstance(each, BaseException)]
+        now = await self._record.known(task.id)
+        if all(isinstance(each, WrongState) for each in done):
+            raise WrongState(now, wanted)
+        if moving := [each for each in failed if isinstance(each, NotStill)]:
+            raise NotStill(now, sent=any(each.sent for each in moving))
+        for error in failed:
+            if not isinstance(error, WrongState):
+                raise error
+        return now
+
+
+class Takeover:
+    """Asks the question that stays open until a person is done on the phone, and resumes the task once it is
+    answered.
+    """
+
+    def __init__(
+        self, control: MultiDeviceControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
+    ) -> None:
+        self._control = control
+        self._record = record
+        self._news = news
+        self._clock = clock
+
+    async def take(self, task: Task, by: Person) -> Task:
+        """Pause the task, ask the person to say when they are done, and return the task. Taking over twice changes
+        nothing.
+
+        Raises WrongState, AgentFailed, or NotStill as a pause does; after NotStill, the question is open nevertheless.
+        """
+        if task.state not in {TaskState.WORKING, TaskState.PAUSED}:
+            raise WrongState(task, "taken")
+        if task.state is TaskState.PAUSED:
+            return await self._ask(task, by)
+        try:
+            paused = await self._control.pause(task)
+        except NotStill as moving:
+            await self._ask(moving.task, by)
+            raise
+        return await self._ask(paused, by)
+
+    async def done(self, task: Task, by: Person) -> None:
+        """Resume the task with a note for the agent, because the person is done. Does nothing if it has been resumed
+        meanwhile.
+
+        Raises AgentFailed; the task is then still paused and can be resumed.
+        """
+        name = by.name or by.id
+        note = done_by_hand(name)
+        with suppress(WrongState):
+            await self._control.resume(task, note)
+
+    async def _ask(self, task: Task, by: Person) -> Task:
+        alone = by == task.person and task.request.origin.private
+        question = Question(
+            id=f"{task.id}.takeover.{int(self._clock() * 1000)}",
+            origin=QuestionOrigin.TAKEOVER,
+            kind=QuestionKind.TAKE_OVER,
+            text=say("take_over.text_by_you") if alone else say("take_over.text", by=by.name or by.id),
+            frame=task.frame,
+        )
+        if await self._record.ask_for_hands(task.id, question):
+            self._news.changed(task.id)
+        return task

@@ -25,9 +25,19 @@ from bot.domain.address import MessageRef, Person
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.people.access import same_person
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import Aim, ByHand, NeedsApproval, Operated, Operating, Still, Touched, leased
+from bot.tasks.operating import (
+    Aim,
+    ByHand,
+    NeedsApproval,
+    Operated,
+    Operating,
+    Place,
+    Still,
+    Touched,
+    leased,
+    touchable_places,
+)
 from bot.tasks.service import TaskService
-from bot.tasks.touchable import Place, touchable_places
 from bot.texts import say
 from devices.errors import PhoneError
 from devices.geometry import Size

@@ -12,7 +12,7 @@ from functools import partial
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.run import RunId
 from bot.store.errors import StoreAway
-from bot.store.leases import LeaseTable
+from bot.store.phones import LeaseTable
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless, place_of, silent
 from bot.texts import say

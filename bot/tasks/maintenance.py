@@ -13,11 +13,9 @@ from bot.domain.task import Task, TaskState
 from bot.store.errors import StoreAway
 from bot.store.store import Store
 from bot.tasks.event_bus import EventBus
-from bot.tasks.limits import ServiceLimits
-from bot.tasks.question_closing import QuestionClosing
-from bot.tasks.repository import TaskRepository
+from bot.tasks.repository import ServiceLimits, TaskRepository
 from bot.tasks.shielded import ShieldedCalls
-from bot.tasks.transitions import Ending
+from bot.tasks.transitions import Ending, QuestionClosing
 from bot.tasks.workers import Workers
 from bot.texts import say, speaking
 

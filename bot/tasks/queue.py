@@ -1,15 +1,25 @@
-"""Decides which waiting run gets which phone. These are pure functions: they read and write nothing."""
+"""Decides which waiting run gets which phone: the order of the runs, and the phones that each person was allowed to use
+when they asked, as far as that right still holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Final
 
 from agent.ports.leases import NoPhone
 from agent.run import RunId
+from bot.domain.address import Person, Place
+from bot.domain.right import Right
+from bot.domain.task import Task
+from bot.people.access import Policy, authorize
 from bot.tasks.input import health_words
-from bot.texts import listed, paragraph, say
+from bot.texts import listed, paragraph, say, speaking
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
 
@@ -128,3 +138,146 @@ def silent(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> b
 def _trouble(phone: PhoneInfo) -> str:
     reason = said(phone.reason) or health_words(phone.health)
     return paragraph(say("desk.phone.unusable", name=phone.name, why=reason.rstrip(".。")), said(phone.fix))
+
+
+FRESH_S: Final = 10.0
+"""Seconds for which looked-up roles count as current: two heartbeats of the queue, enough to give a phone by them."""
+AGAIN_S: Final = 15.0
+"""Seconds until a platform that did not return somebody's roles is asked again."""
+
+logger = logging.getLogger(__name__)
+
+AskRoles = Callable[[Person, Place], Awaitable[Person | None]]
+"""Returns the person with their current roles, or None if the platform does not answer. Ends in bounded time."""
+Note = Callable[[str, str], None]
+"""Takes the id of a task and what it is waiting for."""
+Heard = Callable[[Task, Person], Awaitable[None]]
+"""Takes a task and its person with their current roles, before the task gets a phone."""
+
+
+def _unseen(_task: str, _text: str) -> None:
+    pass
+
+
+async def _unheard(_task: Task, _person: Person) -> None:
+    pass
+
+
+@dataclass
+class _Held:
+    """A task being worked on, and the latest answer about its person's roles."""
+
+    task: Task
+    person: Person | None = None
+    at: float = float("-inf")
+    """When the answer, or the lack of one, came."""
+    asking: asyncio.Task[None] | None = None
+    told: set[Callable[[], None]] = field(default_factory=set)
+    noted: bool = False
+    """Whether the card says that the platform does not answer."""
+
+
+class Admission:
+    """Decides which phones the running tasks may be given, by the current rights of their persons."""
+
+    def __init__(self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic) -> None:
+        """`policy` returns the current access policy, `clock` seconds."""
+        self._policy = policy
+        self._clock = clock
+        self._ask: AskRoles | None = None
+        self._note: Note = _unseen
+        self._heard: Heard = _unheard
+        self._held: dict[str, _Held] = {}
+
+    def subject(self, person: Person) -> str:
+        """Return the id under which memory is kept for tasks of this person."""
+        return self._policy().subject(person)
+
+    def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
+        """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
+        called to show on a task's card that the roles could not be found out; `heard` is called with the task and its
+        person with the roles that were found.
+        """
+        self._ask, self._note, self._heard = ask, note, heard
+
+    def begin(self, task: Task) -> None:
+        """Register a task that is now being worked on."""
+        self._held[task.id] = _Held(task)
+
+    def end(self, task: Task) -> None:
+        """Forget a task that is no longer being worked on."""
+        held = self._held.pop(task.id, None)
+        if held is not None and held.asking is not None:
+            held.asking.cancel()
+
+    def admits(self, run: RunId, phone: str) -> bool:
+        """Return whether the run (one attempt to work on a task) may have this phone, as far as is known. Called each
+        time a phone is about to be given out.
+
+        If the person's right came with a role that has not been looked up yet, it is assumed to hold; see `standing`.
+        """
+        held = self._held.get(run.task)
+        entitled = None if held is None else held.task.request.entitled
+        if held is None or entitled is None:
+            return True
+        if entitled.phones and phone not in entitled.phones:
+            return False
+        person = held.task.person
+        if entitled.by_role:
+            if not self._known(held):
+                return True
+            person = held.person or person
+        place = _place(held.task)
+        return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
+
+    def standing(self, run: RunId, told: Callable[[], None]) -> Standing:
+        """Return how certain the answer of `admits` is at this moment. If a role has to be looked up, this starts the
+        look-up and calls `told` when it is done.
+
+        A role that was looked up more than FRESH_S seconds ago does not count, because it may have been taken away. If
+        only the person's tier (their quota level) depends on roles and the platform does not answer, the phone is given
+        and the task keeps the tier with which it was accepted.
+        """
+        held = self._held.get(run.task)
+        if held is None or self._known(held):
+            return Standing.SURE
+        by_right = _by_role(held.task)
+        if not by_right and not self._policy().tier_hangs_on_roles(held.task.person, held.task.origin):
+            return Standing.SURE
+        lately = held.person is None and self._clock() - held.at < AGAIN_S
+        if held.asking is None and (lately or self._ask is None):
+            return Standing.UNKNOWN if by_right else Standing.SURE
+        held.told.add(told)
+        if held.asking is None and self._ask is not None:
+            held.asking = asyncio.create_task(self._learn(held, self._ask), name=f"roles for {run}")
+        return Standing.ASKED
+
+    def _known(self, held: _Held) -> bool:
+        return held.person is not None and self._clock() - held.at < FRESH_S
+
+    async def _learn(self, held: _Held, ask: AskRoles) -> None:
+        task, held.person = held.task, None
+        try:
+            person = await ask(task.person, _place(task))
+            if person is not None:
+                await self._heard(task, person)
+            held.person = person
+        except Exception:
+            logger.exception("The roles for task %s could not be read", task.id)
+        finally:
+            held.at, held.asking = self._clock(), None
+            told, held.told = held.told, set()
+            for each in told:
+                each()
+        if held.person is None and not held.noted and _by_role(task):
+            with speaking(task.person.language):
+                self._note(task.id, say("desk.phone.role_unknown"))
+        held.noted = held.person is None
+
+
+def _by_role(task: Task) -> bool:
+    return task.request.entitled is not None and task.request.entitled.by_role
+
+
+def _place(task: Task) -> Place:
+    return Place(task.origin, task.request.origin.private)

@@ -1,11 +1,12 @@
-"""The changes of the task service to the database: each method is one transaction, which also writes the messages that
-people must get.
+"""The changes of the task service to the database, within its limits: each method is one transaction, which also writes
+the messages that people must get.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agent.effect_facts import AllowedAhead
 from agent.events import (
@@ -30,12 +31,47 @@ from bot.domain.task_events import Accepted as TaskAccepted
 from bot.domain.task_events import Noted, QuestionClosed, StepDone
 from bot.domain.task_request import TaskRequest, WishedPhone
 from bot.store.audit import AuditKind, YesDetail
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S, patiently
-from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.transitions import Ending, Transitions
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceLimits:
+    """Time limits and counts of the task service. The service uses the defaults."""
+
+    max_live: int = 200
+    """Maximum unfinished tasks; further ones are refused."""
+    approve: float = 15 * 60.0
+    """Seconds until an approval expires."""
+    question: float = 24 * 3600.0
+    """Seconds until any other question expires."""
+    interrupted: float = 3600.0
+    """Seconds until an interrupted task ends if it is not resumed."""
+    queued: float = 6 * 3600.0
+    """Seconds in the queue after which a task needs a confirmation when the service starts."""
+    waited: float = 20.0
+    """Seconds of waiting for a phone after which the person gets a message when the work begins."""
+    patience: float = 0.8
+    """Seconds a command waits for the agent: with what is written after that, a cancelled task ends within a second."""
+    goodbye: float = 5.0
+    """Seconds an agent that did not end a cancelled task in time may still clean up."""
+    drain: float = 15.0
+    """Seconds the agent may take to reach a safe point when the service stops."""
+    tick: float = 5.0
+    """Seconds between checks for what has expired; the shortest expiry is minutes."""
+
+
+class AdmissionCheck(Protocol):
+    """A check that runs in the transaction that accepts a task, so that two tasks cannot both use the last of
+    a quota.
+    """
+
+    async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
+        """Check the task that was just written. Raises OverQuota, which undoes the transaction."""
+        ...
 
 
 class TaskRepository:

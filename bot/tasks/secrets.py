@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bot.logs.redaction import REDACTION
+from bot.logs.lines import REDACTION
 
 LIFETIME_S = 900.0
 """Seconds after which a value that was not taken is dropped: the run that asked is gone by then."""

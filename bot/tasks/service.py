@@ -31,21 +31,17 @@ from bot.domain.task_request import TaskRequest
 from bot.people.access import Policy
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.store import Store
-from bot.tasks.admission import Admission
-from bot.tasks.control import TaskControl
+from bot.tasks.control import MultiDeviceControl, Takeover, TaskControl
 from bot.tasks.event_bus import EventBus
 from bot.tasks.input import answer_of, choice_of, clean
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.maintenance import Maintenance
-from bot.tasks.multi_device import MultiDeviceControl
 from bot.tasks.queries import TaskQueries
-from bot.tasks.question_closing import QuestionClosing
-from bot.tasks.repository import TaskRepository
+from bot.tasks.queue import Admission
+from bot.tasks.repository import AdmissionCheck, ServiceLimits, TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import ShieldedCalls
-from bot.tasks.takeover import Takeover
-from bot.tasks.transitions import Ending
+from bot.tasks.transitions import Ending, QuestionClosing
 from bot.tasks.workers import Workers
 from bot.texts import say
 

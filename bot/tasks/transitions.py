@@ -1,10 +1,10 @@
-"""Stores every change of a task. The task that a part belongs to is updated with it, and an end is reported
-to people.
+"""Stores every change of a task. The task that a part belongs to is updated with it, unanswered questions are closed,
+and an end is reported to people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.events import Source
@@ -12,14 +12,154 @@ from agent.models.base import Usage
 from agent.run import NeedsModel, Outcome
 from agent.task_results import Value
 from bot.domain.address import Person
-from bot.domain.task import Task, TaskState, UnknownTask, moved
-from bot.domain.task_events import Ended, LogEvent, StateChanged
+from bot.domain.task import TRANSITIONS, Closing, OpenQuestion, Task, TaskState, UnknownTask, moved
+from bot.domain.task_events import Ended, LogEvent, QuestionClosed, StateChanged
 from bot.domain.watch import Finding, TaskWatch, Verdict, judge
-from bot.store.connection import Transaction
+from bot.store.audit import AuditKind
+from bot.store.database import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
 from bot.store.store import Store
-from bot.tasks.device_jobs import followed
-from bot.tasks.question_closing import QuestionClosing
+from bot.texts import say, speaking
+
+_WORST_LAST = (
+    Outcome.SUCCEEDED,
+    Outcome.ANSWERED,
+    Outcome.UNVERIFIED,
+    Outcome.CANCELLED,
+    Outcome.DECLINED,
+    Outcome.BLOCKED,
+    Outcome.FAILED,
+)
+
+
+def standing(parts: Sequence[Task]) -> TaskState:
+    """Return the state of a task with these parts.
+
+    A part that needs a person comes first: if one is interrupted, the whole task is, because that part waits to be
+    resumed. Once a part has begun, the task is working as long as any part is working or queued. After that it is
+    waiting if any part waits for an answer, otherwise paused.
+    """
+    states = {part.state for part in parts}
+    live = states - {TaskState.ENDED}
+    if not live:
+        return TaskState.ENDED
+    if TaskState.INTERRUPTED in live:
+        return TaskState.INTERRUPTED
+    if states == {TaskState.QUEUED}:
+        return TaskState.QUEUED
+    if live & {TaskState.WORKING, TaskState.QUEUED}:
+        return TaskState.WORKING
+    return TaskState.WAITING if TaskState.WAITING in live else TaskState.PAUSED
+
+
+def outcome_of(parts: Sequence[Task]) -> Outcome:
+    """Return the outcome of the whole task: success if all parts succeeded, otherwise the worst outcome among them."""
+    return max((part.outcome or Outcome.FAILED for part in parts), key=_WORST_LAST.index)
+
+
+def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None = None) -> Task:
+    """Return the task with its state, step count and usage updated from its parts. `frame` is the newest screenshot's
+    id; `now` is in Unix seconds.
+    """
+    usage = sum((part.usage for part in parts), Usage())
+    task = replace(task, steps=sum(part.steps for part in parts), usage=usage, frame=frame or task.frame)
+    to = standing(parts)
+    if to is TaskState.QUEUED and task.started is not None:
+        # After a restart all parts wait for their phones again, but the task has already begun.
+        to = TaskState.WORKING
+    if to is task.state:
+        return task
+    if to is TaskState.ENDED:
+        ended = moved(task, to, now=now, outcome=outcome_of(parts))
+        with speaking(task.person.language):
+            lacks = next((part.needs_model for part in parts if part.needs_model is not None), None)
+            return replace(
+                ended,
+                summary=summary_of(parts),
+                data=data_of(parts),
+                sources=sources_of(parts),
+                needs_model=lacks,
+            )
+    # What one part does after another may need two moves of the table for all of them: waiting, working, paused.
+    if to not in TRANSITIONS[task.state]:
+        task = moved(task, TaskState.WORKING, now=now)
+    return moved(task, to, now=now)
+
+
+def summary_of(parts: Sequence[Task]) -> str:
+    """Return a text that says how many parts are done, followed by each phone's outcome and summary."""
+    done = sum(part.outcome is Outcome.SUCCEEDED for part in parts)
+    lines = [say("parts.done", done=done, total=len(parts))]
+    for number, part in enumerate(parts, 1):
+        outcome = say(f"outcome.{part.outcome}")
+        lines.append(say("parts.ended", number=number, phone=part.phone_name, outcome=outcome, summary=part.summary))
+    return "\n".join(lines)
+
+
+def data_of(parts: Sequence[Task]) -> str | None:
+    """Return the data that the phones found, as text under each phone's name; None if none found any."""
+    return "\n".join(f"{part.phone_name}: {part.data}" for part in parts if part.data) or None
+
+
+def sources_of(parts: Sequence[Task]) -> tuple[Source, ...]:
+    """Return the web pages that were read for any of the parts, without duplicates."""
+    return tuple({page.url: page for part in parts for page in part.sources}.values())
+
+
+class QuestionClosing:
+    """Closes questions that got no answer. `clock` returns Unix seconds."""
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def by_end(self, transaction: Transaction, ended: Task) -> None:
+        """Close the questions of a task that has ended."""
+        why = Closing.CANCELLED if ended.outcome is Outcome.CANCELLED else Closing.ENDED
+        await self._tell(
+            transaction, await self._store.questions.close(transaction, ended.id, why=why, now=self._clock())
+        )
+
+    async def by_going_on(self, transaction: Transaction, task: str, question: str) -> None:
+        """Close a question of a task that continued without an answer. This is not recorded in the audit."""
+        await self._tell(
+            transaction,
+            await self._store.questions.close(transaction, task, question, why=Closing.WENT_ON, now=self._clock()),
+        )
+
+    async def give_up(self, task: str, question: str) -> None:
+        """Close a question of a task because nobody will answer it."""
+
+        async def work(transaction: Transaction) -> None:
+            questions, now = self._store.questions, self._clock()
+            closed = await questions.close(transaction, task, question, why=Closing.GIVEN_UP, now=now)
+            await self._tell(transaction, closed)
+
+        await self._store.write(work)
+
+    async def expire(self, now: float) -> tuple[OpenQuestion, ...]:
+        """Close the questions that have expired at `now` (Unix seconds), and return them. Writes nothing if there are
+        none.
+        """
+        if not await self._store.questions.due(now):
+            return ()
+
+        async def work(transaction: Transaction) -> tuple[OpenQuestion, ...]:
+            expired = await self._store.questions.expire(transaction, now=now)
+            await self._tell(transaction, expired)
+            return expired
+
+        return await self._store.write(work)
+
+    async def _tell(self, transaction: Transaction, closed: tuple[OpenQuestion, ...]) -> None:
+        for one in closed:
+            task = await self._store.tasks.get(one.task, transaction)
+            assert task is not None, "a task has asked it"
+            closing = QuestionClosed(question=one.question.id, why=one.closing)
+            await self._store.task_events.append(transaction, task, closing)
+            if one.closing is not Closing.WENT_ON:
+                why = "" if one.closing is None else one.closing.value
+                await self._store.audit.add(transaction, AuditKind.UNANSWERED, task.person, task=task.id, detail=why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from agent.run import Outcome, RunId
 from bot.domain.address import Person
 from bot.domain.task import OpenQuestion, Task, TaskState, WrongState
 from bot.domain.task_request import SkillCall
-from bot.logs.context import ABOUT, About
-from bot.tasks.admission import Admission
+from bot.logs.lines import ABOUT, About
 from bot.tasks.event_bus import EventBus
+from bot.tasks.queue import Admission
 from bot.tasks.repository import TaskRepository
 from bot.tasks.transitions import Ending
 from bot.texts import say, speaking

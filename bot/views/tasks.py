@@ -1,11 +1,14 @@
-"""Converts tasks, steps and phones to plain JSON objects, for the console and the command line."""
+"""Converts tasks, steps, phones and the state of the model to plain JSON objects and text, for the console and the
+command line, the same way everywhere.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from functools import reduce
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from agent.effect_facts import (
     AllowedAhead,
@@ -35,11 +38,13 @@ from agent.effect_facts import (
     TextNow,
     Worded,
 )
+from agent.error_mapping import remedy
 from agent.models.base import Usage
+from agent.models.state import ModelState, ModelStatus
 from bot.domain.schedule import Schedule
 from bot.domain.task import StepRow, Task
 from bot.domain.task_request import TaskDraft
-from bot.store.usage import UsageRow, UsageTotals
+from bot.store.totals import UsageRow, UsageTotals
 from bot.texts import say
 from devices.names import readable
 from devices.wording import said
@@ -260,3 +265,34 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "host": phone.host,
         "tasks": [task.parent or task.id for task in tasks if task.phone == phone.id and task.outcome is None],
     }
+
+
+_TODAY: Final = timedelta(hours=20)
+"""Age up to which the time of day is enough."""
+
+
+def state_words(state: ModelState) -> str:
+    """Return the state in a few words, such as "no credit since 11:04"."""
+    if state.status is not ModelStatus.FAILING:
+        return say(f"model.status.{state.status}")
+    failing = say(f"model.failing.{state.cause}", time=_time(state.since))
+    return say("model.finding.stood_in", state=failing, model=state.stand_in) if state.stand_in else failing
+
+
+def model_json(state: ModelState) -> Json:
+    """Return the state as JSON, with `text` and `remedy` in the current language."""
+    return {
+        "status": state.status.value,
+        "model": state.model,
+        "cause": None if state.cause is None else state.cause.value,
+        "since": state.since,
+        "stand_in": state.stand_in,
+        "text": state_words(state),
+        "remedy": "" if state.cause is None else remedy(state.cause),
+    }
+
+
+def _time(since: float | None) -> str:
+    begun = datetime.fromtimestamp(since or 0.0).astimezone()
+    recent = datetime.now().astimezone() - begun < _TODAY
+    return f"{begun:%H:%M}" if recent else f"{begun:%Y-%m-%d %H:%M}"

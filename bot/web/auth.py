@@ -18,8 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.domain.address import Address, Person, Place
-from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Right
-from bot.domain.token import Token
+from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Right, Token
 from bot.people.access import AccessDecision, Policy, authorize
 from bot.people.tokens import PREFIX, Tokens
 from bot.texts import say

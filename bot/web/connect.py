@@ -27,15 +27,13 @@ from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import ADDRESSES, own_address
 from bot.domain.address import Person
 from bot.domain.finding import Finding
-from bot.domain.right import API_PLATFORM, Right
-from bot.domain.token import Token
+from bot.domain.right import API_PLATFORM, Right, Token
 from bot.logs.setup import cover_secrets
 from bot.people.access import authorize
 from bot.people.subjects import Subject
 from bot.platform import Platform
 from bot.texts import say, spoken
-from bot.views.model import model_json
-from bot.views.tasks import Json
+from bot.views.tasks import Json, model_json
 from bot.views.tools import server_data
 from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of

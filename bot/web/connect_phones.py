@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from bot.application.services import Services
 from bot.config.extras import lack_of
-from bot.logs.redaction import REDACTION
+from bot.logs.lines import REDACTION
 from bot.texts import say
 from bot.web.api import body_of
 from bot.web.connect import admin_of

@@ -16,8 +16,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Protocol
 
+from bot.store.console import Session
 from bot.store.errors import StoreError
-from bot.store.sessions import Session
 from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,7 @@ from agent.models.state import ModelState
 from bot.application.services import Services
 from bot.cards.card import CardFacts
 from bot.domain.task import OpenQuestion, PartNow, StepRow, Task, TaskState
-from bot.monitoring.dependencies import Wait
-from bot.monitoring.outage_notice import STORE
+from bot.monitoring.dependencies import STORE, Wait
 from bot.tasks.queries import ahead_of
 from devices.phone import PhoneInfo
 

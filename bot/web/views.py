@@ -13,11 +13,9 @@ from bot.domain.address import Address
 from bot.domain.finding import Finding
 from bot.domain.outgoing import Button, Menu
 from bot.domain.task import OpenQuestion, Task, TaskState
-from bot.monitoring.dependencies import Wait
-from bot.monitoring.outage_notice import standstill_words
+from bot.monitoring.dependencies import Wait, standstill_words
 from bot.texts import say
-from bot.views.model import model_json
-from bot.views.tasks import Json, phone_json, task_json
+from bot.views.tasks import Json, model_json, phone_json, task_json
 from bot.web.chat import CAPABILITIES, HOME
 from bot.web.standing import Standing
 from devices.wording import said

@@ -10,20 +10,18 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from bot.application.access import Unknown
-from bot.domain.hook import MOST_VALUES, NAME, Hook
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.trigger import MOST_PER_HOUR, PER_HOUR
-from bot.domain.webhook import Webhook
+from bot.domain.webhook import MOST_VALUES, NAME, Hook, Webhook
 from bot.people.subjects import Subject
 from bot.texts import say
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import TEXT_LIMIT, Got, Listed, Name, Sent
 from bot.web.v1.models.tasks import HowTo
-from bot.webhooks.delivery import is_arrival
+from bot.webhooks.delivery import is_arrival, new_secret
 from bot.webhooks.making import WebhookCommands, WebhookWish
-from bot.webhooks.signing import new_secret
 
 router = APIRouter(tags=["webhooks"])
 

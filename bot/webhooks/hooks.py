@@ -23,16 +23,16 @@ from agent.ports.agent import ReceivedText
 from bot.application.access import Caller, NotAllowed, Refused
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
-from bot.domain.hook import MOST_VALUES
 from bot.domain.schedule import Schedule
 from bot.domain.task import OverQuota, OverTriggerLimit, TaskError, TooManyTasks
 from bot.domain.trigger import TaskTrigger
-from bot.people.roles import RolesUnknown, with_roles
+from bot.domain.webhook import MOST_VALUES
+from bot.people.subjects import RolesUnknown, with_roles
 from bot.store.errors import StoreAway, StoreConflict
 from bot.texts import say, speaking
 from bot.web.http import away_words, read_body, refuse
 from bot.web.sign_in import caller_address
-from bot.webhooks.signing import is_signed, new_secret
+from bot.webhooks.delivery import is_signed, new_secret
 
 BODY: Final = 65_536
 """Bytes of a call."""

@@ -14,8 +14,7 @@ from bot.domain.right import Right
 from bot.domain.webhook import NewWebhook, Webhook
 from bot.store.audit import AuditKind
 from bot.texts import say
-from bot.webhooks.delivery import egress_of, host_of, send_test
-from bot.webhooks.signing import new_secret
+from bot.webhooks.delivery import egress_of, host_of, new_secret, send_test
 
 MOST: Final = 20
 """Most webhooks of one person."""

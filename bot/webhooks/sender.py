@@ -24,8 +24,7 @@ from bot.domain.webhook import Delivery, NewWebhook, Webhook, WebhookEvent
 from bot.store.audit import AuditKind
 from bot.store.errors import StoreAway
 from bot.texts import say, speaking
-from bot.webhooks.delivery import egress_of, host_of, is_arrival, moment
-from bot.webhooks.signing import headers_of
+from bot.webhooks.delivery import egress_of, headers_of, host_of, is_arrival, moment
 
 PAUSES: Final = (5.0, 60.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
 """Seconds before each retry, as Standard Webhooks recommends; after the last one the message is dropped."""

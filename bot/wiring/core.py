@@ -25,29 +25,27 @@ from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.record import record_url
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
-from bot.domain.retention import GIBIBYTE
-from bot.domain.zones import zone_named
+from bot.domain.limits import GIBIBYTE
+from bot.domain.locale import zone_named
 from bot.logs.setup import cover_secrets
 from bot.people.access import Policy as AccessPolicy
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.platform import Platform, filed_by
-from bot.runtime.run_config import RunConfigs
+from bot.runtime.run_config import RunConfigs, SideEndpoint
 from bot.runtime.settings import RuntimeSettings
-from bot.runtime.side_endpoints import SideEndpoint
 from bot.store.checkpoints import Checkpoints
 from bot.store.directory import DataDirectory
 from bot.store.housekeeping import Housekeeper
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
-from bot.store.opening import open_checkpoints
-from bot.store.store import Store
+from bot.store.store import Store, open_checkpoints
 from bot.store.waiting import PATIENCE_S
-from bot.tasks.admission import Admission
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
+from bot.tasks.queue import Admission
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words

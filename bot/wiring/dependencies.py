@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from bot.domain.chat import Connected
-from bot.domain.retention import LITTLE_ROOM
-from bot.monitoring.dependencies import Source
-from bot.monitoring.memory import LITTLE, memory_left
+from bot.domain.limits import LITTLE_ROOM
+from bot.monitoring.dependencies import LITTLE, Source, memory_left
 from bot.texts import words
 from bot.wiring.core import Core
 

@@ -28,21 +28,17 @@ from bot.config.places import AGENTS_NAME, SKILLS_NAME
 from bot.config.settings import Settings
 from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
-from bot.domain.money import counting_in
-from bot.domain.right import API_PLATFORM, PAGE_PLATFORM
-from bot.domain.token import NAME
-from bot.monitoring.dependencies import Dependencies
-from bot.monitoring.heartbeat import Pulse
+from bot.domain.locale import counting_in
+from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM
+from bot.monitoring.dependencies import Dependencies, OutageNotice
+from bot.monitoring.heartbeat import Pulse, ServiceManager, status_line
 from bot.monitoring.metrics import Metrics, WatchPages
-from bot.monitoring.outage_notice import OutageNotice
 from bot.monitoring.spans import spans_to
-from bot.monitoring.systemd import ServiceManager, status_line
 from bot.outbox.outbox import Outbox
 from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
-from bot.people.roles import asker
-from bot.people.subjects import Naming
+from bot.people.subjects import Naming, asker
 from bot.platform import Platform
-from bot.runtime.side_endpoints import SideEndpoint
+from bot.runtime.run_config import SideEndpoint
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
 from bot.web.chat import WebChat

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from agent.ports.workshop import Lack
 from bot.workshop import SOCKET
-from bot.workshop.isolation import leave_network, leave_root
 from bot.workshop.job import NOBODY
 from bot.workshop.probe import find_room
-from bot.workshop.server import Server, bound
+from bot.workshop.server import Server, bound, leave_network, leave_root
 
 UNAVAILABLE = 69
 

@@ -1,4 +1,6 @@
-"""Sends jobs to a workshop, either one that runs elsewhere or one that the service starts itself."""
+"""Sends jobs to a workshop, either one that runs elsewhere or one that the service starts itself, and decides whether
+shell and full Python are available, and otherwise why not.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from agent.ports.workshop import Job, JobResult, WorkshopError
+from agent.ports.workshop import Job, JobResult, Lack, WorkshopError
+from bot.part import WorkshopOffer
 from bot.process_limits import clean_environment
+from bot.workshop import SOCKET
+from bot.workshop.probe import find_room
 from bot.workshop.protocol import MAX_HEAD, Answer, BadMessage, receive, request_of, send
 
 CONNECT_S: Final = 5.0
@@ -134,3 +139,29 @@ class OwnWorkshop:
 def _child(path: Path) -> tuple[str, ...]:
     module = ("-I", "-m", "bot.workshop")
     return (sys.executable, *module, "--socket", str(path), "--user", str(os.geteuid()), "--child")
+
+
+LOOK: Final = Job("shell", "echo held", seconds=5)
+
+
+async def look_for_workshop(setting: str) -> WorkshopOffer:
+    """Find a workshop: for "auto" that of the systemd unit or container if its socket exists, else a child of this
+    service if a room can be isolated; for a path the one there; for "off" none.
+
+    A test job is really run. Nothing keeps running afterwards, and without bubblewrap nothing is started at all.
+    """
+    if setting == "off":
+        return WorkshopOffer(None, Lack.OFF)
+    path = SOCKET if setting == "auto" else Path(setting)
+    if setting != "auto" or path.exists():
+        workshop = SocketWorkshop(path)
+        try:
+            held = (await workshop.run(LOOK)).output == "held\n"
+        except WorkshopError:
+            held = False
+        return WorkshopOffer(workshop) if held else WorkshopOffer(None, Lack.SILENT)
+    room = await find_room()
+    if isinstance(room, Lack):
+        return WorkshopOffer(None, room)
+    own = OwnWorkshop()
+    return WorkshopOffer(own, close=own.close)

@@ -18,7 +18,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 async def _look(setting: str) -> WorkshopOffer:
-    from bot.workshop.offer import look_for_workshop  # noqa: PLC0415 - whoever needs none does not load it
+    from bot.workshop.client import look_for_workshop  # noqa: PLC0415 - whoever needs none does not load it
 
     return await look_for_workshop(setting)
 

@@ -1,10 +1,14 @@
-"""The workshop's server: accepts jobs from one user, runs two at a time, and survives any input."""
+"""The workshop's server: gives up what it does not need (the network and root), accepts jobs from one user, runs two at
+a time, and survives any input.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import logging
+import os
 import socket
 import struct
 from collections.abc import AsyncIterator
@@ -16,6 +20,37 @@ from agent.ports.workshop import Job, JobResult
 from bot.workshop.job import RoomGone, run
 from bot.workshop.protocol import Answer, BadMessage, RunRequest, answer_of, receive, send
 from bot.workshop.room import Room
+
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+_DUMPABLE: Final = 4
+"""PR_SET_DUMPABLE: without it, a process that has left root may not write the id map of its own namespace."""
+
+
+def leave_network() -> None:
+    """Move this process into an empty network namespace. It must have only one thread.
+
+    Raises OSError if the kernel does not allow that.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    uid, gid = os.geteuid(), os.getegid()
+    if libc.unshare(_NEW_NETWORK if uid == 0 else _NEW_USER | _NEW_NETWORK) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    if uid != 0:
+        # Ids stay the same, because the one user who may connect is recognised by them.
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1", encoding="ascii")
+
+
+def leave_root(uid: int) -> None:
+    """Change to this user if the process runs as root; the workshop needs no privileges."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+        ctypes.CDLL(None).prctl(_DUMPABLE, 1, 0, 0, 0)
+
 
 AT_ONCE: Final = 2
 MOST: Final = 16

@@ -17,8 +17,7 @@ from bot.monitoring.dependencies import Wait
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.texts import LANGUAGES, speaking
-from bot.views.model import state_words
-from bot.views.tasks import phone_json
+from bot.views.tasks import phone_json, state_words
 from bot.wiring.team import refused_folders
 from devices.phone import Health, PhoneInfo
 from devices.wording import words

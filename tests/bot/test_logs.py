@@ -10,8 +10,7 @@ import pytest
 
 from agent.run import RunId
 from bot.chats.installed import installed, model_of
-from bot.logs.context import ABOUT, About
-from bot.logs.redaction import HIDDEN
+from bot.logs.lines import ABOUT, HIDDEN, About
 from bot.logs.setup import CHATTY, set_up_logs
 
 TELEGRAM = f"123456789:{'A' * 35}"

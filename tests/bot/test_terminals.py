@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.logs.terminals import sanitize_stream
+from bot.logs.lines import sanitize_stream
 from tests.bot.world import ANNA, Clock, a_world
 from tests.fixtures.databases import database_url
 

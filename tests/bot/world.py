@@ -39,12 +39,12 @@ from bot.people.rights import Rights
 from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
-from bot.tasks.admission import Admission
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import ServiceLimits
 from bot.tasks.operating import Operating
+from bot.tasks.queue import Admission
+from bot.tasks.repository import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import NameTaken, PhoneError, PhoneGone

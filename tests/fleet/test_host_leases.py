@@ -10,7 +10,7 @@ import pytest
 
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.run import RunId
-from bot.fleet.host_leases import HostLeases
+from bot.fleet.host_runs import HostLeases
 from bot.fleet.messages import Held, Item, PhoneReturned, PhoneWanted
 from tests.fixtures.databases import open_store
 

@@ -14,9 +14,9 @@ from agent.events import Told as TellCard
 from agent.run import RunId
 from bot.fleet.bounds import Faults
 from bot.fleet.engine import end_tasks
+from bot.fleet.hosts import PhoneOwners
 from bot.fleet.incoming import Incoming
 from bot.fleet.messages import Item, Told, events_of
-from bot.fleet.owners import PhoneOwners
 from bot.store.store import Store
 from tests.fixtures.databases import open_store
 

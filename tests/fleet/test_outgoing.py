@@ -17,8 +17,7 @@ from agent.models.base import Usage
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.run import RunId
-from bot.fleet.host_leases import HostLeases
-from bot.fleet.host_runs import HostRuns
+from bot.fleet.host_runs import HostLeases, HostRuns
 from bot.fleet.messages import ITEM, OrderSent, PhoneReturned, Told
 from bot.fleet.outgoing import Outgoing
 from bot.store.store import Store

@@ -15,17 +15,16 @@ from psycopg import sql
 from sqlalchemy import Boolean, Column, Select, Table, select
 
 from bot.store.checkpoints import Checkpoints
-from bot.store.engine import insert
+from bot.store.database import insert
 from bot.store.errors import StoreError
 from bot.store.postgresql.checkpoints import CHECKPOINT_TABLES, open_checkpoints
 from bot.store.postgresql.database import PostgresDatabase, without_nul
-from bot.store.postgresql.dialect import POSTGRESQL
-from bot.store.postgresql.schema import require_version
+from bot.store.postgresql.schema import POSTGRESQL, require_version
 from bot.store.postgresql.server import Server
 from bot.store.sqlite import schema as sqlite_schema
 from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
 from bot.store.sqlite.database import DATABASE_NAME, explained
-from bot.store.sqlite.dialect import SQLITE
+from bot.store.sqlite.schema import SQLITE
 from bot.store.tables import metadata
 from bot.texts import words
 

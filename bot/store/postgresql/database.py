@@ -16,13 +16,10 @@ from typing import Any, Final, Generic, TypeVar
 import psycopg
 from psycopg import errors
 
-from bot.store.connection import Row, Run, Source, Statements, Transaction, Value, Values, to_its_end
-from bot.store.engine import Engine, Statement
+from bot.store.database import Engine, Row, Run, Source, Statement, Statements, Transaction, Value, Values, to_its_end
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
-from bot.store.postgresql.dialect import POSTGRESQL
-from bot.store.postgresql.line import Line, say_something
-from bot.store.postgresql.schema import Migrations, migrate, migrations
-from bot.store.postgresql.server import Connection, Server, reason_of
+from bot.store.postgresql.schema import POSTGRESQL, Migrations, migrate, migrations
+from bot.store.postgresql.server import Connection, Line, Server, reason_of, say_something
 from bot.store.waiting import Writable, come_and_go, patiently
 from bot.texts import words
 from devices.measuring import measured
@@ -44,7 +41,7 @@ Result = TypeVar("Result")
 
 
 class PostgresDatabase:
-    """A database (`bot.store.connection.Database`) on a PostgreSQL server. Transactions are serializable, as in
+    """A database (`bot.store.database.Database`) on a PostgreSQL server. Transactions are serializable, as in
     SQLite.
     """
 

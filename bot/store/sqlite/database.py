@@ -1,4 +1,6 @@
-"""One SQLite file with one connection for writing, one transaction at a time, and one for reading committed data."""
+"""One SQLite file with one connection for writing, one transaction at a time, and one for reading committed data. A
+connection runs several statements in one visit to its thread.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +10,66 @@ import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 import aiosqlite
 
-from bot.store.connection import Row, Source, Statements, Transaction, Values, to_its_end
-from bot.store.engine import Engine, Statement
-from bot.store.errors import StoreAway, StoreCorrupt, StoreError
-from bot.store.sqlite.connection import Connection, run_on, sql_of
-from bot.store.sqlite.dialect import SQLITE
-from bot.store.sqlite.schema import Migrations, migrate, migrations, shrink
+from bot.store.database import Engine, Row, Run, Source, Statement, Statements, Transaction, Values, to_its_end
+from bot.store.errors import StoreAway, StoreConflict, StoreCorrupt, StoreError
+from bot.store.sqlite.schema import SQLITE, Migrations, migrate, migrations, shrink
 from bot.store.waiting import Writable, come_and_go, patiently
 from bot.texts import words
 from devices.measuring import measured
+
+Result = TypeVar("Result")
+
+_ROWS_AT_ONCE = 64
+"""What `aiosqlite.connect` takes for rows that are read one by one; here they never are."""
+
+
+def sql_of(statement: str | Statement) -> str:
+    """Return a statement as SQL text for SQLite."""
+    return statement if isinstance(statement, str) else SQLITE.text(statement)
+
+
+def run_on(connection: sqlite3.Connection) -> Run:
+    """Return a function that runs statements on this connection. It raises StoreConflict when a constraint forbids
+    one.
+    """
+
+    def run(statement: str | Statement, values: Values) -> list[Row]:
+        try:
+            return connection.execute(sql_of(statement), values).fetchall()
+        except sqlite3.IntegrityError as error:
+            raise StoreConflict(str(error)) from error
+
+    return run
+
+
+class Connection(aiosqlite.Connection):
+    """aiosqlite's connection, extended by `run`, which runs a whole function in the connection's thread."""
+
+    @classmethod
+    async def open(cls, path: Path, *, timeout: float) -> Connection:
+        """Open the file and return the connection. A locked file is waited for `timeout` seconds per statement.
+
+        Transactions are begun and ended by statements, not automatically.
+        """
+        connection = cls(lambda: sqlite3.connect(path, timeout=timeout, isolation_level=None), _ROWS_AT_ONCE)
+        await connection
+        return connection
+
+    async def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Run `work` with the sqlite3 connection, in its thread, and return the result. It runs to its end even if the
+        caller is cancelled.
+        """
+        function = partial(copy_context().run, work, self._conn)
+        done: Result = await self._execute(function)  # type: ignore[no-untyped-call]  # what aiosqlite does it all with
+        return done
+
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +91,9 @@ _PASSING: Final = frozenset(
 )
 """Errors that may pass: locks, a full disk, one that is being mounted again."""
 
-Result = TypeVar("Result")
-
 
 class SQLiteDatabase:
-    """A database (`bot.store.connection.Database`) in an SQLite file."""
+    """A database (`bot.store.database.Database`) in an SQLite file."""
 
     engine: Engine = SQLITE
 

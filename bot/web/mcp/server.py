@@ -27,7 +27,7 @@ from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind
 from agent.task_results import JsonSchema
 from bot.application.access import Refused
-from bot.application.screens import look, phone_meant
+from bot.application.phones import look, phone_meant
 from bot.application.services import Services
 from bot.application.skills import draft_of_skill
 from bot.cards.card import state_line

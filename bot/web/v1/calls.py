@@ -14,16 +14,15 @@ from agent.ports.stores import Frames
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
 from bot.application.interpret import Answer, Chatter, FactsAsked, MaybeSecret, NewTask, Note, Unclear, interpret
-from bot.application.saved_skills import SkillCommands
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
+from bot.application.skills import SkillCommands
 from bot.application.tasks import TaskCommands
 from bot.cards.question import closed_line
 from bot.domain.address import Person, Place
 from bot.domain.incoming import Attachment
-from bot.domain.right import Right
+from bot.domain.right import Right, Token
 from bot.domain.task import Task
-from bot.domain.token import Token
 from bot.people.subjects import Subject
 from bot.store.conversations import Conversation
 from bot.texts import say, spoken

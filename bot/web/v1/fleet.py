@@ -7,8 +7,7 @@ import asyncio
 from fastapi import APIRouter, Response
 
 from agent import actions as act
-from bot.application.phones import open_phones, phone_named
-from bot.application.screens import look
+from bot.application.phones import look, open_phones, phone_named
 from bot.cards.picture import draw_screen
 from bot.commands.phones import user_of
 from bot.domain.right import Right

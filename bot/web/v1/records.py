@@ -8,19 +8,19 @@ from fastapi import APIRouter, Query
 
 from bot.application.access import Unknown, verdict
 from bot.application.skills import draft_of_skill
-from bot.cards.watch import reads_words, told_words, value_words
+from bot.cards.formatting import reads_words, told_words, value_words
 from bot.commands.scheduling import bad_rule, plan_kept, resumed_words
 from bot.commands.watching import add_watch, watch_kept
+from bot.domain.limits import QUOTAS
+from bot.domain.locale import last_days
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.schedule import BadRule, Schedule
 from bot.domain.task_request import SkillCall
-from bot.domain.tier import QUOTAS
 from bot.domain.watch import Watch, WatchState
-from bot.domain.zones import last_days
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
-from bot.store.usage import UsageBy
+from bot.store.totals import UsageBy
 from bot.texts import say
 from bot.views.tasks import options_of, totals_json, usage_json
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page

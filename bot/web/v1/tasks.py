@@ -19,8 +19,8 @@ from bot.commands.tasks import standing_words, started_reply
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import BadText, Task, TaskState
 from bot.domain.task_request import SkillCall
+from bot.store.actions import call_id
 from bot.store.search import TaskFilter
-from bot.store.tool_calls import call_id
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.pictures import HEADERS, REFERENCE, picture_type

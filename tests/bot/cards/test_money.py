@@ -8,7 +8,7 @@ import pytest
 
 from agent.models.base import Usage
 from bot.cards.formatting import tokens
-from bot.domain.money import counting_in
+from bot.domain.locale import counting_in
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,10 @@ from bot.cli.main import main
 from bot.domain.right import Grant, Right
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.directory import DataDirectory
-from bot.store.opening import open_checkpoints
 from bot.store.sqlite.database import DATABASE_NAME
-from bot.store.store import Store
+from bot.store.store import Store, open_checkpoints
 from bot.store.tables import metadata
 from tests.bot.world import ANNA, CHANNEL
 from tests.fixtures.databases import ON_POSTGRESQL

@@ -21,9 +21,8 @@ from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.mcp_servers.configuration import read_mcp_file
 from bot.store.backup import back_up
-from bot.store.opening import open_checkpoints
 from bot.store.sqlite.database import DATABASE_NAME
-from bot.store.store import Store
+from bot.store.store import Store, open_checkpoints
 from tests.bot.world import ANNA, CHANNEL
 
 pytestmark = pytest.mark.sqlite

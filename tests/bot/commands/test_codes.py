@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from agent.questions import QuestionKind
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.tables import metadata
 from tests.bot.commands.test_answers import PRIVATE_OF_ADA, stored, words
 from tests.bot.world import ADA, BEN, PRIVATE, World

@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
 from bot.domain.outgoing import Reply
 from bot.people.access import Policy
-from bot.store.offers import KEEP_SECONDS
+from bot.store.chats import KEEP_SECONDS
 from tests.bot.commands.test_answers import words
 from tests.bot.world import ANNA, BEN, PRIVATE, World, a_world
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.mcp_servers.check import findings
 from bot.mcp_servers.configuration import MOST_BYTES, read_mcp_file
+from bot.mcp_servers.named import findings
 
 
 def write(path: Path, data: object) -> Path:

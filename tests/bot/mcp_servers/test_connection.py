@@ -21,8 +21,8 @@ from agent.guards.policy import Policy
 from agent.tools.spec import ActionError, Situation, Tool
 from bot.mcp_servers.configuration import ServerEntry, ToolEntry
 from bot.mcp_servers.connection import MOST_BYTES, MOST_REMEMBERED, ServerConnection
-from bot.mcp_servers.http import OneHost
 from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool, tool_names
+from bot.mcp_servers.transports import OneHost
 from bot.views.tools import Absence
 from devices.wording import said
 

@@ -6,9 +6,8 @@ import pytest
 
 from bot.config.settings import Settings
 from bot.model_comparison.candidates import candidates_of
-from bot.model_comparison.kinds import KINDS
 from bot.model_comparison.running import do_task
-from bot.model_comparison.tasks import suite
+from bot.model_comparison.tasks import KINDS, suite
 from tests.bot.model_comparison.by_list import reader
 from tests.fakes.model_server import ModelServer
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.monitoring.heartbeat import DESK_STILL_S, Pulse
-from bot.monitoring.systemd import ServiceManager
+from bot.monitoring.heartbeat import DESK_STILL_S, Pulse, ServiceManager
 from tests.bot.monitoring.listener import Listener
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.monitoring.memory import memory_left
+from bot.monitoring.dependencies import memory_left
 
 MB = 1024 * 1024
 

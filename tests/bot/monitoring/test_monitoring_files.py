@@ -15,9 +15,8 @@ import pytest
 import yaml
 
 from bot.monitoring.dependencies import Dependencies
-from bot.monitoring.heartbeat import Pulse
+from bot.monitoring.heartbeat import Pulse, ServiceManager
 from bot.monitoring.metrics import Metrics
-from bot.monitoring.systemd import ServiceManager
 from devices.pool import AdbPhones
 from tests.fixtures.databases import open_store
 

@@ -18,9 +18,8 @@ from agent.models.base import Usage
 from agent.models.state import ModelState, ModelStatus
 from agent.run import Outcome, RunId
 from bot.monitoring.dependencies import Dependencies
-from bot.monitoring.heartbeat import DESK_STILL_S, Pulse
+from bot.monitoring.heartbeat import DESK_STILL_S, Pulse, ServiceManager
 from bot.monitoring.metrics import Metrics, WatchPages
-from bot.monitoring.systemd import ServiceManager
 from bot.store.housekeeping import Kept
 from bot.store.store import Store
 from bot.web.auth import ConsoleGate

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.logs.redaction import HIDDEN, SHORTEST, Redaction
+from bot.logs.lines import HIDDEN, SHORTEST, Redaction
 from bot.logs.setup import JsonLines, TextLines
 from bot.tasks.secrets import LIFETIME_S, MemorySecrets
 

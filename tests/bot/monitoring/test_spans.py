@@ -16,7 +16,7 @@ from agent.events import Asked, Started, Step, TaskEnded
 from agent.models.base import Usage
 from agent.questions import Question, QuestionKind
 from agent.run import Outcome, RunId
-from bot.logs.context import ABOUT, About
+from bot.logs.lines import ABOUT, About
 from bot.monitoring.spans import Spans, spans_to
 from devices.measuring import listening, measured
 

@@ -13,7 +13,7 @@ from bot.chats.installed import installed, model_of
 from bot.config.settings import secret_names
 from bot.monitoring.heartbeat import BEAT_S, DESK_STILL_S
 from bot.outbox.outbox import STOP_LIMIT
-from bot.tasks.limits import ServiceLimits
+from bot.tasks.repository import ServiceLimits
 from bot.web.connections import MOST, SHARE, STOP_WITHIN
 from bot.wiring.connections import CLOSE_WITHIN
 

@@ -19,10 +19,10 @@ from agent.models.base import Usage
 from agent.run import Outcome
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.domain.address import Address, Person
+from bot.domain.limits import Tier
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import OverQuota, TaskState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
-from bot.domain.tier import Tier
 from tests.bot.schedules.rig import Rig
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_step_event, a_world
 

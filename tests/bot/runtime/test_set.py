@@ -9,8 +9,8 @@ import pytest
 from bot.chats.installed import installed, model_of
 from bot.checks.setting_changes import in_force
 from bot.config.settings import Settings, SettingsError, load_settings, secret_names
+from bot.domain.limits import Tier
 from bot.domain.outgoing import Message, Reply
-from bot.domain.tier import Tier
 from bot.runtime.settings import FIELDS, UnknownSetting, known
 from bot.store.sqlite.database import DATABASE_NAME
 from tests.bot.world import ADA, ANNA, World, a_world

@@ -12,8 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.task_results import NumberValue, ResultSchema, TextValue, Value, same
-from bot.domain.watch import AWAY, MISSES, Compare, Condition, Finding, Verdict, Watch, WatchState, is_met, judge
-from bot.domain.watch_words import split_watch, watch_of
+from bot.domain.watch import (
+    AWAY,
+    MISSES,
+    Compare,
+    Condition,
+    Finding,
+    Verdict,
+    Watch,
+    WatchState,
+    is_met,
+    judge,
+    split_watch,
+    watch_of,
+)
 
 BELOW = Watch(
     result=ResultSchema(name="price", type="number"), condition=Condition(compare=Compare.BELOW, limit=Decimal(50))

@@ -20,16 +20,15 @@ from bot.domain.right import Grant, Right, TierGift
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import TaskDraft
 from bot.store.backup import DATABASES, MANIFEST, Copied, back_up
-from bot.store.connection import Transaction
+from bot.store.console import Session
+from bot.store.database import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
-from bot.store.opening import open_checkpoints
 from bot.store.restore import ASIDE, unpacked
-from bot.store.sessions import Session
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
 from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import migrations
-from bot.store.store import Store
+from bot.store.store import Store, open_checkpoints
 from tests.bot.store.conftest import ANNA, HERE, add_task
 
 pytestmark = pytest.mark.sqlite

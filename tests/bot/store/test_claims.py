@@ -20,12 +20,11 @@ from bot.domain.address import Place
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.domain.trigger import TaskTrigger
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreUnsure
 from bot.store.outbox import Notice, NoticePayload
 from bot.store.store import Store
-from bot.tasks.limits import ServiceLimits
-from bot.tasks.repository import TaskRepository
+from bot.tasks.repository import ServiceLimits, TaskRepository
 from tests.bot.store.conftest import ANNA, HERE, add_task
 from tests.fixtures.postgresql import PostgresServer, rows_of, run_on
 

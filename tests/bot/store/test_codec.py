@@ -20,8 +20,8 @@ from sqlalchemy.schema import CreateTable
 from agent.run import RunId
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.store.codec import Codec
-from bot.store.engine import insert
-from bot.store.sqlite.dialect import SQLITE
+from bot.store.database import insert
+from bot.store.sqlite.schema import SQLITE
 from bot.store.tables.metadata import Flag, Number, Real
 
 

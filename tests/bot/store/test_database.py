@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.errors import StoreConflict, StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
 from bot.store.setting_changes import changes_in
 from bot.store.sqlite.database import SQLiteDatabase

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import Select, UpdateBase
 
 import bot.store
-from bot.store.engine import Statement
-from bot.store.postgresql.dialect import POSTGRESQL
-from bot.store.sqlite.dialect import SQLITE
+from bot.store.database import Statement
+from bot.store.postgresql.schema import POSTGRESQL
+from bot.store.sqlite.schema import SQLITE
 from bot.store.tables import metadata
 
 

@@ -24,7 +24,7 @@ from bot.domain.task import StepRow, Task, TaskState
 from bot.domain.task_events import ToolCalled
 from bot.store.audit import AuditKind
 from bot.store.checkpoints import Checkpoints
-from bot.store.connection import Source, Transaction
+from bot.store.database import Source, Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
 from bot.store.outbox import FinalPayload
 from bot.store.sqlite.database import DATABASE_NAME

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.connection import Row, Values
+from bot.store.actions import Steps
 from bot.store.conversations import Conversations
-from bot.store.engine import Statement
+from bot.store.database import Row, Statement, Values
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
 from bot.store.schedules import Schedules
-from bot.store.sqlite.connection import sql_of
-from bot.store.sqlite.database import SQLiteDatabase
-from bot.store.steps import Steps
+from bot.store.sqlite.database import SQLiteDatabase, sql_of
 from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
 from bot.store.webhooks import Webhooks

@@ -25,16 +25,15 @@ from bot.domain.address import Person, Place
 from bot.domain.right import Grant, Right
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import TaskDraft
-from bot.store.connection import Database, Transaction
+from bot.store.database import Database, Transaction
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreTooNew, StoreTooOld, StoreUnsure
-from bot.store.opening import open_checkpoints
 from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server
 from bot.store.postgresql.copying import THREADS, copy_in, copy_out
 from bot.store.postgresql.database import PostgresDatabase
 from bot.store.postgresql.schema import migrations
 from bot.store.postgresql.server import STATEMENT_S
 from bot.store.sqlite.database import DATABASE_NAME
-from bot.store.store import Store
+from bot.store.store import Store, open_checkpoints
 from bot.store.tables import metadata
 from bot.wiring.core import StoppedEarly, open_core
 from tests.bot.store.conftest import ANNA, HERE, add_task

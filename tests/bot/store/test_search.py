@@ -11,7 +11,7 @@ from agent.run import Outcome
 from bot.domain.address import Person
 from bot.domain.task import TaskState
 from bot.domain.task_request import WishedPhone
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.search import TaskFilter
 from bot.store.store import Store
 from tests.bot.store.conftest import ANNA, wish

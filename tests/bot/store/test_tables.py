@@ -13,7 +13,7 @@ from agent.run import Outcome, RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, Task, TaskState, locator
 from bot.domain.task_request import Origin, WishedPhone
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.errors import StoreConflict
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store

@@ -15,11 +15,11 @@ import pytest
 from agent.models.base import Usage
 from agent.run import Outcome
 from bot.domain.address import Person
+from bot.domain.locale import day_begins, day_of, last_days, zone_named
 from bot.domain.task import Task, TaskState
-from bot.domain.zones import day_begins, day_of, last_days, zone_named
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.store import Store
-from bot.store.usage import UsageBy, UsageTotals
+from bot.store.totals import UsageBy, UsageTotals
 from tests.bot.store.conftest import ANNA, add_task, wish
 from tests.fixtures.databases import open_store
 

@@ -14,7 +14,7 @@ from bot.domain.task_request import Origin, TaskRequest
 from bot.store.outbox import Payload
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import ServiceLimits
+from bot.tasks.repository import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import PhoneGone

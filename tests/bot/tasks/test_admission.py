@@ -20,9 +20,8 @@ from bot.domain.task import Task
 from bot.domain.task_request import Entitlement
 from bot.people.access import Policy
 from bot.store.store import Store
-from bot.tasks.admission import AGAIN_S, FRESH_S, Admission
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless
+from bot.tasks.queue import AGAIN_S, FRESH_S, Admission, NotAdmitted, Standing, Waiter, granted, hopeless
 from tests.bot.records import a_task
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 from tests.fixtures.databases import open_store

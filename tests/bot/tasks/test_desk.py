@@ -17,7 +17,7 @@ from agent.run import Outcome, RunId
 from bot.domain.address import Address
 from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TooManyTasks, UnknownTask, WrongState
 from bot.domain.task_request import Origin, TaskRequest
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.outbox import FilePayload, FinalPayload
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind

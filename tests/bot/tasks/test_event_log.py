@@ -28,11 +28,9 @@ from bot.domain.task_events import (
     ToolReturned,
 )
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
-from bot.store.connection import Row, Source, Transaction, Values
-from bot.store.engine import Statement
+from bot.store.database import Row, Source, Statement, Transaction, Values
 from bot.store.frames import FrameFiles
-from bot.store.sqlite.connection import sql_of
-from bot.store.sqlite.database import DATABASE_NAME, Result, SQLiteDatabase
+from bot.store.sqlite.database import DATABASE_NAME, Result, SQLiteDatabase, sql_of
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from tests.bot.tasks.bench import ANNA, HERE, PATIENCE, Bench, Clock, Gate, bench

@@ -17,7 +17,7 @@ from bot.domain.task import BadText, TaskState, UnknownQuestion
 from bot.domain.task_events import ToolCalled
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.follow import TaskFollowers, line_of
-from bot.tasks.limits import ServiceLimits
+from bot.tasks.repository import ServiceLimits
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind

@@ -10,9 +10,9 @@ import pytest
 
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.run import RunId
-from bot.store.connection import Database
+from bot.store.database import Database
 from bot.store.errors import StoreAway
-from bot.store.leases import LeaseTable
+from bot.store.phones import LeaseTable
 from bot.store.store import Store
 from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
 from bot.tasks.queue import Waiter, granted, hopeless, place_of

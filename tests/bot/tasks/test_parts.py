@@ -18,7 +18,7 @@ from agent.run import Outcome, RunId
 from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TooManyTasks, WrongState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, Payload, QuestionPayload
-from bot.tasks.device_jobs import followed, outcome_of, standing
+from bot.tasks.transitions import followed, outcome_of, standing
 from tests.bot.tasks.test_states import task_in
 from tests.bot.world import ANNA, CHANNEL, World, a_phone, a_step_event, a_world
 

@@ -37,8 +37,8 @@ from bot.commands.spec import COMMANDS
 from bot.config.settings import Settings
 from bot.domain.address import MessageRef, Person
 from bot.domain.incoming import CommandCall, Press
+from bot.domain.limits import Tier
 from bot.domain.task import Closing, OpenQuestion, TaskState, locator
-from bot.domain.tier import Tier
 from bot.store.errors import StoreError
 from bot.texts import speaking
 from bot.texts import words as bot_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.guards.policy import Policy
-from bot.triggers.codes import tells_code
+from bot.triggers.watcher import tells_code
 
 CODES = [
     "482 913",

@@ -15,8 +15,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from bot.tasks.hands import Hold
-from bot.tasks.operating import OnStill, ScreenMoved, Still
-from bot.tasks.touchable import tap
+from bot.tasks.operating import OnStill, ScreenMoved, Still, tap
 from bot.web.chat import OPERATOR
 from bot.web.hand import LiveHand
 from devices.geometry import Bounds, Point, Size

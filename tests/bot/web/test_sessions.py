@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 from yarl import URL
 
+from bot.store.console import ConsoleSessions, Session
 from bot.store.errors import StoreError
-from bot.store.sessions import ConsoleSessions, Session
 from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.web.exposure import Exposure
 from bot.web.passwords import Password

@@ -17,14 +17,12 @@ from yarl import URL
 from bot.application.services import Services
 from bot.domain.right import PAGE_PLATFORM
 from bot.people.access import Policy
-from bot.store.console import ConsoleMessages
+from bot.store.console import ConsoleMessages, ConsoleSessions
 from bot.store.conversations import ApiRequests
-from bot.store.frames import FrameFiles
-from bot.store.own_files import OwnFiles
+from bot.store.frames import FrameFiles, OwnFiles
 from bot.store.schedules import Schedules
-from bot.store.sessions import ConsoleSessions
 from bot.store.sqlite.database import SQLiteDatabase
-from bot.store.usage import UsageTable
+from bot.store.totals import UsageTable
 from bot.web.chat import WebChat
 from bot.web.exposure import Exposure
 from bot.web.server import Console

@@ -17,8 +17,8 @@ from starlette.types import Message
 
 from bot.domain.right import Right
 from bot.texts import say
+from bot.webhooks.delivery import headers_of, new_secret
 from bot.webhooks.hooks import BODY, CALLS, MINUTE, Inbound
-from bot.webhooks.signing import headers_of, new_secret
 from tests.bot.web.v1.world import Answer, ApiWorld, open_api
 from tests.bot.world import ANNA
 

@@ -26,13 +26,13 @@ from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.runtime.settings import RuntimeSettings
 from bot.store.audit import AuditKind
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.store import Store
 from bot.store.webhooks import Webhooks
+from bot.webhooks.delivery import headers_of, new_secret
 from bot.webhooks.making import MOST, WebhookCommands, WebhookWish
 from bot.webhooks.manifest import PART
 from bot.webhooks.sender import AT_ONCE, LONG, PAUSES, WebhookSender
-from bot.webhooks.signing import headers_of, new_secret
 from tests.agent.tools.site import hostile_answer
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_world
 

@@ -19,7 +19,7 @@ from bot.store.housekeeping import Housekeeper
 from bot.store.outbox import LONGEST_SILENCE, FinalPayload
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import ServiceLimits
+from bot.tasks.repository import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from tests.bot.store.conftest import ANNA, add_task, wish

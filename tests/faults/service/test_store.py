@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreAway
 from bot.store.frames import FrameFiles

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from agent.ports.memory import FactSource
-from bot.domain.watch_words import MOST_CONDITION
+from bot.domain.watch import MOST_CONDITION
 from bot.web.v1.models.base import NAME_LIMIT, Got, Listed, Name
 from bot.web.v1.models.tasks import WhatToDo
 

@@ -10,7 +10,7 @@ import pytest
 from agent.events import Started
 from agent.run import RunId
 from bot.domain.task import TaskState
-from bot.outbox.cards import HEARTBEAT
+from bot.outbox.shown import HEARTBEAT
 from tests.bot.chats.discord.conftest import Home
 from tests.bot.chats.discord.town import a_town
 from tests.bot.world import ANNA

@@ -17,7 +17,7 @@ from agent.questions import QuestionKind
 from bot.application.services import UTC
 from bot.config.settings import Settings
 from bot.domain.address import Person, Place
-from bot.store.usage import UsageBy, VoiceTotals
+from bot.store.totals import UsageBy, VoiceTotals
 from tests.bot.chats.telegram.conftest import Home
 from tests.bot.chats.telegram.test_missed import service
 from tests.bot.world import World

@@ -11,9 +11,8 @@ import pytest
 
 from agent.events import Step
 from agent.run import RunId
-from bot.logs.context import ABOUT
-from bot.store.connection import Source, Transaction, Values
-from bot.store.engine import Statement
+from bot.logs.lines import ABOUT
+from bot.store.database import Source, Statement, Transaction, Values
 from bot.store.frames import FrameFiles
 from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.store.store import Store

@@ -16,7 +16,7 @@ from agent.events import Started
 from agent.run import RunId
 from bot.domain.task import TaskState
 from bot.domain.task_events import StepDone
-from bot.store.connection import Transaction
+from bot.store.database import Transaction
 from bot.web.connections import Connections
 from tests.bot.web.v1.world import API, ApiWorld, Stream, open_api
 from tests.fixtures.own_time import own_time

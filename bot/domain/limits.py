@@ -1,4 +1,6 @@
-"""Tiers: named daily quotas of what one person may use."""
+"""Limits of the service: tiers (named daily quotas of what one person may use), and the defaults of how long and how
+much data is kept.
+"""
 
 from __future__ import annotations
 
@@ -47,3 +49,15 @@ def largest(given: Iterable[str], tiers: Mapping[str, Tier]) -> str:
 def _places(tiers: Mapping[str, Tier]) -> Callable[[str], int]:
     places = {name: place for place, name in enumerate(tiers)}
     return lambda name: places.get(name, -1)
+
+
+KEEP_DAYS: Final = 14.0
+"""Days for screenshots and files."""
+KEEP_GIGABYTES: Final = 2.0
+"""GiB of them; the oldest go first."""
+KEEP_TASKS_DAYS: Final = 90.0
+"""Days for the steps, questions and messages of a task, counted from its end."""
+GIBIBYTE: Final = 1024**3
+
+LITTLE_ROOM: Final = 500 * 1024 * 1024
+"""Bytes of free disk below which a warning is given. A task of 60 steps keeps up to 20 MB of pictures."""

@@ -1,21 +1,100 @@
-"""Leases of phones (which run uses which phone) and tickets (the order in which other runs wait for one)."""
+"""The tables about phones: their names, which run has leased which phone, the order in which other runs wait for it,
+and which buttons in apps were judged harmless to press.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from sqlalchemy import bindparam, delete, func, or_, select, update
 
+from agent.guards.press_verdicts import KeptVerdict
 from agent.ports.leases import Lease
 from agent.run import RunId
 from bot.domain.address import MessageRef
-from bot.store.codec import Codec
-from bot.store.connection import Database, Parameters, Transaction
-from bot.store.engine import given, insert, is_listed, upsert
-from bot.store.json_columns import address_text, json_text
+from bot.store.codec import Codec, address_text, json_text
+from bot.store.database import Database, Parameters, Transaction, given, insert, is_listed, upsert
+from bot.store.errors import StoreError
 from bot.store.tables.chats import hand_pictures
+from bot.store.tables.metadata import Time
+from bot.store.tables.phones import phone_names, press_verdicts, usual_phone_names
 from bot.store.tables.tasks import leases, tickets
+
+_NAMES: Final = select(phone_names.c.phone, phone_names.c.name).order_by(phone_names.c.phone)
+_KEEP_NAME: Final = upsert(phone_names, phone_names.c.keys())
+_USUAL: Final = select(usual_phone_names).order_by(usual_phone_names.c.phone)
+_KEEP_USUAL_NAME: Final = upsert(usual_phone_names, usual_phone_names.c.keys())
+
+
+class PhoneNameTable:
+    """The tables of phone names: names given by people, and default names (the model) for phones without one."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def names(self) -> Mapping[str, str]:
+        """Return the names given by people, by phone id."""
+        return {row["phone"]: row["name"] for row in await self._database.fetch(_NAMES)}
+
+    async def all(self) -> Mapping[str, str]:
+        """Return the name of every phone that was ever attached, by phone id: the given name, else the default one."""
+        return {**await self.usual(), **await self.names()}
+
+    async def keep(self, phone_id: str, name: str) -> None:
+        """Store the name that a person gave to the phone. Raises StoreConflict when another phone has it, in whatever
+        case.
+        """
+        values: Parameters = {"phone": phone_id, "name": name, "folded": name.casefold(), "changed": self._clock()}
+        await self._database.execute(_KEEP_NAME, values)
+
+    async def usual(self) -> Mapping[str, str]:
+        """Return the default names of phones, by phone id."""
+        return {row["phone"]: row["name"] for row in await self._database.fetch(_USUAL)}
+
+    async def keep_usual(self, phone_id: str, name: str) -> None:
+        """Store the phone's default name, which is used while nobody has given it another one."""
+        await self._database.execute(_KEEP_USUAL_NAME, {"phone": phone_id, "name": name})
+
+
+logger = logging.getLogger(__name__)
+
+_VERDICT: Final = Codec(KeptVerdict, press_verdicts)
+_SINCE: Final = bindparam("since", type_=Time)
+_ALL_VERDICTS: Final = select(press_verdicts).where(press_verdicts.c.at >= _SINCE).order_by(press_verdicts.c.at.desc())
+_OLD_VERDICTS: Final = delete(press_verdicts).where(press_verdicts.c.at < _SINCE)
+_KEEP_VERDICT: Final = upsert(press_verdicts, press_verdicts.c.keys())
+_CLEAR_VERDICTS: Final = delete(press_verdicts)
+
+
+class PressVerdictTable:
+    """The table of such verdicts. Implements `agent.guards.press_verdicts.PressVerdicts`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, since: float) -> tuple[KeptVerdict, ...]:
+        """Return the verdicts made at or after `since` (Unix seconds), the latest first, and delete older ones. Raises
+        StoreError.
+        """
+        await self._database.execute(_OLD_VERDICTS, {"since": since})
+        return _VERDICT.read_all(await self._database.fetch(_ALL_VERDICTS, {"since": since}))
+
+    async def keep(self, verdict: KeptVerdict) -> None:
+        """Store a verdict, replacing an older one with the same key. A failure is only logged: the model is then asked
+        again later.
+        """
+        try:
+            await self._database.execute(_KEEP_VERDICT, _VERDICT.values(verdict))
+        except StoreError as error:
+            logger.info("a verdict is not kept: %s", error)
+
+    async def clear(self) -> None:
+        """Delete all stored verdicts. Raises StoreError."""
+        await self._database.execute(_CLEAR_VERDICTS)
+
 
 _LEASE: Final = Codec(Lease, leases)
 _IS_OPEN: Final = leases.c.released.is_(None)

@@ -1,14 +1,49 @@
-"""Removes secrets from log lines: known ones, in whatever encoding they appear, and everything that looks like one."""
+"""What lines in logs and terminals may contain: the task, run and phone that the current work is about, but no secrets,
+and no control characters from people or phones.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Final
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, TextIO
 from urllib.parse import quote, quote_plus
+
+from agent.run import RunId
+
+
+@dataclass(slots=True)
+class About:
+    """The task, run and phone of the current work; run and phone are "" while they are unknown. All work on a task
+    shares one object, so work that began before the phone was known logs it as well.
+    """
+
+    task: str
+    run: RunId | None = None
+    phone: str = ""
+
+    def fields(self) -> dict[str, str]:
+        """Return the fields that are known, by name."""
+        known = {"task": self.task, "run": str(self.run or ""), "phone": self.phone}
+        return {name: value for name, value in known.items() if value}
+
+
+ABOUT: ContextVar[About | None] = ContextVar("about", default=None)
+"""Set where work on a task begins; asyncio tasks started from there inherit it."""
+
+
+def fields() -> dict[str, str]:
+    """Return the known fields (task, run, phone) of the current work, by name; empty outside the work on a task."""
+    about = ABOUT.get()
+    return {} if about is None else about.fields()
+
 
 HIDDEN: Final = "[secret]"
 SHORTEST: Final = 4
@@ -119,3 +154,41 @@ def _forms(secret: str) -> set[str]:
 
 REDACTION: Final = Redaction()
 """The redaction of this process, whose logs share it."""
+
+
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters of both sets (ISO 6429; terminals may treat 0x9b like ESC and a bracket) except tab and newline,
+other line separators, and the characters that change the direction of text.
+"""
+
+
+def sanitized(text: str) -> str:
+    """Return the text with each control character replaced by a visible one."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def sanitize_terminals() -> None:
+    """Make standard output and error print only sanitized text to terminals; files and pipes are unaffected."""
+    sys.stdout, sys.stderr = sanitize_stream(sys.stdout), sanitize_stream(sys.stderr)
+
+
+def sanitize_stream(stream: TextIO) -> TextIO:
+    """Return the stream, or a sanitizing replacement if it is a terminal; the original cannot be used afterwards."""
+    if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
+        return stream
+    form, errors = stream.encoding, stream.errors
+    return _Sanitized(stream.detach(), encoding=form, errors=errors, line_buffering=True)
+
+
+class _Sanitized(io.TextIOWrapper):
+    def write(self, text: str, /) -> int:
+        super().write(sanitized(text))
+        return len(text)
+
+
+def write_as_it_is(stream: TextIO, text: str) -> None:
+    """Write text that contains our own control characters. Any text from others in it must have been
+    sanitized before.
+    """
+    write = super(_Sanitized, stream).write if isinstance(stream, _Sanitized) else stream.write
+    write(text)

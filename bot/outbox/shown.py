@@ -1,5 +1,5 @@
-"""Keeps the card of each task in its chat up to date: sends it once, edits it in place, sends a new one before it gets
-too old to edit, and finishes it at the end.
+"""What a chat shows of a task: the place of its messages, its card, which is kept up to date by editing, and the
+buttons of its questions, which are removed once these are closed.
 """
 
 from __future__ import annotations
@@ -9,28 +9,130 @@ import math
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import tzinfo
 
 from agent.ports.stores import Frames
 from bot.cards.card import live_card
 from bot.cards.formatting import status_words, title_of
+from bot.cards.question import render_answered
 from bot.domain.address import Address
-from bot.domain.chat import ChatError, ChatGone
+from bot.domain.chat import Chat, ChatError, ChatGone, FloodWait
 from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
-from bot.outbox.places import place_of
 from bot.outbox.rate_limit import RateLimitedChat
 from bot.store.errors import StoreAway
 from bot.store.outbox import CardRef, Cards
 from bot.tasks.service import TaskService
 from bot.texts import say
 
+logger = logging.getLogger(__name__)
+
+
+def conversation_of(task: Task) -> Address:
+    """Return the address of the chat in which the task was given, without thread: unless the platform limits each
+    thread by itself, all threads of a chat share one rate limit.
+    """
+    origin = task.origin
+    return Address(origin.platform, origin.account, origin.chat, origin.guild)
+
+
+def is_group(task: Task) -> bool:
+    """Return whether other people can read the chat in which the task was given. A private chat is recognised by
+    having the person's own id.
+    """
+    return task.origin.chat != task.person.id
+
+
+async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address:
+    """Return the task's place, and open it if it has none yet. Raises what `Chat.open_place` raises."""
+    if task.place is not None:
+        return task.place
+    followed = await task_service.get(task.request.follows) if task.request.follows else None
+    if task.request.watch is not None or (followed is not None and followed.place == task.origin):
+        place = task.origin  # a reading needs no place, and what follows up a task stays where that one was
+    else:
+        place = await chat.open_place(task.origin, task.request.origin.anchor or None, title_of(task))
+    await task_service.set_place(task.id, place)
+    return place
+
+
+async def another_place(task: Task, chat: Chat, task_service: TaskService) -> bool:
+    """Give a task whose place no longer exists another one: after its thread, the chat; after the chat, the private
+    chat with its person.
+
+    A task given inside a thread that was not opened for tasks goes directly to the private chat, because the thread
+    may have been hidden from some people in the chat. Returns False if there is no place left, so that its messages
+    are given up.
+    """
+    place = task.place or task.origin
+    if place.thread and (place != task.origin or await task_service.made_for_tasks(place)):
+        logger.warning("The thread of task %s is gone, so its messages go to the chat itself", task.id)
+        await task_service.set_place(task.id, replace(place, thread=""))
+        return True
+    try:
+        private = await chat.private_place(task.origin, task.person)
+    except (ChatError, FloodWait) as error:
+        logger.warning("The messages of task %s cannot go to a private chat: %s", task.id, error)
+        return False
+    if private in {place, task.origin}:
+        return False
+    logger.warning("The chat of task %s is gone, so its messages go to its person's private chat", task.id)
+    await task_service.set_place(task.id, private)
+    return True
+
+
+TRIES = 100
+"""Most attempts to edit a closed question, spread over a longer time than a chat is likely to be unreachable."""
+
+
+class ShownQuestions:
+    """The questions that are shown with buttons in one conversation."""
+
+    def __init__(self, chat: RateLimitedChat, task_service: TaskService) -> None:
+        self._chat = chat
+        self._task_service = task_service
+        self._open: dict[str, str] = {}
+        self._failures: dict[str, int] = {}
+
+    def shown(self, question: str, task: str) -> None:
+        """Record that a message with buttons shows this question of this task."""
+        self._open[question] = task
+
+    async def adopt(self, task: Task) -> None:
+        """Record the open questions of a task that an earlier process of the service showed."""
+        for question in await self._task_service.open_questions(task=task.id):
+            if question.message is not None:
+                self.shown(question.question.id, task.id)
+
+    async def settle(self, task: Task) -> bool:
+        """Edit the messages of the task's closed questions: remove their buttons and show who answered.
+
+        Returns False if one of them could not be edited and should be tried again. Raises FloodWait.
+        """
+        settled = True
+        for question_id in [known for known, owner in self._open.items() if owner == task.id]:
+            question = await self._task_service.question(question_id)
+            if question is not None and question.answer is None and not question.expired:
+                continue
+            if question is not None and question.message is not None:
+                try:
+                    await self._chat.edit(question.message, render_answered(question, task))
+                except ChatError as error:
+                    self._failures[question_id] = self._failures.get(question_id, 0) + 1
+                    if not isinstance(error, ChatGone) and self._failures[question_id] < TRIES:
+                        settled = False
+                        continue
+                    logger.info("the question %s keeps its buttons: %s", question_id, error)
+            self._open.pop(question_id, None)
+            self._failures.pop(question_id, None)
+        return settled
+
+
 LIFETIME_MARGIN = 300.0
 """Seconds before the end of a card's lifetime at which it moves; more than one step takes."""
 HEARTBEAT = 30.0
 """Seconds after which a working task's card is refreshed for its clock, even without news."""
-
-logger = logging.getLogger(__name__)
 
 
 class CardSlot:
