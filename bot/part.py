@@ -71,7 +71,7 @@ class ForeignTools:
 @dataclass(frozen=True, slots=True)
 class ToolServers:
     """The functions for external MCP servers with tools for the agent. The servers are listed in a file
-    (`bot.config.places.MCP_NAME`).
+    (`bot.config.installation.MCP_NAME`).
     """
 
     connected: Callable[[Path, Callable[[], bool]], AbstractAsyncContextManager[ForeignTools]]

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
 
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.config.settings_file import FILED
 from bot.domain.address import Address, Person, Place

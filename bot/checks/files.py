@@ -11,8 +11,7 @@ from pathlib import Path
 
 from agent.front_matter import Refused
 from agent.guards.policy import Policy, PolicyError
-from bot.config.record import record_url
-from bot.config.settings import Settings, SettingsError
+from bot.config.settings import Settings, SettingsError, record_url
 from bot.domain.finding import Finding
 from bot.domain.limits import LITTLE_ROOM
 from bot.store.directory import own_files_in

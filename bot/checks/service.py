@@ -9,7 +9,8 @@ from typing import Any, Final, Protocol
 
 from agent.front_matter import Refused
 from agent.models.state import Cause, ModelState
-from bot.checks import chats, files, model, setting_changes
+from bot.checks import chats, files, model
+from bot.checks import settings as setting_changes
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings
 from bot.domain.finding import Finding

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.cli.exits import OK, ServiceGone
 from bot.cli.remote import Remote, running_service, task_path
-from bot.config.record import record_url
-from bot.config.settings import Settings
+from bot.config.settings import Settings, record_url
 from bot.texts import say
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from agent.task_results import JsonSchema
 from bot.cards.formatting import source_lines
 from bot.cli.control import service_of, service_or_own
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
-from bot.cli.prompt import Give, Prompt, somebody_is_there
+from bot.cli.questions import Give, Prompt, somebody_is_there
 from bot.cli.remote import Remote
 from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
 from bot.config.settings import Settings

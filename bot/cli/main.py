@@ -19,7 +19,7 @@ from bot.chats.installed import installed, model_of
 from bot.cli.exits import FAULT, UNAVAILABLE, USAGE, Refused, ServiceGone
 from bot.cli.options import ENV_FILE, parser
 from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, wished
-from bot.config.places import places
+from bot.config.installation import places
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.logs.lines import sanitize_terminals
 from bot.logs.setup import set_up_logs

@@ -12,7 +12,7 @@ import sys
 from typing import Any, Final
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.texts import say
 from bot.web import handover

@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 
 from bot.cli.exits import USAGE
 from bot.commands.spec import TASK_OPTIONS, OptionKind, OptionSpec
-from bot.config.places import PROJECT
+from bot.config.installation import PROJECT
 from bot.texts import say
 from bot.wiring.parts import NEEDED, installed_parts, lacking
 from devices.virtual import virtual_phones

@@ -1,4 +1,5 @@
-"""The commands `pair`, `token`, `tokens` and `signout`, which decide who is let in and sign everybody out.
+"""The commands `pair`, `token`, `tokens`, `signout`, `password` and `open`, which decide who is let in, and sign people
+in to the console and out of it.
 
 All of them ask the running service: codes and sessions are in its memory, and open pages are disconnected at once.
 """
@@ -6,15 +7,25 @@ All of them ask the running service: codes and sessions are in its memory, and o
 from __future__ import annotations
 
 import argparse
+import asyncio
+import getpass
+import html
+import secrets
 import sys
+import webbrowser
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from bot.cli.control import service_of
-from bot.cli.exits import OK
+from bot.cli.exits import OK, UNAVAILABLE, USAGE, ServiceGone
 from bot.config.settings import Settings
 from bot.texts import say
+from bot.web import handover
+from bot.web.passwords import Password, UnfitPassword
+from devices.atomic_file import write_atomically
+from devices.wording import said, sentence_of
 
 _PAIRING: Final = "/api/console/pairing"
 _TOKENS: Final = "/api/console/tokens"
@@ -66,3 +77,63 @@ async def signout(options: argparse.Namespace, settings: Settings) -> int:  # no
         ended = (await remote.send("/api/sign-out", others=True))["ended"]
     print(say("cli.signout.done", number=ended))
     return OK
+
+
+NEW_BYTES = 18
+"""Bytes of a generated password: 24 characters, too many to guess."""
+
+
+async def password(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask for a password, or generate one and show it once; print the setting with its hash to standard output. Returns
+    the exit code.
+    """
+    del options, settings
+    chosen = _asked(f"{say('cli.password.ask')} ")
+    if not chosen:
+        chosen = secrets.token_urlsafe(NEW_BYTES)
+        print(say("cli.password.made", password=chosen), file=sys.stderr)
+    elif sys.stdin.isatty() and _asked(f"{say('cli.password.again')} ") != chosen:
+        print(say("cli.failed", prog="opengui", why=say("cli.password.differ")), file=sys.stderr)
+        return USAGE
+    try:
+        kept = Password.of(chosen)
+    except UnfitPassword as error:
+        why = say("cli.password.unfit", why=said(sentence_of(error)))
+        print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
+        return USAGE
+    print(f"CONSOLE_PASSWORD={kept}")
+    return OK
+
+
+def _asked(prompt: str) -> str:
+    """Read a password without echo; from a pipe, its first line."""
+    return getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+
+
+PAGE: Final = "open.html"
+"""Page that redirects to the console. The browser gets this file's name, because an address with the token in it would
+show in the process list; only the owner can read the file.
+"""
+
+
+async def open_console(options: argparse.Namespace, settings: Settings) -> int:
+    """Open the console, at a task's replay if one is named. Returns the exit code. Raises ServiceGone if no service has
+    left its address.
+    """
+    note = await asyncio.to_thread(handover.read, settings.data_dir)
+    if note is None:
+        raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))
+    where = f"#task-{options.task}" if options.task else ""
+    page = await asyncio.to_thread(_page, settings.data_dir, f"{note.url}/?token={note.token}{where}")
+    if await asyncio.to_thread(webbrowser.open, page.as_uri()):
+        print(say("cli.open.done", address=note.url))
+        return OK
+    print(say("cli.open.no_browser", address=note.url, file=page))
+    return UNAVAILABLE
+
+
+def _page(directory: Path, address: str) -> Path:
+    page = (directory / PAGE).absolute()
+    leads = f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(address)}"><title>opengui</title>'
+    write_atomically(page, leads.encode())
+    return page

@@ -1,25 +1,30 @@
-"""The commands `opengui schedule` and `schedules`: create, list and change plans that run at set times."""
+"""The commands `opengui schedule`, `schedules` and `watch`: create, list and change plans that run at set times, and
+watches, which report a value.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import re
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from bot.cli.control import own_store, service_of, service_or_own
-from bot.cli.exits import OK, Refused
+from bot.cli.exits import OK, USAGE, Refused
+from bot.cli.questions import somebody_is_there
 from bot.cli.remote import Remote, body_of, running_service
 from bot.cli.skill import draft_of_words
 from bot.cli.terminal import padded
-from bot.commands.parser import ParseError, draft_of, parse
-from bot.commands.skill_arguments import with_skill
+from bot.commands.parser import ParseError, draft_of, parse, with_skill
 from bot.config.settings import Settings
 from bot.domain.schedule import plan_in
 from bot.domain.task_request import TaskOptions
+from bot.domain.watch import split_watch
 from bot.texts import say
 
 _CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
@@ -109,3 +114,26 @@ def _line(row: dict[str, Any]) -> str:
 
         text += f" → {watch_line(Watch.model_validate(row['watch']))}"
     return f"{row['schedule']:>5}  {padded(when, 32)}  {padded(row['rule'], 24)}  {row['person']}: {text}"
+
+
+async def watch(options: argparse.Namespace, settings: Settings) -> int:
+    """Have the running service create the watch. Returns the exit code. Raises Refused and ServiceGone."""
+    example = say("command.watch.example")
+    if (found := split_watch(options.text)) is None:
+        raise Refused(say("watch.no_condition", example=example))
+    plan, words = found
+    async with service_of(settings) as remote:
+        wish = await planned(options, plan, example, remote)
+        made = await remote.send("/api/v1/schedules", tell_me_when=words, **wish)
+        print(made["told"], flush=True)
+        if not options.yes:
+            if not somebody_is_there():
+                await remote.change_schedule("remove", made["id"])
+                print(say("cli.watch.unseen"), file=sys.stderr)
+                return USAGE
+            answer = await asyncio.to_thread(input, say("cli.watch.ask"))
+            if answer.strip().casefold() not in {"y", "yes", "是", "好"}:
+                print(await remote.change_schedule("remove", made["id"]))
+                return OK
+        print(await remote.change_schedule("resume", made["id"]))
+    return OK

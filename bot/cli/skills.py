@@ -16,7 +16,7 @@ from bot.cli.control import own_store, service_or_own
 from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.remote import running_service
 from bot.commands.skill_figures import SkillFigures, figures_of, skill_line
-from bot.config.places import SKILLS_NAME
+from bot.config.installation import SKILLS_NAME
 from bot.config.settings import Settings
 from bot.texts import say
 from devices.wording import said, sentence_of

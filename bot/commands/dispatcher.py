@@ -14,32 +14,14 @@ from agent.error_mapping import fault_of
 from bot.application.access import Refused, audited, require, verdict
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, ButtonData
-from bot.commands import (
-    admin,
-    answers,
-    hand,
-    linking,
-    memory,
-    overview,
-    pairing,
-    people,
-    phones,
-    scheduling,
-    skills,
-    tasks,
-    tokens,
-    usage,
-    watching,
-)
+from bot.commands import accounts, admin, answers, hand, memory, overview, people, phones, scheduling, skills, tasks
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
 from bot.commands.completion import Suggestions
-from bot.commands.free_text import Talk, topic_of
+from bot.commands.free_text import Ears, Talk, meant_by_press, offer_nearest, topic_of
 from bot.commands.parser import ParseError, UnknownCommand, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
 from bot.commands.request import Request, TooLate, aside, plain
 from bot.commands.spec import BY_NAME
-from bot.commands.unknown_commands import meant_by_press, offer_nearest
-from bot.commands.voice import Ears
 from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall, ForeignText, Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
@@ -76,7 +58,7 @@ HANDLERS: Mapping[str, Handler] = {
     "do": tasks.do,
     "status": overview.status,
     "tasks": overview.tasks,
-    "usage": usage.usage,
+    "usage": overview.usage,
     "cancel": tasks.cancel,
     "pause": tasks.pause,
     "resume": tasks.resume,
@@ -84,7 +66,7 @@ HANDLERS: Mapping[str, Handler] = {
     "now": tasks.now,
     "schedule": scheduling.schedule,
     "schedules": scheduling.schedules,
-    "watch": watching.watch,
+    "watch": scheduling.watch,
     "when": _of_part("bot.triggers", "when"),
     "triggers": _of_part("bot.triggers", "triggers"),
     "webhooks": _of_part("bot.webhooks", "webhooks"),
@@ -103,8 +85,8 @@ HANDLERS: Mapping[str, Handler] = {
     "whoami": people.whoami,
     "why": people.why,
     "people": people.people,
-    "tokens": tokens.tokens,
-    "pair": pairing.pair,
+    "tokens": accounts.tokens,
+    "pair": accounts.pair,
     "set": admin.set_setting,
     "verdicts": admin.verdicts,
     "audit": admin.audit,
@@ -298,8 +280,8 @@ class Commands:
 
     async def _to_stranger(self, request: Request, text: str) -> Reply | None:
         """The answer to a stranger: what their code does, a code to be let in, or nothing."""
-        linked = await linking.typed_by_stranger(request, self._services, text)
-        return linked or pairing.offer(request, self._services)
+        linked = await accounts.typed_by_stranger(request, self._services, text)
+        return linked or accounts.offer(request, self._services)
 
     async def _let_in(self, request: Request) -> bool:
         """Whether the person may use the bot here; a refusal is only counted."""

@@ -1,13 +1,19 @@
-"""Handles text that is not a command: an answer, a note for a running task or, in a private chat, a new task."""
+"""Handles what is no command of the list: text (an answer, a note for a running task or a new task), unknown commands,
+to which the most similar one is offered, and voice notes.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Final
 
-from bot.application.access import Refused
+from agent.models.other_models import TranscriptionFailed
+from bot.application.access import Refused, verdict
 from bot.application.interpret import (
     Answer,
     Chatter,
@@ -30,14 +36,17 @@ from bot.commands.answers import give_answer, tell_of_secret
 from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
 from bot.commands.memory import memories
+from bot.commands.parser import UnknownCommand, parse
 from bot.commands.request import Request, plain, refuse_late
 from bot.commands.spec import BY_NAME
 from bot.domain.address import MessageRef
-from bot.domain.incoming import CommandCall, ForeignText, Incoming
+from bot.domain.chat import ChatError
+from bot.domain.incoming import CommandCall, ForeignText, Incoming, Voice
 from bot.domain.outgoing import Message, Reply
-from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.domain.task import OpenQuestion, OverQuota, Task, TaskState
 from bot.domain.task_request import TaskDraft
 from bot.people.access import same_person
+from bot.store.audit import AuditKind
 from bot.store.chats import Offer
 from bot.tasks.files import keep
 from bot.tasks.hands import Hold
@@ -262,3 +271,104 @@ def _without_files(reply: Reply, *, carried: bool) -> Reply:
         return reply
     words = f"{reply.message.body}\n{say('talk.files_left')}"
     return replace(reply, message=replace(reply.message, body=words), mark_suffices=False)
+
+
+_WITH_CODES: Final = frozenset({"answer", "pair"})
+"""Commands whose text may contain codes. Such a text is never stored, not even until a press."""
+
+
+async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:
+    """Reply that there is no such command. If the person may use the most similar one, the reply has a button that runs
+    it, with the message's text and files; not for a message that came late, nor for a command whose text may be a
+    secret code, such as one for signing in. Raises BadFiles if a file cannot be kept for the button.
+    """
+    told = Message(body=str(unknown), private=True)
+    near = BY_NAME.get(unknown.near)
+    if near is None or near.name in _WITH_CODES or request.stale:
+        return Reply(told)
+    if not verdict(request, services.policy, near.right).allowed:
+        return Reply(told)
+    offer = Offer(
+        id=secrets.token_hex(8),
+        person=request.person,
+        place=request.place,
+        event=request.event,
+        message=request.message,
+        text=f"{near.name} {unknown.rest}".strip(),
+        files=await keep(services.frames, request.files),
+        made=services.clock(),
+    )
+    await services.store.offers.add(offer)
+    meant = button(ButtonAction.TRY, offer.id, f"{request.prefix or request.lead}{offer.text}", style="primary")
+    return Reply(replace(told, buttons=((meant,),)))
+
+
+@asynccontextmanager
+async def meant_by_press(request: Request, offer: str, talk: Talk, services: Services) -> AsyncIterator[Request]:
+    """Yield the request that the button runs for the person who typed the unknown command. It can be run once; if the
+    block raises, the button can be pressed again.
+
+    Raises Refused or ParseError.
+    """
+    async with talk.taken(request, offer) as typed:
+        files = await attached(typed.files, services)
+        yield replace(request, event=typed.event, call=parse(typed.text), message=typed.message, files=files)
+
+
+VOICE_SECONDS: Final = 180
+"""Maximum length of a voice note; a task is a few sentences."""
+VOICE_BYTES: Final = 5 * 1024 * 1024
+"""Maximum size of a voice note: three minutes as chats encode them are about a megabyte."""
+FETCH_SECONDS: Final = 60.0
+"""Time limit of a download, in seconds."""
+AT_ONCE: Final = 2
+"""Maximum voice notes transcribed at the same time; others wait."""
+
+logger = logging.getLogger(__name__)
+
+
+class Ears:
+    """Transcribes voice notes of people who may use the bot."""
+
+    def __init__(self, services: Services, talk: Talk) -> None:
+        self._services = services
+        self._talk = talk
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    async def heard(self, request: Request, topic: Topic, voice: Voice) -> Reply:
+        """Transcribe a voice note, and reply with the text and a button that makes it a task. Raises Refused, OverQuota
+        or BadText.
+
+        The text is never used as an answer: a code must not be sent to a speech endpoint, and an approval must not be
+        misheard.
+        """
+        asked = await self._services.task_service.open_questions(place=request.address)
+        if topic.question is not None or asked or await secrets_asked(request, self._services, anybody=False):
+            raise Refused(say("voice.question"))
+        if request.stale:
+            raise Refused(say("voice.late"))
+        transcriber = self._services.transcriber()
+        if transcriber is None:
+            raise Refused(say("voice.off"))
+        if voice.seconds > VOICE_SECONDS or voice.size > VOICE_BYTES:
+            raise Refused(say("voice.too_long", minutes=VOICE_SECONDS // 60))
+        async with self._free:
+            await self._require_money(request)
+            try:
+                async with asyncio.timeout(FETCH_SECONDS):
+                    audio = await voice.fetch()
+                said = await transcriber.transcribe(audio, voice.name, voice.seconds)
+            except (ChatError, TimeoutError, TranscriptionFailed) as error:
+                logger.warning("A voice note was not transcribed: %s", str(error) or "its download took too long")
+                raise Refused(say("voice.failed")) from None
+            await self._services.store.usage.heard(request.person, said)  # before the next one asks what is left
+        if not said.text:
+            raise Refused(say("voice.silent"))
+        return await self._talk.offer(request, said.text, say("voice.heard", text=said.text))
+
+    async def _require_money(self, request: Request) -> None:
+        try:
+            await self._services.quotas.admit_voice(request.person, request.address)
+        except OverQuota as refused:
+            await self._services.store.audit.note(AuditKind.OVER_QUOTA, request.person, detail=refused.detail)
+            raise

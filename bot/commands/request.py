@@ -1,12 +1,20 @@
-"""A command from a person: who gave it, where, and what they typed."""
+"""A command from a person: who gave it, where, what they typed, and which task and phones it refers to."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from bot.application.access import Caller
+from bot.application.access import Caller, Refused
+from bot.application.phones import state_of
+from bot.application.services import Services
+from bot.application.task_access import latest_task, task_named, task_or_none
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Message, Reply
+from bot.domain.task import Task
+from bot.texts import say
+from devices.phone import PhoneInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +73,42 @@ def plain(text: str, *, heading: str = "") -> Reply:
 def aside(text: str, *, heading: str = "", footer: str = "") -> Reply:
     """Return a reply that only the person who asked sees, where the platform can do that."""
     return Reply(Message(heading=heading, body=text, footer=footer, private=True))
+
+
+_LEADING = re.compile(r"(#?)(\d{1,18}(?:\.[^\s.]+)?)(?:\s+|$)")
+"""A task's number, or that of a part, in front of a text."""
+
+
+async def task_meant(request: Request, services: Services) -> Task:
+    """Return the task that the option `task` names; without it, the task that this person most likely refers to at this
+    place.
+
+    Raises Refused if there is none that may be shown here.
+    """
+    named = request.option("task").removeprefix("#").strip()
+    if not named:
+        task = await latest_task(request, services)
+        if task is None:
+            raise Refused(say("task.none"))
+        return task
+    return await task_named(named, request, services)
+
+
+async def with_leading_task(request: Request, services: Services, *, means: Callable[[Task], bool]) -> Request:
+    """Move a task's number at the beginning of the text to the option `task`: in `again 12 …` or `again #12 …`, or 12.2
+    for one phone's part. In `again 2 times`, the number counts only if task 2 exists and `means` accepts it.
+    """
+    found = _LEADING.match(request.call.rest)
+    if found is None or request.option("task"):
+        return request
+    rest = request.call.rest[found.end() :]
+    if not found[1] and rest:
+        task = await task_or_none(found[2], services)
+        if task is None or not means(task):
+            return request
+    return replace(request, call=CommandCall(request.call.name, {**request.call.options, "task": found[2]}, rest))
+
+
+def left_out_words(phones: Sequence[PhoneInfo]) -> list[str]:
+    """Return one line for each phone that was left out because it is not usable, with the reason."""
+    return [say("do.left_out", name=phone.name, state=state_of(phone)) for phone in phones]

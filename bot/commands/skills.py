@@ -17,10 +17,8 @@ from bot.application.skills import SkillCommands, draft_of_skill
 from bot.application.task_access import task_named
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
-from bot.commands.parser import draft_of
-from bot.commands.request import Request, plain
-from bot.commands.resolve import task_meant
-from bot.commands.skill_arguments import ARGUMENT, arguments_in
+from bot.commands.parser import ARGUMENT, arguments_in, draft_of
+from bot.commands.request import Request, plain, task_meant
 from bot.commands.skill_figures import figures_of, skill_line
 from bot.commands.tasks import start
 from bot.domain.incoming import CommandCall

@@ -10,8 +10,7 @@ from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
 from bot.commands.memory import memories
 from bot.commands.parser import draft_of
-from bot.commands.request import Request, plain
-from bot.commands.resolve import left_out_words, task_meant, with_leading_task
+from bot.commands.request import Request, left_out_words, plain, task_meant, with_leading_task
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import TaskDraft

@@ -1,4 +1,6 @@
-"""The settings, read from the environment, systemd credentials and a `.env` file; `.env.example` lists them all."""
+"""The settings, read from the environment, systemd credentials and a `.env` file; `.env.example` lists them all. They
+also say where the record (the service's stored data) is kept.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,10 @@ from bot.config.forms import (
     Zone,
     cleaned,
 )
-from bot.config.places import places
+from bot.config.installation import lack_of, places
 from bot.domain.limits import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import say, words
+from devices.extras import Extra, is_installed
 from devices.wording import Words
 
 _OURS: Final = frozenset({"", "auto", "en", "zh"})
@@ -380,3 +383,13 @@ def load_settings(env_file: Path | None, model: type[Settings] = Settings) -> Se
         raise SettingsError(words("settings.not_text", file=env_file)) from None
     settings._file = env_file  # noqa: SLF001 - its own
     return settings
+
+
+def record_url(settings: Settings) -> str:
+    """Return the address of the PostgreSQL database, "" for SQLite. Raises SettingsError if the extra for PostgreSQL is
+    not installed.
+    """
+    url = settings.database_url.get_secret_value()
+    if url and not is_installed(Extra.POSTGRESQL):
+        raise SettingsError(words("extra.setting", setting="DATABASE_URL", why=lack_of(Extra.POSTGRESQL)))
+    return url

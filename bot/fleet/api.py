@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from bot.application.access import Refused, Unknown
-from bot.config.extras import install_command
+from bot.config.installation import install_command
 from bot.domain.right import Right
 from bot.fleet.console import hub_of, may_be_called, state_of
 from bot.fleet.messages import INVITATION_MINUTES
@@ -19,7 +19,7 @@ from bot.store.audit import AuditKind
 from bot.texts import say
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.base import NAME_LIMIT, Got, Listed, Sent
+from bot.web.v1.models import NAME_LIMIT, Got, Listed, Sent
 from devices.extras import Extra, is_installed
 from devices.wording import said, sentence_of
 

@@ -36,8 +36,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.texts import words
 from bot.wiring.core import phones_of
 from bot.wiring.parts import tool_servers
-from bot.wiring.team import skills_of
-from bot.wiring.tools import actions_of, toolbox_of
+from bot.wiring.team import actions_of, skills_of, toolbox_of
 from devices.processes import start_threads
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from bot.config.extras import install_command, lack_of
+from bot.config.installation import install_command, lack_of
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.fleet.messages import HOST_KEYS, HUB_KEYS, SPEAKS, Hello, asked_by, inbox_of, read_reply, understands

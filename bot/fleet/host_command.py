@@ -9,7 +9,7 @@ import signal
 import sys
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.fleet.messages import HOST_KEYS
 from bot.texts import ENGLISH, say, speaking

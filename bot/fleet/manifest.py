@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bot.cli.options import add_json, number
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.part import Command, Part, RunningService

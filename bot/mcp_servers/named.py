@@ -11,8 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from bot.config.extras import install_command, lack_of
-from bot.config.places import MCP_NAME
+from bot.config.installation import MCP_NAME, install_command, lack_of
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.mcp_servers.configuration import ServerEntry, read_mcp_file

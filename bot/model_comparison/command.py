@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.checks import setting_changes
+from bot.checks import settings as setting_changes
 from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.domain.locale import counting_in, money
 from bot.texts import say

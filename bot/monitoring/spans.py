@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.questions import Question
 from agent.run import RunId
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.logs.lines import ABOUT
 from bot.texts import words
 from devices.extras import Extra, is_installed

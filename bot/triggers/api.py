@@ -20,8 +20,7 @@ from bot.triggers.wish import TriggerWish, add_trigger
 from bot.views.tasks import options_of
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.base import Got, Listed, Name
-from bot.web.v1.models.tasks import WhatToDo
+from bot.web.v1.models import Got, Listed, Name, WhatToDo
 
 router = APIRouter(tags=["triggers"])
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]

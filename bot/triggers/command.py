@@ -13,8 +13,7 @@ from bot.cli.exits import OK, Refused
 from bot.cli.remote import body_of
 from bot.cli.skill import draft_of_words
 from bot.cli.terminal import padded
-from bot.commands.parser import ParseError, draft_of, parse
-from bot.commands.skill_arguments import with_skill
+from bot.commands.parser import ParseError, draft_of, parse, with_skill
 from bot.config.settings import Settings
 from bot.texts import say
 from bot.triggers.wish import split_when, wish_of

@@ -11,12 +11,10 @@ from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
-from bot.commands.parser import draft_of, parse
+from bot.commands.parser import draft_of, parse, with_skill
 from bot.commands.request import Request, plain
-from bot.commands.scheduling import change
-from bot.commands.skill_arguments import with_skill
+from bot.commands.scheduling import change, wished_yes, yes_words
 from bot.commands.skills import skill_draft
-from bot.commands.standing import wished_yes, yes_words
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.schedule import Schedule
 from bot.texts import say

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from agent.ports.workshop import Lack
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.texts import say
 from devices.extras import Extra
 from devices.wording import said

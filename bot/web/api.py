@@ -28,9 +28,8 @@ from bot.tasks.files import MAX_FILES
 from bot.texts import say
 from bot.views.tasks import Json
 from bot.web.auth import caller_of
-from bot.web.dashboard import Dashboard
 from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
-from bot.web.stream import Cursor
+from bot.web.stream import Cursor, Dashboard
 from bot.web.viewers import Viewer, Viewers
 
 SAID_LIMIT = 20_000

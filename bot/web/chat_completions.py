@@ -49,8 +49,7 @@ from bot.web.http import (
     read_body,
     refuse_as_openai,
 )
-from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
-from bot.web.v1.calls import Calls
+from bot.web.v1.calls import Along, Calls, CutOff, Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.wakeup import ends_before
 
 MOST_BYTES: Final = 32 * 1024 * 1024

@@ -17,7 +17,7 @@ from bot.domain.task_request import TaskOptions
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.tasks.input import without_controls
 from bot.texts import say
-from bot.web.v1.models.tasks import Schema
+from bot.web.v1.models import Schema
 
 MODEL: Final = "opengui"
 """Model name for any phone; `opengui/NAME` is the phone with that name."""

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot.application.services import Services
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.logs.lines import REDACTION
 from bot.texts import say
 from bot.web.api import body_of

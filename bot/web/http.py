@@ -94,7 +94,7 @@ OPENAI: Final = re.compile(r"/v1(/|$)")
 
 
 def refuse(status: int, sentence: str, code: str = "", details: Any = None) -> JSONResponse:  # noqa: ANN401 - JSON
-    """Return a refusal as JSON, in the form that all routes share; see `bot.web.v1.models.base.Problem`."""
+    """Return a refusal as JSON, in the form that all routes share; see `bot.web.v1.models.Problem`."""
     return JSONResponse({"code": code or CODES[status], "message": sentence, "details": details}, status)
 
 

@@ -1,8 +1,10 @@
-"""Serves the logs of tasks in the form that the page shows: what was asked, done, said and found, and the end."""
+"""Serves logs: those of tasks in the form that the page shows, and the service's latest log lines for `opengui logs`."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,12 +16,15 @@ from bot.cards.question import closed_words
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.domain.task_events import Accepted, Ended, LoggedEvent, Noted, QuestionClosed, StateChanged, StepDone
+from bot.logs.setup import KEPT_LINES, RECENT
 from bot.store.task_events import AT_ONCE
 from bot.texts import say
 from bot.views.tasks import Json
-from bot.web.http import get, refuse
+from bot.web.auth import caller_of
+from bot.web.http import Streamed, Write, get, refuse
 from bot.web.viewers import Viewers
 from bot.web.views import button_json
+from bot.web.wakeup import ends_before
 
 NUMBER = re.compile(r"[0-9]{1,18}")
 """A number that fits in SQLite's 64 bits."""
@@ -102,3 +107,35 @@ def _said(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
             }
         case _:
             return None
+
+
+class LogLines:
+    """Handles requests for log lines. Setting `stopping` ends its streams."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        self._stopping = stopping
+
+    def routes(self) -> list[Route]:
+        """Return the HTTP routes that this class handles, for the server to add."""
+        return [get("/api/logs", self.logs)]
+
+    async def logs(self, request: Request) -> Response:
+        """Send the last `lines` log lines. With `follow=1`, also send new ones until the client disconnects or the
+        service stops. Browsers with a session are refused; only programs may read the log.
+        """
+        if caller_of(request).session:
+            return refuse(403, say("refusal.logs"))
+        wanted = request.query_params.get("lines", str(KEPT_LINES))
+        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 6):
+            return refuse(400, say("cli.number"))
+        following = request.query_params.get("follow") == "1"
+
+        async def tell(write: Write) -> None:
+            async with aclosing(RECENT.follow(int(wanted), on=following)) as lines:
+                async for line in lines:
+                    await write(line.encode(errors="replace") + b"\n")
+
+        async def until_stopped(write: Write) -> None:
+            await ends_before(self._stopping.wait(), tell(write))
+
+        return Streamed(until_stopped, {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})

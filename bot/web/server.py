@@ -32,17 +32,14 @@ from bot.web import handover
 from bot.web.api import Api
 from bot.web.auth import ConsoleGate
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
-from bot.web.dashboard import Dashboard
-from bot.web.errors import ConsoleError, ConsolePortInUse
-from bot.web.exposure import Exposure
+from bot.web.exposure import ConsoleError, ConsolePortInUse, Exposure
 from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, away_words, get, post, refuse_at
 from bot.web.log import TaskLogs
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
-from bot.web.pictures import Pictures
+from bot.web.pictures import Pictures, Thumbnails
 from bot.web.sessions import Kept, Sessions, Way
 from bot.web.sign_in import SignIn, caller_address
-from bot.web.stream import Events
-from bot.web.thumbnails import Thumbnails
+from bot.web.stream import Dashboard, Events
 from bot.web.viewers import Viewers
 from bot.web.views import ConsoleChecks
 from devices.wording import said, sentence_of

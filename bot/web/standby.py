@@ -21,8 +21,7 @@ from bot.config.settings import Settings
 from bot.texts import say, speaking
 from bot.web import handover
 from bot.web.connections import HttpServer
-from bot.web.errors import ConsoleError
-from bot.web.exposure import Exposure, is_loopback
+from bot.web.exposure import ConsoleError, Exposure, is_loopback
 from bot.web.http import HEADERS, refuse_at
 from bot.web.page_files import PageTexts
 

@@ -25,8 +25,7 @@ from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.chat import HOME, WebChat
 from bot.web.page_files import locale_of
-from bot.web.standing import TASKS_SHOWN, Standing
-from bot.web.views import state_json
+from bot.web.views import TASKS_SHOWN, Standing, state_json
 from devices.phone import PhoneInfo
 
 SHOWN_RIGHTS: Final = (Right.APPROVE, Right.OPERATE, Right.ADMIN)

@@ -18,8 +18,7 @@ from bot.people.subjects import Subject
 from bot.texts import say
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.base import TEXT_LIMIT, Got, Listed, Name, Sent
-from bot.web.v1.models.tasks import HowTo
+from bot.web.v1.models import TEXT_LIMIT, Got, HowTo, Listed, Name, Sent
 from bot.webhooks.delivery import is_arrival, new_secret
 from bot.webhooks.making import WebhookCommands, WebhookWish
 

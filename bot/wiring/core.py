@@ -22,8 +22,7 @@ from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from bot.application.services import Services
 from bot.config.endpoints import dialect_of, embedder_of
-from bot.config.record import record_url
-from bot.config.settings import Settings, SettingsError
+from bot.config.settings import Settings, SettingsError, record_url
 from bot.domain.clock import SteadyClock, seconds_since_boot
 from bot.domain.limits import GIBIBYTE
 from bot.domain.locale import zone_named
@@ -51,8 +50,7 @@ from bot.tasks.service import TaskService
 from bot.texts import words
 from bot.views.tools import ToolOffer
 from bot.wiring.parts import installed_parts, tool_servers
-from bot.wiring.team import members_of, skills_of
-from bot.wiring.tools import actions_of, tool_offer, toolbox_of, workshop_of
+from bot.wiring.team import actions_of, members_of, skills_of, tool_offer, toolbox_of, workshop_of
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider

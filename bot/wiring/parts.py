@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bot.config.places import MCP_NAME
+from bot.config.installation import MCP_NAME
 from bot.part import ForeignTools, Part, ToolServers
 from bot.texts import say, words
 from devices.extras import load_part

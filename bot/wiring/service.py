@@ -24,7 +24,7 @@ from bot.checks.service import ServiceCheck
 from bot.commands.dispatcher import Commands
 from bot.commands.scheduler import Scheduler
 from bot.config.endpoints import transcriber_of
-from bot.config.places import AGENTS_NAME, SKILLS_NAME
+from bot.config.installation import AGENTS_NAME, SKILLS_NAME
 from bot.config.settings import Settings
 from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
@@ -41,31 +41,26 @@ from bot.platform import Platform
 from bot.runtime.run_config import SideEndpoint
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
-from bot.web.chat import WebChat
+from bot.web.chat import ApiChat, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connect import Connect
 from bot.web.connect_folders import ConnectFolders, FolderKind
 from bot.web.connect_phones import ConnectPhones
-from bot.web.errors import ConsoleError
-from bot.web.exposure import Exposure
+from bot.web.exposure import ConsoleError, Exposure
 from bot.web.hand import LiveHand
-from bot.web.log_lines import LogLines
+from bot.web.log import LogLines
 from bot.web.mcp.mount import McpMount
-from bot.web.people import PeopleChanges
+from bot.web.people import PeopleChanges, TokenMaking
 from bot.web.server import Console
 from bot.web.standby import Standby
-from bot.web.tokens import TokenMaking
-from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
-from bot.wiring.chat_moves import ChatMoves
-from bot.wiring.connections import ConnectedChats, connect_while, context_of
+from bot.wiring.connections import ChatMoves, ConnectedChats, connect_while, context_of
 from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
 from bot.wiring.parts import part_routers, part_routes, parts_at_work
-from bot.wiring.team import refused_folders
-from bot.wiring.tools import TOOL_NAMES
+from bot.wiring.team import TOOL_NAMES, refused_folders
 from devices.adb.host import WifiPhones
 from devices.adb.server import ServerAddress
 from devices.measuring import listening

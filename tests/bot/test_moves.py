@@ -20,7 +20,7 @@ from bot.domain.task import Task, TaskState
 from bot.outbox.outbox import Outbox
 from bot.people.access import Lists, Policy
 from bot.people.rights import Rights
-from bot.wiring.chat_moves import ChatMoves
+from bot.wiring.connections import ChatMoves
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.conftest import home as home  # noqa: PLC0414 - a fixture
 from tests.bot.world import Clock, World, a_world

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bot.chats.feishu.api import Api, Refused
-from bot.chats.feishu.frames import Frame
+from bot.chats.feishu.connection import Frame
 from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender as FeishuSender

@@ -30,7 +30,7 @@ from agent.tools.pdf import PdfUnread, pdf_text
 from agent.tools.spec import ActionError
 from agent.tools.text import TEXT
 from agent.tools.weather import Weather, weather_tool
-from bot.wiring.tools import TOOL_NAMES
+from bot.wiring.team import TOOL_NAMES
 from tests.agent.tools.test_small_tools import context, pdf
 from tests.fuzz.running import on_a_loop
 from tests.fuzz.strategies import JSON, NUMBERS, WORDS, damaged, json_text, json_with, mixed

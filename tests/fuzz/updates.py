@@ -20,11 +20,8 @@ from telegram.request import BaseRequest
 from bot.chats.slack.chat import SlackChat
 from bot.chats.slack.places import Account
 from bot.chats.telegram import updates as reader
-from bot.chats.telegram.editing import Editor
-from bot.chats.telegram.flood_control import Silence
-from bot.chats.telegram.incoming import Albums, Messages
-from bot.chats.telegram.responses import Presses
-from bot.chats.telegram.sending import Sender, ShownPictures
+from bot.chats.telegram.incoming import Albums, Messages, Presses
+from bot.chats.telegram.sending import Editor, Sender, ShownPictures, Silence
 from bot.commands.spec import BY_NAME
 from bot.domain.chat import OwnRecord
 from bot.people.access import Lists, Policy

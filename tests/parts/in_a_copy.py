@@ -23,7 +23,7 @@ from bot.cli.main import main
 from bot.config.settings import Settings, SettingsError
 from bot.views.tools import ServerAway
 from bot.wiring.service import serve
-from bot.wiring.tools import tools_here
+from bot.wiring.team import tools_here
 from tests.fixtures.adb import AdbServer
 from tests.parts.copies import COMMANDS, WITHOUT
 

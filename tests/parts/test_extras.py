@@ -17,8 +17,7 @@ import aiohttp
 import pytest
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
-from bot.config.extras import install_command, lack_of
-from bot.config.places import MCP_NAME
+from bot.config.installation import MCP_NAME, install_command, lack_of
 from bot.texts import LANGUAGES, speaking
 from devices.extras import MODULES, Extra, is_installed
 from devices.wording import said

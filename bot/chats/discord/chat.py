@@ -17,14 +17,12 @@ import discord
 from bot.chats.connection import Connection
 from bot.chats.discord import errors, limits
 from bot.chats.discord.client import DiscordClient, Locales
-from bot.chats.discord.endpoints import ask_for_gateway, endpoints
-from bot.chats.discord.fetching import Fetcher
+from bot.chats.discord.hosts import Fetcher, ask_for_gateway, endpoints
 from bot.chats.discord.incoming import Messages
-from bot.chats.discord.interactions import Presses
+from bot.chats.discord.interactions import CommandSync, Presses, SlashCommands, payload
 from bot.chats.discord.permissions import Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, channel_id, roles_of
 from bot.chats.discord.sending import Online, Sender
-from bot.chats.discord.slash import CommandSync, SlashCommands, payload
 from bot.chats.fetching import Welcome
 from bot.chats.plain_text import size
 from bot.commands.spec import COMMANDS, CommandSpec

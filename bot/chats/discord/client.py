@@ -11,12 +11,11 @@ import discord
 
 from bot.chats.connection import Working
 from bot.chats.discord import limits
-from bot.chats.discord.buttons import TaskButton, custom_id_of
+from bot.chats.discord.formatting import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
-from bot.chats.discord.interactions import Presses
+from bot.chats.discord.interactions import Presses, SlashCommands
 from bot.chats.discord.places import PLATFORM, Channel
-from bot.chats.discord.slash import SlashCommands
-from bot.chats.last_look import last_look
+from bot.chats.sending import last_look
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, FloodWait, Record
 from bot.texts import language_of, speaking

@@ -9,11 +9,10 @@ from typing import Final
 
 import discord
 
-from bot.chats.answering import answer, below
-from bot.chats.discord.fetching import Fetcher
+from bot.chats.discord.hosts import Fetcher
 from bot.chats.discord.places import Channel, person_of, place_of
 from bot.chats.discord.sending import Sender
-from bot.chats.lateness import Lateness
+from bot.chats.incoming import Lateness, answer, below
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.incoming import ForeignText, Incoming, orders_work

@@ -119,7 +119,7 @@ async def _servers(settings: DiscordSettings, base: str, headers: Mapping[str, s
 
 async def _places(settings: DiscordSettings, token: str) -> list[Finding]:
     """Report what the bot lacks in each channel of the lists, else on each server."""
-    from bot.chats.discord.diagnostics import survey  # noqa: PLC0415 - loads Discord's library only where it is used
+    from bot.chats.discord.permissions import survey  # noqa: PLC0415 - loads Discord's library only where it is used
 
     guilds, channels = settings.discord_allowed_guild_ids, settings.discord_allowed_channel_ids
     try:

@@ -17,7 +17,7 @@ from bot.chats.feishu.cards import PLATFORM
 from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
-from bot.chats.last_look import last_look
+from bot.chats.sending import last_look
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record

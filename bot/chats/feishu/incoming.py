@@ -15,8 +15,6 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.chats.answering import Below, answer, message_of
-from bot.chats.confirming import NotAccepted, not_accepted, was_accepted
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import NO_SCOPES, Api, Refused
 from bot.chats.feishu.cards import MESSAGE, PLATFORM
@@ -34,7 +32,7 @@ from bot.chats.feishu.events import (
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.chats.fetching import Download, Downloads, TooLarge
-from bot.chats.lateness import Lateness
+from bot.chats.incoming import Below, Lateness, NotAccepted, answer, message_of, not_accepted, was_accepted
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake, Record
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work

@@ -20,14 +20,13 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.chats.confirming import NotAccepted, not_accepted
 from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
-from bot.chats.last_look import last_look
+from bot.chats.incoming import NotAccepted, not_accepted
+from bot.chats.sending import last_look
 from bot.chats.slack import errors, limits
-from bot.chats.slack.incoming import Messages, People
+from bot.chats.slack.incoming import Messages, People, Presses
 from bot.chats.slack.places import API, PLATFORM, Account, Hosts, refusing_redirects
-from bot.chats.slack.presses import Presses
 from bot.chats.slack.sending import Sender
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record

@@ -19,18 +19,13 @@ from telegram.error import BadRequest, InvalidToken, TelegramError
 from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Welcome
 from bot.chats.telegram import errors, limits
-from bot.chats.telegram.editing import Editor
-from bot.chats.telegram.flood_control import Silence
-from bot.chats.telegram.incoming import Albums, Messages
+from bot.chats.telegram.incoming import Albums, Messages, Presses
 from bot.chats.telegram.limits import Times
 from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
-from bot.chats.telegram.polling import Polling, without_webhook
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
-from bot.chats.telegram.responses import Presses
-from bot.chats.telegram.sending import Online, Sender, ShownPictures
-from bot.chats.telegram.updates import KINDS, Updates
-from bot.chats.telegram.webhook import Hook, Webhook
+from bot.chats.telegram.sending import Editor, Online, Sender, ShownPictures, Silence
+from bot.chats.telegram.updates import KINDS, Hook, Polling, Updates, Webhook, without_webhook
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record

@@ -12,7 +12,7 @@ from typing import Final
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError
 
-from bot.chats.last_look import NotOurs
+from bot.chats.sending import NotOurs
 from bot.chats.telegram import limits
 from bot.chats.telegram.requests import Flooded, NotSent
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait

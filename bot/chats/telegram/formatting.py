@@ -1,17 +1,25 @@
-"""Converts plain text to Telegram's HTML, split into texts of allowed length."""
+"""Converts a message in plain text to Telegram messages: HTML split into texts of allowed length, one picture, an
+inline keyboard, and files that are sent separately.
+"""
 
 from __future__ import annotations
 
 import html
+import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2s
 from itertools import groupby
 from typing import Final
 
-from bot.chats.plain_text import FOOTER, HEADING, NOTHING, Line, packed, short, size
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup
+from telegram.constants import KeyboardButtonStyle
+
+from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, packed, short, size
 from bot.chats.telegram import limits
 from bot.domain.address import Person
-from bot.domain.outgoing import Message
+from bot.domain.outgoing import Button, Message, Picture
+from bot.texts import say
 
 NAME: Final = 64
 """UTF-16 units that a mentioned name may take; our choice, so that most of a caption is left for the body."""
@@ -108,3 +116,150 @@ def _joined(lines: list[Line]) -> Part:
             text = f"<pre><code{language}>{text}</code></pre>" if language else f"<pre>{text}</pre>"
         shown.append(text)
     return Part("\n".join(shown), "\n".join(line for line, _ in lines))
+
+
+logger = logging.getLogger(__name__)
+
+_STYLES = frozenset(KeyboardButtonStyle)
+"""The other style, "secondary", is the one that a button has by default."""
+
+
+def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
+    """Return the message's buttons as rows: each menu choice of the current page in a row of its own, then
+    the buttons.
+    """
+    menu = message.menu
+    if menu is None:
+        return message.buttons
+    if not menu.turner or len(menu.choices) <= limits.MENU_PAGE:
+        return (*((choice,) for choice in menu.choices), *message.buttons)
+    pages = -(-len(menu.choices) // limits.MENU_PAGE)
+    page = min(menu.page, pages - 1)
+    first = page * limits.MENU_PAGE
+    shown = tuple((choice,) for choice in menu.choices[first : first + limits.MENU_PAGE])
+    # Both ends lead to each other, so that the row never changes its length under the thumb.
+    turns = (
+        Button("‹", f"{menu.turner}:{(page - 1) % pages}"),
+        Button(f"{page + 1}/{pages}", f"{menu.turner}:{page}"),
+        Button("›", f"{menu.turner}:{(page + 1) % pages}"),
+    )
+    return (*shown, turns, *message.buttons)
+
+
+def keyboard_of(rows: tuple[tuple[Button, ...], ...]) -> InlineKeyboardMarkup | None:
+    """Convert the rows to an inline keyboard; None if there are no buttons. Buttons that would make Telegram refuse the
+    whole message are left out: those with a blank label, with too long data (this is logged), or beyond the maximum.
+    """
+    keyboard = []
+    left = limits.BUTTONS
+    for row in rows:
+        fitting = [button for button in row if button.label.strip() and _fits(button)][:left]
+        left -= len(fitting)
+        for start in range(0, len(fitting), limits.BUTTONS_IN_ROW):
+            line = fitting[start : start + limits.BUTTONS_IN_ROW]
+            keyboard.append([_made(button) for button in line])
+    return InlineKeyboardMarkup(keyboard) if keyboard else None
+
+
+def _made(button: Button) -> InlineKeyboardButton:
+    style = button.style if button.style in _STYLES else None
+    return InlineKeyboardButton(button.label, callback_data=button.data, style=style)
+
+
+def _fits(button: Button) -> bool:
+    if 1 <= len(button.data.encode()) <= limits.CALLBACK_DATA:
+        return True
+    logger.error("A button was left out: its data has %d bytes.", len(button.data.encode()))
+    return False
+
+
+_MEGABYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One Telegram message, ready to be sent."""
+
+    part: Part
+    picture: Picture | None = None
+    rows: tuple[tuple[Button, ...], ...] = ()
+    as_file: bool = False
+    """Whether the picture has to be sent as a file, unchanged."""
+
+    @property
+    def kind(self) -> str:
+        """How the picture is sent: "photo", "animation" or "document"."""
+        if self.as_file:
+            return "document"
+        name = self.picture.name.lower() if self.picture else ""
+        if name.endswith((".gif", ".mp4")):
+            return "animation"
+        too_large = self.picture is not None and len(self.picture.data) > limits.PHOTO_BYTES
+        return "photo" if name.endswith((".jpg", ".jpeg", ".png", ".webp")) and not too_large else "document"
+
+    @property
+    def digest(self) -> str:
+        """A digest that identifies the picture's bytes; "" without a picture."""
+        return digest_of(self.picture) if self.picture else ""
+
+
+def digest_of(picture: Picture) -> str:
+    """Return a digest that identifies the picture's bytes."""
+    return blake2s(picture.data).hexdigest()
+
+
+def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:
+    """Convert the message to one or more Telegram messages, and the files that are sent after them. Picture and buttons
+    stay with the first. A single file is sent with the text if there is no picture and the text fits. `mention` is the
+    only person to mention.
+    """
+    message, files = _within_limits(message)
+    limit = limits.CAPTION if message.picture else limits.TEXT
+    parts = render(message, first_limit=limit, mention=mention)
+    if len(parts) > limits.PARTS:
+        files = (*files, Picture(WHOLE_TEXT, message.body.encode(errors="replace")))
+        parts = render(
+            _shortened(message, limit, say("chats.whole_text", name=WHOLE_TEXT)), first_limit=limit, mention=mention
+        )
+    first, *others = parts
+    if len(files) == 1 and not message.picture and not others and size(first.plain) <= limits.CAPTION:
+        return [Draft(first, files[0], rows_of(message), as_file=True)], ()
+    lead = first if message.picture else visible(first)
+    return [Draft(lead, message.picture, rows_of(message)), *(Draft(part) for part in others)], files
+
+
+def card_of(message: Message, *, caption: bool) -> Draft:
+    """Convert the message to exactly one Telegram message, for an edit. Excess text is cut, because an edit cannot
+    become two messages. `caption` says that the text is the caption of a picture, which may be shorter.
+    """
+    message, _ = _within_limits(message)
+    limit = limits.CAPTION if caption else limits.TEXT
+    parts = render(message, first_limit=limit)
+    if len(parts) > 1:
+        parts = render(_shortened(message, limit, say("chats.cut")), first_limit=limit)
+    return Draft(parts[0] if caption else visible(parts[0]), message.picture, rows_of(message))
+
+
+def _shortened(message: Message, limit: int, note: str) -> Message:
+    """Return the message with as much of its body as fits into one text together with the note, even with a mention."""
+    left = room(message, limit) - size(note) - _SPARE
+    return replace(message, body=f"{cut(quiet(message.body), left).rstrip()}\n{note}")
+
+
+_SPARE: Final = 80
+"""UTF-16 units kept free for a mentioned name and line breaks."""
+
+
+def _within_limits(message: Message) -> tuple[Message, tuple[Picture, ...]]:
+    """Return the message without its picture if that is too large to upload, and those of its files that are not. The
+    message's text then names everything that is left out.
+    """
+    kept = tuple(file for file in message.files if len(file.data) <= limits.FILE_BYTES)
+    lost = [file.name for file in message.files if file not in kept]
+    picture = message.picture
+    if picture is not None and len(picture.data) > limits.FILE_BYTES:
+        lost, picture = [picture.name, *lost], None
+    if not lost:
+        return message, kept
+    told = "\n".join(say("telegram.too_large", name=name, limit=limits.FILE_BYTES // _MEGABYTE) for name in lost)
+    return replace(message, body=f"{message.body}\n{told}".strip("\n"), picture=picture), kept

@@ -49,7 +49,7 @@ class TelegramSettings(Settings):
 def _connect(settings: TelegramSettings, context: ChatContext) -> Connected:
     # Here and not above: a service without Telegram does not load its library.
     from bot.chats.telegram.chat import TelegramChat  # noqa: PLC0415 - see above
-    from bot.chats.telegram.webhook import Hook  # noqa: PLC0415 - see above
+    from bot.chats.telegram.updates import Hook  # noqa: PLC0415 - see above
 
     url = settings.telegram_webhook_url
     return TelegramChat(

@@ -15,7 +15,7 @@ from typing import Final
 
 import telegram
 
-from bot.chats.state_file import Remembered, texts_in
+from bot.chats.sending import Remembered, texts_in
 from bot.chats.telegram import errors, limits
 from bot.commands.spec import CommandSpec
 from bot.domain.chat import ChatError, FloodWait

@@ -89,7 +89,7 @@ def polling_pool(record: Record) -> Request:
 
 
 def _options(record: Record) -> dict[str, Any]:
-    """Add a check like that of `bot.chats.last_look`, for this library: it is made once there is a connection, before
+    """Add a check like that of `bot.chats.sending`, for this library: it is made once there is a connection, before
     anything is written.
     """
 

@@ -1,23 +1,306 @@
-"""Passes each update from Telegram to the component that handles it."""
+"""Receives updates from Telegram, by long polling or through a webhook, and passes each to the component that handles
+it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
+import json
 import logging
-from collections.abc import Sequence
-from typing import Any, Final
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, Protocol
+from urllib.parse import urlencode, urlsplit
 
 import telegram
+from aiohttp import web
+from telegram.error import BadRequest, Conflict, InvalidToken, TelegramError
 
-from bot.chats.confirming import NotAccepted, not_accepted
 from bot.chats.connection import Working
-from bot.chats.telegram import limits
-from bot.chats.telegram.incoming import Messages
-from bot.chats.telegram.responses import Presses
+from bot.chats.incoming import NotAccepted, not_accepted
+from bot.chats.telegram import errors, limits
+from bot.chats.telegram.incoming import Messages, Presses
+from bot.chats.telegram.limits import Times
+from bot.chats.telegram.requests import Flooded, Request
 from bot.domain.chat import ChatError, FloodWait, Record
 from bot.texts import language_of, speaking
 
 logger = logging.getLogger(__name__)
+
+_BATCH: Final = 100
+"""Maximum updates of one poll (Bot API, getUpdates)."""
+
+_CLOSE_SECONDS: Final = 5.0
+"""Seconds that old connections may take to close; our choice."""
+
+_CONFLICT: Final = (
+    "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
+    "same token, or a webhook is set. Stop the other program, or delete the webhook. (%s)"
+)
+
+
+async def without_webhook(bot: telegram.Bot) -> None:
+    """Remove a webhook that is still set, because Telegram refuses polls while there is one. Waiting updates are kept
+    for the polls. Failures are only logged: the polls will report them.
+    """
+    try:
+        async with errors.translated("the question about a webhook"):
+            if (await bot.get_webhook_info()).url:
+                logger.warning(
+                    "A webhook was set for this bot, but TELEGRAM_WEBHOOK_URL is not, so the webhook is removed."
+                )
+                await bot.delete_webhook(drop_pending_updates=False)
+    except (ChatError, FloodWait) as refused:
+        logger.info("Whether a webhook is set is not known: %s", refused)
+
+
+class Take(Protocol):
+    """The function that handles a batch of updates. `backlog` says that the updates may have waited while the service
+    was away.
+    """
+
+    async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> int | None:
+        """Begin to handle each update of the batch. Returns the number of the first one that must be delivered again,
+        None if there is none.
+        """
+        ...
+
+
+class Polling:
+    """Polls Telegram for updates, one request at a time.
+
+    `address` is the Bot API's address with the token. `take` is called with each batch. The next poll confirms the
+    batch to Telegram, so that a batch is delivered again if the process dies meanwhile.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        pool: Request,
+        take: Take,
+        kinds: Sequence[str],
+        times: Times,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address = address
+        self._pool = pool
+        self._take = take
+        self._kinds = kinds
+        self._times = times
+        self._clock = clock
+        self._completed = clock()
+        self._offset: int | None = None
+        self._failed = 0
+        self._contested = False
+
+    @property
+    def away(self) -> bool:
+        """Whether the last poll failed."""
+        return self._failed > 0
+
+    async def run(self) -> None:
+        """Poll until cancelled. Raises InvalidToken if Telegram no longer accepts the token."""
+        self._completed = self._clock()
+        backlog = True  # the first poll returns at once, so that new updates are not mistaken for waiting ones
+        while True:
+            try:
+                batch = await self._poll(0.0 if backlog else self._times.poll)
+            except InvalidToken:
+                raise
+            except (TelegramError, TimeoutError, OSError) as away:
+                backlog = True
+                await self._revive()
+                await asyncio.sleep(self._pause(away))
+                continue
+            self._completed = self._clock()
+            if self._failed:
+                logger.info("Telegram is connected again; missed messages follow.")
+            self._failed, self._contested = 0, False
+            if batch:
+                if (again := await self._take(batch, backlog=backlog)) is not None:
+                    self._offset = again
+                    await asyncio.sleep(self._times.first_retry)
+                    continue
+                self._offset = max(int(update["update_id"]) for update in batch) + 1
+            # After a full batch, more of the waiting updates follow.
+            backlog = backlog and len(batch) >= _BATCH
+
+    async def _poll(self, hold: float) -> list[dict[str, Any]]:
+        """Return the updates that are waiting. If there are none, Telegram holds the answer for up to `hold`
+        seconds.
+        """
+        fields: dict[str, object] = {"timeout": hold, "allowed_updates": json.dumps(self._kinds)}
+        if self._offset is not None:
+            fields["offset"] = self._offset
+        async with asyncio.timeout(self._times.stall):
+            found = await self._pool.post(
+                f"{self._address}/getUpdates?{urlencode(fields)}", read_timeout=hold + self._times.answer
+            )
+        return found if isinstance(found, list) else []
+
+    def _pause(self, away: Exception) -> float:
+        """Return the seconds until the next attempt, after logging what is wrong."""
+        pause = min(self._times.last_retry, self._times.first_retry * 2.0 ** min(self._failed, 16))
+        self._failed += 1
+        if isinstance(away, Flooded):
+            pause = max(pause, away.seconds)
+        if not isinstance(away, Conflict):
+            logger.warning("Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(away), pause)
+        elif not self._contested:
+            self._contested = True
+            logger.error(_CONFLICT, errors.reason(away))
+        return pause
+
+    async def _revive(self) -> None:
+        """Replace the connection if no poll has completed for too long: it may only look alive."""
+        silent = self._clock() - self._completed
+        if silent < self._times.stall:
+            return
+        logger.warning("Telegram has not answered a poll for %.0f s; reconnecting.", silent)
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._pool.shutdown()
+        except (TimeoutError, OSError) as stuck:
+            logger.info("The old connection did not close: %s", errors.reason(stuck))
+        await self._pool.initialize()
+        self._completed = self._clock()
+
+
+HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"
+"""The header in which Telegram sends the secret (Bot API, setWebhook)."""
+BODY_BYTES: Final = 1024 * 1024
+"""Maximum bytes of one update; our choice. Real ones have a few kilobytes."""
+CONNECTIONS: Final = 1
+"""One update after the other (Bot API, setWebhook, max_connections): `/do` and `/cancel` keep their order."""
+_STOP_SECONDS: Final = 2.0
+"""Seconds that the listener waits for requests at its end; our choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """The public address to which Telegram posts (`url`), and the local address at which the reverse proxy finds this
+    service.
+    """
+
+    url: str
+    host: str
+    port: int
+
+
+class Webhook:
+    """Receives updates through a webhook and keeps it registered with Telegram. Its secret is new at each start and
+    kept only in memory.
+    """
+
+    def __init__(self, bot: telegram.Bot, hook: Hook, take: Take, kinds: Sequence[str], times: Times) -> None:
+        self._bot = bot
+        self._hook = hook
+        self._take = take
+        self._kinds = kinds
+        self._times = times
+        self._secret = secrets.token_urlsafe(32)
+        self._told = False
+        self._backlog = True
+        self._failed_at = 0.0
+        self.away = False
+        """Whether Telegram did not answer when it was last asked."""
+
+    async def run(self) -> None:
+        """Receive updates until cancelled. Raises InvalidToken, and ChatError if the listener cannot start or Telegram
+        refuses the address.
+
+        The webhook stays registered at the end, so that Telegram keeps updates for the next start.
+        """
+        async with self._listening():
+            pause = self._times.first_retry
+            while True:
+                try:
+                    await self._tell()
+                except InvalidToken:
+                    raise
+                except BadRequest as refused:
+                    reason = errors.reason(refused)
+                    raise ChatError(f"Telegram does not take the address in TELEGRAM_WEBHOOK_URL: {reason}.") from None
+                except (TelegramError, OSError) as away:
+                    self.away = True
+                    wait = max(pause, away.seconds) if isinstance(away, Flooded) else pause
+                    logger.warning(
+                        "Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(away), wait
+                    )
+                    await asyncio.sleep(wait)
+                    pause = min(pause * 2, self._times.last_retry)
+                    continue
+                self.away, pause = False, self._times.first_retry
+                await asyncio.sleep(self._times.look)
+                self._backlog = False
+
+    async def _tell(self) -> None:
+        """Register the address with Telegram unless it is registered, and log delivery problems that Telegram reports.
+        The first call always registers it, with a new secret.
+        """
+        info = await self._bot.get_webhook_info()
+        if not self._told or info.url != self._hook.url:
+            if self._told:
+                logger.error(
+                    "Another program removed the bot's webhook; it is set again. Check for a second running service."
+                )
+            else:
+                self._backlog = info.pending_update_count > 0
+            await self._bot.set_webhook(
+                self._hook.url,
+                secret_token=self._secret,
+                max_connections=CONNECTIONS,
+                allowed_updates=list(self._kinds),
+            )
+            self._told = True
+            logger.info("Telegram: updates come to the webhook, here at %s:%d.", self._hook.host, self._hook.port)
+            return
+        failed = info.last_error_date.timestamp() if info.last_error_date is not None else 0.0
+        if failed > self._failed_at:
+            self._failed_at = failed
+            logger.warning(
+                "Telegram could not deliver to the webhook: %s. %d updates wait.",
+                info.last_error_message,
+                info.pending_update_count,
+            )
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncIterator[None]:
+        app = web.Application(client_max_size=BODY_BYTES)
+        app.router.add_post(urlsplit(self._hook.url).path or "/", self._came)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS, handler_cancellation=True)
+        await runner.setup()
+        try:
+            try:
+                await web.TCPSite(runner, self._hook.host, self._hook.port).start()
+            except OSError as error:
+                raise ChatError(
+                    f"The webhook cannot listen at {self._hook.host}:{self._hook.port} ({error.strerror}). "
+                    "Set TELEGRAM_WEBHOOK_HOST and TELEGRAM_WEBHOOK_PORT to what is free here."
+                ) from None
+            yield
+        finally:
+            await runner.cleanup()
+
+    async def _came(self, request: web.Request) -> web.Response:
+        shown = request.headers.get(HEADER, "").encode(errors="replace")
+        if not hmac.compare_digest(shown, self._secret.encode()):
+            return web.Response(status=401)
+        try:
+            update = json.loads(await request.read())
+        except (ValueError, RecursionError):
+            return web.Response(status=400)
+        if not isinstance(update, dict):
+            return web.Response(status=400)
+        # Answered once it has begun: until then Telegram would deliver it again.
+        again = await self._take([update], backlog=self._backlog)
+        return web.Response(status=HTTPStatus.OK if again is None else HTTPStatus.SERVICE_UNAVAILABLE)
+
 
 KINDS: Final = ("message", "callback_query")
 """The kinds of updates that are requested. Edited messages are not among them: a command is carried out as it was first

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.guards.lexicon import has_table
 from bot.checks.service import health, lane, none_attached
-from bot.cli.devices import attached_phones
+from bot.cli.phones import attached_phones
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.store.errors import DirectoryInUse

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from bot.application.services import Services
-from bot.config.extras import lack_of
+from bot.config.installation import lack_of
 from bot.web.auth import caller_of
 from bot.web.http import refuse
 from devices.extras import Extra, is_installed

@@ -44,9 +44,8 @@ from bot.tasks.files import MAX_FILES, check
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import away_words
-from bot.web.token_calls import Along, answer_ordinary, question_of, question_words, wait_for_task
-from bot.web.v1.calls import Calls
-from bot.web.v1.models.tasks import RESULT_SCHEMA, Schema
+from bot.web.v1.calls import Along, Calls, answer_ordinary, question_of, question_words, wait_for_task
+from bot.web.v1.models import RESULT_SCHEMA, Schema
 
 MOST_WAIT_S: Final = 3600
 NUMBER: Final = 20

@@ -27,7 +27,7 @@ from bot.web.auth import caller_of
 from bot.web.http import CODES, NOT_FOUND, away_words, refuse
 from bot.web.v1 import conversations, events, fleet, records, skills, tasks
 from bot.web.v1.asking import BadPage
-from bot.web.v1.models.base import MOST_ON_A_PAGE, Problem
+from bot.web.v1.models import MOST_ON_A_PAGE, Problem
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from bot.application.services import Services
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.base import MOST_NUMBER, MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
+from bot.web.v1.models import MOST_NUMBER, MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
 
 Row = TypeVar("Row")
 

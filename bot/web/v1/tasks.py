@@ -27,10 +27,11 @@ from bot.web.pictures import HEADERS, REFERENCE, picture_type
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.events import text_of_call
-from bot.web.v1.models.base import NAME_LIMIT, Listed
-from bot.web.v1.models.tasks import (
+from bot.web.v1.models import (
+    NAME_LIMIT,
     AnswerTo,
     FileInfo,
+    Listed,
     MaybeNote,
     NewTask,
     Note,

@@ -10,7 +10,7 @@ import pytest
 
 from agent.front_matter import MAX_FILE, FolderRefused, parse
 from agent.members.loading import FILE, Team, load_team
-from bot.wiring.tools import TOOL_NAMES
+from bot.wiring.team import TOOL_NAMES
 from devices.wording import Words
 
 TOOLS = {"web_search", "calculate"}

@@ -27,7 +27,7 @@ from agent.tools.web import ReadPage, WebSearch, read_page, web_search
 from bot.config.settings import Settings
 from bot.texts import speaking
 from bot.views.tasks import effect_words
-from bot.wiring.tools import actions_of, toolbox_of
+from bot.wiring.team import actions_of, toolbox_of
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.agent.tools.site import Site, hostile_site
 from tests.fakes.scripted_model import ScriptedModel, call, data, models
@@ -206,7 +206,7 @@ def test_nothing_is_loaded_before_a_tool_is_used() -> None:
     """In an interpreter of its own, since this one has loaded everything."""
     code = (
         "import sys; from agent.guards.policy import Policy; from agent.ports.journal import MemoryToolCalls; "
-        "from bot.config.settings import Settings; from bot.wiring.tools import actions_of, toolbox_of; "
+        "from bot.config.settings import Settings; from bot.wiring.team import actions_of, toolbox_of; "
         "settings = Settings(_env_file=None, searxng_url='http://a.test'); "
         "print(len(actions_of(toolbox_of(settings, MemoryToolCalls(), Policy.default())).models)); "
         "print(*sorted({'trafilatura', 'lxml', 'pydantic_monty', 'babel', 'agent.tools.egress'} & set(sys.modules)))"

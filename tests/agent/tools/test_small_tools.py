@@ -33,7 +33,7 @@ from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
 from agent.tools.text import TEXT, Text
 from agent.tools.weather import Weather, weather_tool
 from bot.config.settings import Settings
-from bot.wiring.tools import toolbox_of
+from bot.wiring.team import toolbox_of
 from tests.fakes.ports import MemoryFrames
 from tests.fakes.scripted_model import models
 

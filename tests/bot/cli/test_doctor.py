@@ -14,9 +14,9 @@ import pytest
 from aiohttp import web
 
 from bot.chats.installed import installed, model_of
-from bot.cli.devices import devices
+from bot.cli.agent import tools
 from bot.cli.doctor import doctor
-from bot.cli.tools import tools
+from bot.cli.phones import devices
 from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from devices.adb.connection import Connection

@@ -9,8 +9,8 @@ import pytest
 
 from agent.run import RunId
 from bot.chats.installed import installed, model_of
-from bot.cli.devices import devices
 from bot.cli.doctor import doctor
+from bot.cli.phones import devices
 from bot.tasks.queue import Waiter, granted, hopeless
 from devices.adb.examination import examine
 from devices.adb.server import ServerAddress

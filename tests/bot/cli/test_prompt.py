@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli.prompt import Prompt, meant
+from bot.cli.questions import Prompt, meant
 
 WITHIN_S = 10.0
 

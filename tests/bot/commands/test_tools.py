@@ -12,13 +12,13 @@ import pytest
 from agent.ports.memory import MemoryOfThisProcess
 from agent.ports.workshop import FakeWorkshop, JobResult, Lack
 from agent.skills.library import Skills, load_skills
+from bot.cli.agent import tools
 from bot.cli.skills import skills
-from bot.cli.tools import tools
 from bot.commands.dispatcher import Commands
 from bot.config.settings import Settings
 from bot.texts import say, speaking
 from bot.views.tools import ServerAway, ServerState, ToolLack, ToolOffer, ToolState, server_data
-from bot.wiring.tools import IN_A_RUN, TOOL_NAMES, tools_here, tools_of
+from bot.wiring.team import IN_A_RUN, TOOL_NAMES, tools_here, tools_of
 from tests.bot.commands.test_overview import words
 from tests.bot.world import World
 

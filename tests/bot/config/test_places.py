@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.places import places
+from bot.config.installation import places
 from tests.fixtures.checkout import as_checkout
 
 

@@ -16,7 +16,7 @@ from agent.questions import QuestionKind
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.spec import Tool
 from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool, tool_names
-from bot.wiring.tools import TOOL_NAMES
+from bot.wiring.team import TOOL_NAMES
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_team import Cast
 from tests.fakes.ports import MemoryFrames

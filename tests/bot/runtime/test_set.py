@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.chats.installed import installed, model_of
-from bot.checks.setting_changes import in_force
+from bot.checks.settings import in_force
 from bot.config.settings import Settings, SettingsError, load_settings, secret_names
 from bot.domain.limits import Tier
 from bot.domain.outgoing import Message, Reply

@@ -17,7 +17,7 @@ from agent.models.base import Purpose
 from agent.run import Outcome, RunId
 from agent.task_results import NumberValue, ResultSchema, TextValue, Value, YesNoValue, read_value
 from bot.commands.request import Request
-from bot.commands.watching import watch
+from bot.commands.scheduling import watch
 from bot.config.settings import Settings
 from bot.domain.incoming import CommandCall
 from bot.domain.task import Task, TaskState

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from agent.run import RunId
 from bot.checks.files import findings
-from bot.checks.setting_changes import in_force
+from bot.checks.settings import in_force
 from bot.config.settings import Settings
 from bot.domain.address import Person, Place
 from bot.domain.right import Grant, Right

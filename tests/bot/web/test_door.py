@@ -8,8 +8,7 @@ import pytest
 from yarl import URL
 
 from bot.web.auth import ConsoleGate
-from bot.web.errors import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit
-from bot.web.exposure import Exposure, hosts
+from bot.web.exposure import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit, Exposure, hosts
 from bot.web.passwords import MOST, Password, UnfitPassword
 from bot.web.sessions import Sessions
 from bot.web.sign_in import WINDOW_S, WRONG_ALLOWED, WRONG_OF_ALL, Attempts

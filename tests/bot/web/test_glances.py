@@ -15,7 +15,7 @@ from PIL import Image
 
 from bot.application.services import Services
 from bot.domain.task import TaskState
-from bot.web.thumbnails import GLANCE_EVERY, SHOWN, Thumbnails
+from bot.web.pictures import GLANCE_EVERY, SHOWN, Thumbnails
 from devices.errors import PhoneGone
 from devices.phone import Health
 from tests.bot.web.standins import PHONE, PhoneList, Tables, TaskTable, task

@@ -11,8 +11,7 @@ import aiohttp
 import pytest
 
 from bot.web import handover
-from bot.web.errors import ConsoleError, ConsolePortInUse
-from bot.web.exposure import Exposure
+from bot.web.exposure import ConsoleError, ConsolePortInUse, Exposure
 from tests.bot.web.world import World, open_world
 
 

@@ -22,8 +22,7 @@ from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.people.tokens import DAY_S
 from bot.web.chat import HOME, OPERATOR
-from bot.web.errors import ConsoleHostRefused
-from bot.web.exposure import Exposure
+from bot.web.exposure import ConsoleHostRefused, Exposure
 from bot.web.http import get
 from bot.web.passwords import Password
 from bot.web.sign_in import WRONG_ALLOWED

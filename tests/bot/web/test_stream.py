@@ -17,9 +17,8 @@ from bot.domain.task_events import Accepted, Ended, Noted, StepDone
 from bot.monitoring.dependencies import Wait
 from bot.texts import say, speaking, words
 from bot.web.chat import HOME, address
-from bot.web.dashboard import Shown
-from bot.web.standing import Standing
-from bot.web.stream import MOST_BEHIND
+from bot.web.stream import MOST_BEHIND, Shown
+from bot.web.views import Standing
 from tests.bot.web.standins import task
 from tests.bot.web.world import World
 

@@ -1,6 +1,6 @@
 """The fake is taken for Feishu by Feishu's own client: frames, threads, changed cards and buttons.
 
-The client is in no environment of ours, see `bot/chats/feishu/frames.py`. For this test alone:
+The client is in no environment of ours, see `bot/chats/feishu/connection.py`. For this test alone:
 `python -m venv build/lark && build/lark/bin/pip install lark-oapi==1.7.5`, then LARK_PYTHON=build/lark/bin/python.
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.chats.discord.fetching import Fetcher
+from bot.chats.discord.hosts import Fetcher
 from bot.domain.address import Person, Place
 from bot.domain.incoming import Attachment
 from bot.domain.outgoing import Message, Picture, Reply

@@ -12,7 +12,7 @@ import pytest
 from simcord.backend.models import ResponseKind
 
 from bot.chats.discord.chat import DiscordChat
-from bot.chats.discord.slash import payload
+from bot.chats.discord.interactions import payload
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Button, Message, Picture, Reply

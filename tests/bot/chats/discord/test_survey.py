@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chats.discord.diagnostics import PlaceReport, survey
+from bot.chats.discord.permissions import PlaceReport, survey
 from bot.texts import say
 from tests.bot.chats.discord.conftest import Home
 from tests.fakes.discord import TOKEN

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bot.chats.feishu.chat import FeishuChat
-from bot.chats.feishu.frames import Frame, Method
+from bot.chats.feishu.connection import Frame, Method
 from bot.chats.feishu.limits import Times
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.outgoing import Button, Menu, Message, Picture

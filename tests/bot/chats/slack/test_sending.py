@@ -9,7 +9,7 @@ import pytest
 
 from bot.chats.slack import limits
 from bot.chats.slack.chat import SlackChat
-from bot.chats.slack.formatting import drafts_of, without_buttons
+from bot.chats.slack.sending import drafts_of, without_buttons
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.outgoing import Button, Menu, Message, Picture, Reply
 from tests.bot.chats.contract import HOSTILE, card, screenshot

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from bot.chats.plain_text import HEADING
 from bot.chats.telegram import limits
-from bot.chats.telegram.drafts import card_of, drafts_of
-from bot.chats.telegram.formatting import JOINER, Part, quiet, render
+from bot.chats.telegram.formatting import JOINER, Part, card_of, drafts_of, quiet, render
 from bot.domain.address import Person
 from bot.domain.outgoing import Message, Picture
 from tests.fakes.telegram.markup import parse, units

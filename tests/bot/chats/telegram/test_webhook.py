@@ -14,7 +14,7 @@ import pytest
 
 from bot.cards.buttons import stop_button
 from bot.chats.telegram.chat import TelegramChat
-from bot.chats.telegram.webhook import Hook
+from bot.chats.telegram.updates import Hook
 from bot.domain.address import Person
 from bot.domain.chat import ChatError, Intake
 from bot.domain.outgoing import Message as Outgoing

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from bot.cli.exits import OK, UNAVAILABLE
-from bot.cli.installing.plan import Where, install, unit_file
-from bot.cli.installing.steps import Account, Call, Failed, File, Folder, State
 from bot.cli.main import main
+from bot.cli.service import Account, Call, Failed, File, Folder, State, Where, install, unit_file
 from tests.fixtures.checkout import as_checkout
 
 UNIT = "etc/systemd/system/opengui.service"

@@ -17,8 +17,8 @@ from bot.chats.discord.manifest import INVITE, PERMISSIONS
 from bot.chats.feishu.manifest import FeishuSettings
 from bot.chats.installed import installed, model_of
 from bot.chats.telegram.manifest import TelegramSettings
-from bot.cli.setup.conversation import talk, with_values
-from bot.config.places import places
+from bot.cli.setup import talk, with_values
+from bot.config.installation import places
 from bot.config.settings import Settings, load_settings
 from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import brain

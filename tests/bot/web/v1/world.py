@@ -23,17 +23,15 @@ from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
-from bot.web.chat import OPERATOR, WebChat
+from bot.web.chat import OPERATOR, ApiChat, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
 from bot.web.hand import LiveHand
-from bot.web.log_lines import LogLines
+from bot.web.log import LogLines
 from bot.web.mcp.mount import McpMount
-from bot.web.people import PeopleChanges
+from bot.web.people import PeopleChanges, TokenMaking
 from bot.web.server import Console
-from bot.web.tokens import TokenMaking
-from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
 from bot.wiring.parts import part_routers, part_routes

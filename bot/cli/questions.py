@@ -1,7 +1,10 @@
-"""Asks a task's questions at the terminal while the task's progress continues to be printed."""
+"""Questions of tasks at the terminal: those of a task that runs are asked while its progress continues to be printed,
+and the command `opengui answer` answers one that a task is waiting on.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
@@ -9,9 +12,14 @@ import termios
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
+from bot.cli.control import service_of
+from bot.cli.exits import OK, Refused
+from bot.cli.remote import Remote
+from bot.config.settings import Settings
 from bot.texts import say
 
 Give = Callable[[str, str | None], Awaitable[str]]
@@ -165,3 +173,61 @@ def _unseen(terminal: int) -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+
+
+STANDARD_INPUT: Final = "-"
+
+
+async def answer(options: argparse.Namespace, settings: Settings) -> int:
+    """Send the answer given on the command line or in a file. Without one, ask for it at the terminal; a code is not
+    shown while it is typed. Returns the exit code.
+
+    Raises Refused if the task has no open question, if there is no terminal to ask at or no usable text in the file, if
+    the service refuses the answer, or if a code was given as an argument, where the process list would show it. Also
+    raises ServiceGone.
+    """
+    async with service_of(settings) as remote:
+        question = await _open_question(remote, options.task)
+        if options.text and question["kind"] == QuestionKind.SECRET:
+            raise Refused(say("cli.answer.secret", task=options.task))
+        text = await _text(options, question)
+        refusal = await remote.answer(options.task, question["question"], meant(text, question))
+    if refusal:
+        raise Refused(refusal)
+    print(say("cli.answer.done", task=options.task))
+    return OK
+
+
+async def _open_question(remote: Remote, task: str) -> dict[str, Any]:
+    found = [one for one in await remote.questions() if one["task"] == task]
+    if not found:
+        raise Refused(say("cli.answer.none", task=task))
+    return found[0]
+
+
+async def _text(options: argparse.Namespace, question: dict[str, Any]) -> str:
+    if options.text:
+        return str(options.text)
+    if options.file:
+        return await asyncio.to_thread(_first_line, options.file)
+    if not somebody_is_there():
+        raise Refused(say("cli.answer.nobody"))
+    print(f"? {question['text']}\n    {question['detail']}".rstrip())
+    while (line := await typed(question)) is not None:
+        if line.strip():
+            return line
+    raise Refused(say("cli.answer.nobody"))
+
+
+def _first_line(path: str) -> str:
+    """Return the first line of a file or of standard input. Raises Refused."""
+    try:
+        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+        text = data.decode("utf-8-sig").partition("\n")[0].removesuffix("\r")
+    except OSError as error:
+        raise Refused(say("cli.do.unread", file=error.filename, reason=error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise Refused(say("cli.do.no_text")) from error
+    if not text.strip():
+        raise Refused(say("cli.answer.empty", file=path))
+    return text

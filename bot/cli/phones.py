@@ -1,19 +1,29 @@
-"""The `opengui devices` command: lists the phones, and what is wrong with those that cannot be used."""
+"""The commands `opengui devices`, `screen` and `phone`: list the phones, save a phone's current screen, and run virtual
+phones.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
 
-from bot.cli.control import own_store
-from bot.cli.exits import OK
-from bot.cli.remote import running_service
+from bot.cli.control import own_store, service_of
+from bot.cli.exits import OK, UNAVAILABLE, Refused
+from bot.cli.remote import Remote, running_service
 from bot.cli.terminal import padded
+from bot.config.installation import lack_of
 from bot.config.settings import Settings
-from bot.texts import paragraph, say
+from bot.texts import listed, paragraph, say
+from devices.extras import Extra, is_installed
+from devices.virtual import ABSENT, virtual_phones
+from devices.wording import said
 
 NAME_CELLS = 20
 STATE_CELLS = 13
@@ -78,3 +88,53 @@ async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, An
             yield [phone_json(phone, ()) for phone in await phones.refresh()]
         finally:
             await phones.stop()
+
+
+STANDARD_OUTPUT: Final = "-"
+
+
+async def screen(options: argparse.Namespace, settings: Settings) -> int:
+    """Write the screenshot. Returns the exit code. Raises Refused and ServiceGone."""
+    async with service_of(settings) as remote:
+        phone = options.device or await _meant(remote)
+        picture = await remote.screen(phone)
+        now = await remote.read(f"/api/v1/phones/{quote(phone, safe='')}")
+    if options.output == STANDARD_OUTPUT:
+        await asyncio.to_thread(sys.stdout.buffer.write, picture)
+        return OK
+    try:
+        await asyncio.to_thread(Path(options.output).write_bytes, picture)
+    except OSError as error:
+        raise Refused(say("cli.do.unread", file=options.output, reason=error.strerror)) from error
+    print(say("cli.screen.written", file=options.output, shows=f"{now['name']} {now['app_name'] or now['app']}"))
+    return OK
+
+
+async def _meant(remote: Remote) -> str:
+    """Choose the only phone, or else the latest task's. Raises Refused."""
+    phones: dict[str, str] = {row["id"]: row["name"] for row in await remote.phones()}
+    if not phones:
+        raise Refused(say("phone.none"))
+    if len(phones) == 1:
+        return next(iter(phones))
+    tasks = await remote.tasks()
+    if tasks and tasks[0]["phone"] in phones:
+        return str(tasks[0]["phone"])
+    raise Refused(say("screen.which", names=listed(phones.values())))
+
+
+async def phone(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve virtual phones until a signal, connected to the first adb server unless an option names another. Returns
+    the exit code.
+    """
+    part = virtual_phones()
+    if part is None or not is_installed(Extra.VIRTUAL_PHONE):
+        why = said(lack_of(Extra.VIRTUAL_PHONE)) if part is not None else say("cli.phone.failed", problem=ABSENT)
+        print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
+        return UNAVAILABLE
+    try:
+        await part.run(options, adb=settings.adb_servers[0])
+    except OSError as problem:
+        print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=problem)), file=sys.stderr)
+        return UNAVAILABLE
+    return OK

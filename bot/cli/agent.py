@@ -1,4 +1,6 @@
-"""The `opengui tools` command: lists the tools that need no phone, and what keeps some from being offered."""
+"""The commands `opengui tools` and `graph`, which show what the agent is made of: the tools that need no phone, and its
+graphs as they are compiled.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,15 @@ import asyncio
 import json
 from typing import Final
 
+from agent.graph.agent import build_main
+from agent.graph.executor.build import build_executor
+from agent.graph.member.members import build_member
 from bot.cli.exits import OK
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.texts import say
 from bot.views.tools import server_line, tool_data
-from bot.wiring.team import refused_members
-from bot.wiring.tools import tools_here
+from bot.wiring.team import refused_members, tools_here
 from devices.wording import said
 
 NAME_CELLS: Final = 14
@@ -36,4 +40,14 @@ async def tools(options: argparse.Namespace, settings: Settings) -> int:
     for refused in await asyncio.to_thread(refused_members, settings):
         row = {"refused": refused.folder, "reason": said(refused.why)}
         print(json.dumps(row, ensure_ascii=False) if options.json else say("cli.skills.refused", **row))
+    return OK
+
+
+async def graph(options: argparse.Namespace, settings: Settings) -> int:
+    """Print the Mermaid text of the main graph, a member's graph and the executor's graph. Returns the exit code."""
+    del options, settings
+    graphs = (("Main", build_main(None)), ("Member", build_member(None)), ("Executor", build_executor(None)))
+    for title, compiled in graphs:
+        print(f"%% {title} graph")
+        print(compiled.get_graph().draw_mermaid())
     return OK

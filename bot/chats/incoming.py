@@ -1,15 +1,74 @@
-"""Sends the answer to a person's message. The rules are the same on every platform."""
+"""The rules for what people write and press, the same on every platform: whether a message comes too late to be acted
+on without asking, whether its event is confirmed to the platform, and how it is answered.
+
+Platforms deliver an unconfirmed event once more: to this service, or to the one that takes over its record (the stored
+data). So a message that was written while the record was unreachable is not lost.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatGone, FloodWait
+from bot.domain.chat import ChatGone, FloodWait, Record
+from bot.domain.incoming import orders_work
 from bot.domain.outgoing import Message, Reply, Turn
+
+STALE_SECONDS: Final = 300.0
+"""Age in seconds at which a message (sent while the service or connection was down) is listed instead of executed;
+our choice. Longer than a restart or an update takes, shorter than people wait before they do it on the phone
+themselves.
+"""
+
+_DOUBT_SECONDS: Final = 1.0
+"""Uncertainty of a message's time: some platforms give whole seconds."""
+
+
+class Lateness:
+    """Judges messages by their age, and by when this process began to listen. `clock` returns Unix seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._began = clock()
+
+    def is_late(self, written: float) -> bool:
+        """Return whether a message written at this time (Unix seconds) is too old to be acted on without asking."""
+        return self._clock() - written > STALE_SECONDS
+
+    def is_stale(self, written: float, command: str | None) -> bool:
+        """Return whether a person must confirm the message before it is acted on: because it is too old, or because it
+        was written before this process began. `command` is the command in it, None for other text.
+
+        An earlier process may have acted on such a message and been killed before it could confirm that to the
+        platform. Only the command `do`, which starts a task, is exempt: a repeated one is recognised by its event id.
+        """
+        return self.is_late(written) or (written + _DOUBT_SECONDS < self._began and not orders_work(command))
+
+
+class NotAccepted(Exception):
+    """Raised for an event that could not be processed because the record (the stored data) does not answer: the
+    platform must get no confirmation.
+    """
+
+
+async def not_accepted(works: Collection[asyncio.Task[bool]], record: Record) -> set[asyncio.Task[bool]]:
+    """Return those of the works whose events must be delivered again; each work returns whether its event was accepted.
+
+    An unfinished work, such as a large download, counts as accepted while the record answers, so that it delays no
+    other event. If the record does not answer, it counts as not accepted, because it may be waiting for the record.
+    """
+    answers = all(work.done() for work in works) or await record.answers()
+    return {work for work in works if not (was_accepted(work) if work.done() else answers)}
+
+
+def was_accepted(work: asyncio.Task[bool]) -> bool:
+    """Return whether a finished work has accepted its event."""
+    return not work.cancelled() and work.exception() is None and work.result()
+
 
 WAIT_SECONDS: Final = 60.0
 """Longest flood limit, in seconds, that a reply to a person waits for; our choice."""
