@@ -1,4 +1,6 @@
-"""The names of phones and apps: which names of phones are valid, and a readable name for an app whose label is unknown."""
+"""The names of phones and apps: which names of phones are valid, and a readable name for an app whose label is
+unknown.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 effects.
 
 The values of secrets are kept in memory only. The run that typed them covers them everywhere; on their phone (see
-agent.guards.secrets), they are covered in every later task too. After a restart, a run only knows the places where it has
-seen them (ids and labels of fields). These stay covered for the rest of the run, whatever they contain. If a phone
+agent.guards.secrets), they are covered in every later task too. After a restart, a run only knows the places where it
+has seen them (ids and labels of fields). These stay covered for the rest of the run, whatever they contain. If a phone
 draws a secret without reporting it among its elements, its place is unknown. The picture of such a screen is left out
 once no elements are reported at all, in that run and in apps that received a secret.
 """

@@ -80,7 +80,7 @@ def whole(value: T) -> T:
 
 logger = logging.getLogger(__name__)
 
-Form = TypeVar("T", bound=BaseModel)
+Form = TypeVar("Form", bound=BaseModel)
 
 MOST_PROBLEMS = 5
 """How many problems of an unusable answer are named to the model."""

@@ -10,8 +10,7 @@ from typing import Any, Final, Protocol
 from agent.front_matter import Refused
 from agent.models.state import Cause, ModelState
 from bot.checks import chats, files, model
-from bot.checks import settings as setting_changes
-from bot.checks.settings import Shown, shown
+from bot.checks.settings import Shown, findings_of_changes, findings_of_file, shown
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.monitoring.dependencies import Wait
@@ -142,8 +141,8 @@ class ServiceCheck:
             ),
             *await files.findings(self._live.now),
             *map(files.refused_folder, await asyncio.to_thread(self._refused, self._live.now)),
-            *setting_changes.of_file(self._live.left_out),
-            *setting_changes.told(self._live.changes, self._live.unusable),
+            *findings_of_file(self._live.left_out),
+            *findings_of_changes(self._live.changes, self._live.unusable),
             *findings(rows),
             model.set_up(self._live.now, self._model.state),
             *chats.set_up(self._live.now, self._platforms),

@@ -34,10 +34,17 @@ logger = logging.getLogger(__name__)
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 _CODE: Final = {
     **dict.fromkeys(("cancel", "pause", "resume", "again"), ("control", "control")),
-    **{name: ("people", name) for name in ("pair", "token", "tokens", "signout")},
-    "schedule": ("schedules", "schedule"),
-    "open": ("browser", "open_console"),
-    "migrate-store": ("migrate_store", "migrate_store"),
+    **{name: ("tasks", name) for name in ("show", "usage")},
+    **{name: ("people", name) for name in ("pair", "token", "tokens", "signout", "password")},
+    **{name: ("phones", name) for name in ("devices", "screen", "phone")},
+    **{name: ("schedules", name) for name in ("schedule", "watch")},
+    **{name: ("agent", name) for name in ("tools", "graph")},
+    "answer": ("questions", "answer"),
+    "save": ("skill", "save"),
+    "logs": ("service", "logs"),
+    "restore": ("backup", "restore"),
+    "open": ("people", "open_console"),
+    "migrate-store": ("backup", "migrate_store"),
 }
 """Module and function of each command whose module or function does not have the command's name."""
 

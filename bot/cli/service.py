@@ -227,7 +227,7 @@ class Account:
         Call(("useradd", "--system", "--user-group", "--home-dir", str(self.home), *shell, self.name)).do()
 
 
-PROGRAM: Final = Path(__file__).parents[3]
+PROGRAM: Final = Path(__file__).parents[2]
 """Directory into which the program was unpacked."""
 SHIPPED: Final = PROGRAM / "systemd"
 UNIT: Final = "opengui.service"

@@ -125,7 +125,7 @@ async def pair(request: Request, services: Services) -> Reply:
             case "" if not admin:
                 return give_code(request, services)
             case typed if typed:
-                if (linked := await typed(request, services, code)) is not None:
+                if (linked := await linked_by_code(request, services, code)) is not None:
                     return linked
                 if not admin:
                     services.rights.linking.missed(request.person)

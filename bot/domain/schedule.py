@@ -38,7 +38,7 @@ class RuleKind(StrEnum):
     due by time.
     """
     CALL = "call"
-    """Whenever a program calls its address (bot.domain.webhook); the rule's text is empty and it is never due by time."""
+    """Whenever a program calls its address (bot.domain.webhook). The rule's text is empty; it is never due by time."""
 
 
 class BadRule(Exception):

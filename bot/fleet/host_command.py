@@ -25,10 +25,7 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
     """Join the hub if `--join` is given, then work for it until a signal ends the process. Returns the exit code."""
     if not is_installed(Extra.FLEET):
         return _failed(said(lack_of(Extra.FLEET)), USAGE)
-    from bot.fleet.assembly import (
-        host_keys,  # noqa: PLC0415 - the engine's client is an extra
-        open_host,  # noqa: PLC0415 - the same
-    )
+    from bot.fleet.assembly import host_keys, open_host  # noqa: PLC0415 - the engine's client is an extra
     from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
     from bot.fleet.sign_in import JoinRefused, join  # noqa: PLC0415 - the same
 

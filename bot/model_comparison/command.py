@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.checks import settings as setting_changes
+from bot.checks.settings import in_force
 from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
 from bot.config.installation import lack_of
@@ -44,7 +44,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
     if not is_installed(Extra.VIRTUAL_PHONE):
         print(say("cli.failed", prog="opengui", why=said(lack_of(Extra.VIRTUAL_PHONE))), file=sys.stderr)
         return UNAVAILABLE
-    settings, _ = await setting_changes.in_force(settings)
+    settings, _ = await in_force(settings)
     # Imported here because it loads the agent and the virtual phones' fonts.
     from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
     from bot.model_comparison.running import compare  # noqa: PLC0415 - see above

@@ -1,4 +1,4 @@
-"""Serves logs: those of tasks in the form that the page shows, and the service's latest log lines for `opengui logs`."""
+"""Serves logs: those of tasks as the page shows them, and the service's latest log lines for `opengui logs`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts touches, keys and text to command lines: of Android's `input` tool, or for text of ADBKeyboard if selected."""
+"""Converts touches, keys and text to command lines of Android's `input` tool, or of ADBKeyboard if it is selected."""
 
 from __future__ import annotations
 

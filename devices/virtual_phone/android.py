@@ -1,4 +1,4 @@
-"""Constants of Android (AOSP): key codes by number and by name, and where the switches of the Settings app are stored."""
+"""Constants of Android (AOSP): key codes by number and name, and where the Settings app's switches are stored."""
 
 from __future__ import annotations
 

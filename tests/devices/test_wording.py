@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devices.adb import identity
-from devices.adb import links as link_state
+from devices.adb.links import health_of
 from devices.adb.state import State
 from devices.wording import SENTENCES, Words, said, worded, words
 
@@ -55,7 +55,7 @@ def test_every_state_of_a_phone_is_worded() -> None:
     links = ("", "no permissions (x)", "unauthorized", "recovery", "offline")
     screens = (State(screen_on=False), State(locked=True), State(battery=9))
     states = [
-        *(link_state.health_of(link, way) for link in links for way in ("R58", "10.0.0.5:5555", "emulator-5554")),
+        *(health_of(link, way) for link in links for way in ("R58", "10.0.0.5:5555", "emulator-5554")),
         *map(identity.health_of, screens),
     ]
     with worded(lambda kind, _: kind):

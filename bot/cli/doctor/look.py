@@ -15,8 +15,8 @@ from contextlib import aclosing
 from agent.ports.workshop import Lack
 from bot.chats.installed import installed
 from bot.checks import chats, files, model
-from bot.checks import settings as setting_changes
 from bot.checks.service import MODEL, waited
+from bot.checks.settings import in_force
 from bot.cli.doctor import phones
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import Remote, running_service
@@ -116,7 +116,7 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     yield Finding("computer", "good", say("check.python.good", version=sys.version.split()[0]))
     for finding in await files.findings(settings):
         yield finding
-    settings, changed = await setting_changes.in_force(settings, installed())
+    settings, changed = await in_force(settings, installed())
     for finding in changed:
         yield finding
     for finding in extras(settings):
@@ -139,7 +139,7 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
         yield finding
     for finding in await model.embedding(settings):
         yield finding
-    for finding in await findings(settings):
+    for finding in await tool_findings(settings):
         yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding
