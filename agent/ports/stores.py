@@ -25,7 +25,7 @@ class Frames(Protocol):
 
 
 class GivenFile(BaseModel):
-    """A file that came with a task. `content` is a reference to the stored bytes (agent.ports.frames), and `name` is
+    """A file that came with a task. `content` is a reference to the stored bytes (see `Frames`), and `name` is
     the file's name on the phone.
     """
 

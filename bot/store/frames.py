@@ -1,5 +1,5 @@
 """Pictures and files, stored next to the database under the hash of their content, and the check which of them a person
-may load. Implements `agent.ports.frames.Frames`.
+may load. Implements `agent.ports.stores.Frames`.
 """
 
 from __future__ import annotations

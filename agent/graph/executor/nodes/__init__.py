@@ -1,1 +1,1 @@
-"""The nodes of the executor graph, one module each."""
+"""The larger nodes of the executor graph."""
