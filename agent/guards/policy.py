@@ -30,7 +30,7 @@ from agent.guards.egress import address_reason, asked_for
 from agent.guards.forms import answers, goes_on, switched, waits
 from agent.guards.gate import ALLOWED, HARMLESS, LEAVES, NAMELESS, SLID, Gate, answering, closed_app, of_rule, warned
 from agent.guards.keys import entered, focused_button, keys_of, presses_enter, stays, stays_on_button
-from agent.guards.lexicon import Lexicon
+from agent.guards.lexicon import lexicon_of
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.pickers import is_part_of_picker
 from agent.guards.places import is_app_icon, is_listed, place_in_few, titled
@@ -106,7 +106,7 @@ class Policy:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise PolicyError(f"{where}: {first['msg']}") from error
-        self.lexicon = self._lexicon = Lexicon(self._rules)
+        self.lexicon = self._lexicon = lexicon_of(self._rules)
         self._secret_words = SecretWords(self._rules.secret.labels, self._rules.secret.unless)
         self._one_app = lru_cache(APPS_KEPT)(self._find_app)
 

@@ -17,7 +17,7 @@ from agent.actions import Action, PressKey, Tap, Type
 from agent.guards.binding import is_presence
 from agent.guards.facts import STATUS_BAR_SHARE, TOP_SHARE, facts_of
 from agent.guards.gate import Gate
-from agent.guards.lexicon import Lexicon
+from agent.guards.lexicon import Lexicon, lexicon_of
 from agent.guards.rules import RuleName, shipped
 from agent.guards.structure import message_field
 from agent.guards.touch_target import TouchTarget, beside, is_button, pressed
@@ -118,7 +118,7 @@ def _only_field(action: Action, seen: Observation, target: Element | None, point
 
 @cache
 def _lexicon() -> Lexicon:
-    return Lexicon(shipped())
+    return lexicon_of(shipped())
 
 
 def _head(seen: Observation, field: Element) -> str:
