@@ -18,7 +18,7 @@ from agent.dialects.call_syntax import Arguments
 from agent.dialects.grid import Grid
 from agent.dialects.printed_calls import loaded
 from agent.dialects.replies import made
-from agent.dialects.tool_schemas import plain_field
+from agent.dialects.tool_schemas import json_schema, plain_field
 
 _ABOUT_PLACES = {"target": "The place.", "start": "Where it begins.", "end": "Where it ends."}
 """The fields that are places, with descriptions for models if the action has none."""
@@ -139,7 +139,7 @@ def further_lines(actions: Mapping[str, OfferedAction], line: Callable[[OfferedA
 
 
 def _offered(model: type[Action], forms: Forms) -> OfferedAction:
-    schema = model.model_json_schema()
+    schema = json_schema(model)
     arguments = tuple(
         _argument(name, field, schema, forms) for name, field in schema["properties"].items() if name != "kind"
     )

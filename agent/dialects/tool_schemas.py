@@ -22,6 +22,8 @@ ON = "on"
 """The argument next to a point that contains the words which the model reads there."""
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
+SCHEMAS_KEPT = 256
+"""How many actions' schemas are cached, those of tools of other programs among them."""
 _NO_SCREEN = Size(1, 1)
 _ROTATIONS = 8
 """How many screen sizes' tools are cached: the two rotations of a few phones."""
@@ -45,7 +47,7 @@ def plain_tool_spec(model: type[Action]) -> ToolSpec:
 
 
 def _tool(model: type[Action], space: Size, texts: dict[str, str]) -> ToolSpec:
-    kind, schema = model.model_fields["kind"].default, model.model_json_schema()
+    kind, schema = model.model_fields["kind"].default, json_schema(model)
     own = {
         f"{kind}.{name}": field["description"] for name, field in schema["properties"].items() if "description" in field
     }
@@ -86,6 +88,12 @@ def _axes(prefix: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
         }
         for axis, size in (("x", space.width), ("y", space.height))
     }
+
+
+@lru_cache(SCHEMAS_KEPT)
+def json_schema(model: type[Action]) -> dict[str, Any]:
+    """Return the JSON schema of an action. It is cached and shared, so callers must not change it."""
+    return model.model_json_schema()
 
 
 def plain_field(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from agent.dialects.offered import OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, loaded, printed_calls
 from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
 from agent.dialects.scene_text import conversation, numbered
-from agent.dialects.tool_schemas import ON, SAY, plain_field, tool_specs
+from agent.dialects.tool_schemas import ON, SAY, json_schema, plain_field, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
@@ -181,7 +181,7 @@ def _action(call: NamedCall, space: Size, models: Models) -> act.Action:
 
 def _typed(model: type[act.Action], given: dict[str, Any]) -> dict[str, Any]:
     """Parse arguments that were written as text as JSON, if the action requires another type."""
-    schema = model.model_json_schema()
+    schema = json_schema(model)
     others = {
         name
         for name, field in schema["properties"].items()

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -39,9 +40,10 @@ class File:
     mark: str
 
 
+@cache
 def page_files() -> dict[str, File]:
-    """Read the page's files and return them by name. Blocks on the disk. The mark of index.html depends on
-    all files.
+    """Read the page's files and return them by name. Blocks on the disk the first time; the result is cached. The mark
+    of index.html depends on all files.
     """
     folder = resources.files("bot.web") / "page"
     names = sorted(file.name for file in folder.iterdir() if Path(file.name).suffix in TYPES)
