@@ -1,11 +1,11 @@
-"""Copies of the program that lack a part, and the tests that can run there."""
+"""Copies of the program that lack parts, and the tests that can run there."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -41,17 +41,17 @@ runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 from the checkout.
 """
 WITHOUT: Final = "OPENGUI_WITHOUT"
-"""The variable that tells tests in a copy which part is missing there."""
+"""The variable that tells tests in a copy which parts are missing there, with commas between them."""
 
 
 FOLDERS: Final = frozenset({"bot", "agent", "devices", "extras", "tests", "docs", "docker", "systemd", "benchmarks"})
 
 
-def without(part: str, copy: Path) -> Path:
-    """A copy of the program and its tests in the folder `copy`, without this part and without its own tests. What
-    needs the part has no use there, and its tests are left out as well.
+def without(parts: Collection[str], copy: Path) -> Path:
+    """A copy of the program and its tests in the folder `copy`, without these parts and without their own tests. What
+    needs one of the parts has no use there, and its tests are left out as well.
     """
-    gone = (part, *PARTS[part])
+    gone = tuple({each for part in parts for each in (part, *PARTS[part])})
     copy.mkdir(exist_ok=True)
     left_out = {ROOT / package.replace(".", "/") for package in gone} | own_tests(gone)
 
