@@ -127,6 +127,7 @@ async def test_a_button_that_was_made_by_hand_shows_no_question(world: World, pl
     assert [call for call in world.chat.calls if call.verb == "edit"] == []
 
 
+@pytest.mark.sqlite  # looks into the files of the record
 async def test_a_code_reaches_nobody_but_the_phone(tmp_path: Path) -> None:
     """The value is in no table, no file and no answer to another person.
 
