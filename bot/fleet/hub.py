@@ -285,7 +285,10 @@ class Hub:
     # messages to the hub
 
     async def _begin(self, link: Link) -> None:
-        await self._set_up(link)
+        await link.add_queue(ORDERS, orders_to("*"), from_host=False)
+        await link.add_bucket(PRESENCE)
+        for name in self.hosts:
+            await self._set_up_host(link, name)
         await self._sign_in.listen(link)
         await link.listen(JOIN, self._join)
         await link.listen("fleet.pulse.*", self._on_pulse)
@@ -297,12 +300,6 @@ class Hub:
             await self._beat_all()
         for name in list(self.hosts):
             self.host_changed(name)  # messages on the former link may not have arrived
-
-    async def _set_up(self, link: Link) -> None:
-        await link.add_queue(ORDERS, orders_to("*"), from_host=False)
-        await link.add_bucket(PRESENCE)
-        for name in self.hosts:
-            await self._set_up_host(link, name)
 
     async def _set_up_host(self, link: Link, host: str) -> None:
         """Each host has its own queue, so that it cannot fill another's."""

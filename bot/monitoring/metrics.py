@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter as Count
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from typing import Final, Protocol, get_args
+from typing import Final, get_args
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -32,7 +32,7 @@ from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.store.errors import StoreError
 from bot.store.housekeeping import Kept
-from bot.store.totals import FiguresNow
+from bot.store.totals import Figures
 from bot.views.tasks import model_json
 from devices.measuring import Part
 from devices.phone import Health, Phones
@@ -46,14 +46,6 @@ LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState
 
 PATIENCE_S: Final = 5.0
 """Seconds that counting in the store may take."""
-
-
-class Figures(Protocol):
-    """Counts what is in the store."""
-
-    async def now(self) -> FiguresNow:
-        """Return the current counts."""
-        ...
 
 
 class Metrics:

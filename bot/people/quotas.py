@@ -57,7 +57,7 @@ class QuotaStatus:
 
 
 class Quotas:
-    """Checks quotas. Implements agent.limits.Allowance and bot.tasks.repository.AdmissionCheck.
+    """Checks quotas. Implements agent.limits.Allowance.
 
     `settings` returns the current settings; days are those of `zone`; `clock` returns Unix seconds.
     """

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from agent.effect_facts import AllowedAhead
 from agent.events import (
@@ -30,6 +29,7 @@ from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, Wr
 from bot.domain.task_events import Accepted as TaskAccepted
 from bot.domain.task_events import Noted, QuestionClosed, StepDone
 from bot.domain.task_request import TaskRequest, WishedPhone
+from bot.people.quotas import Quotas
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.database import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
@@ -64,16 +64,6 @@ class ServiceLimits:
     """Seconds between checks for what has expired; the shortest expiry is minutes."""
 
 
-class AdmissionCheck(Protocol):
-    """A check that runs in the transaction that accepts a task, so that two tasks cannot both use the last of
-    a quota.
-    """
-
-    async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
-        """Check the task that was just written. Raises OverQuota, which undoes the transaction."""
-        ...
-
-
 class TaskRepository:
     """Writes the task service's changes to the store."""
 
@@ -83,7 +73,7 @@ class TaskRepository:
         clock: Callable[[], float],
         limits: ServiceLimits,
         model: Callable[[], str] = str,
-        gate: AdmissionCheck | None = None,
+        gate: Quotas | None = None,
     ) -> None:
         self._store = store
         self._keeping = Transitions(store, clock)

@@ -29,6 +29,7 @@ from bot.domain.task import (
 )
 from bot.domain.task_request import TaskRequest
 from bot.people.access import Policy
+from bot.people.quotas import Quotas
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.store import Store
 from bot.tasks.control import MultiDeviceControl, Takeover, TaskControl
@@ -38,7 +39,7 @@ from bot.tasks.leases import PhoneLeases
 from bot.tasks.maintenance import Maintenance
 from bot.tasks.queries import TaskQueries
 from bot.tasks.queue import Admission
-from bot.tasks.repository import AdmissionCheck, ServiceLimits, TaskRepository
+from bot.tasks.repository import ServiceLimits, TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.transitions import Ending, QuestionClosing
@@ -70,7 +71,7 @@ class TaskService(TaskQueries):
         clock: Callable[[], float] = time.time,
         limits: ServiceLimits | None = None,
         model: Callable[[], str] = str,
-        gate: AdmissionCheck | None = None,
+        gate: Quotas | None = None,
         admission: Admission | None = None,
         steady: Callable[[], float] | None = None,
     ) -> None:

@@ -18,9 +18,9 @@ from bot.application.phones import open_phones
 from bot.application.services import Services
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Address, Person, Place
-from bot.domain.console_log import ConsoleLog
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task
+from bot.store.console import ConsoleMessages
 from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.chat import HOME, WebChat
@@ -38,7 +38,7 @@ class Viewer:
 
     person: Person
     chat: WebChat
-    log: ConsoleLog
+    log: ConsoleMessages
     """The messages of their chat."""
     home: Address
     """The address of their chat."""

@@ -101,7 +101,9 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         ):
             await standby.aclose()  # the console has the same address
             waits = Dependencies(of_core(core))
-            pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
+            pulse = Pulse(
+                core.task_service.still_for, manager, partial(status_line, core.store.tasks, core.phones, waits)
+            )
             opened: list[str] = []
             async with waits.watched(), _chats(core, platforms, pulse, waits, opened.append):
                 with pulse.beating():
