@@ -18,7 +18,16 @@ from agent.models.other_models import Transcript
 from bot.domain.address import Person
 from bot.domain.locale import day_of
 from bot.store.codec import Codec, usage_of
-from bot.store.database import Database, JsonField, Row, Source, accounts_text, insert, is_of
+from bot.store.database import (
+    JsonField,
+    Row,
+    Source,
+    TableAccess,
+    TimedTableAccess,
+    accounts_text,
+    insert,
+    is_of,
+)
 from bot.store.tables.chats import outbox, questions, voice_notes
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import refusals
@@ -56,11 +65,8 @@ _REFUSAL_COUNTS: Final = select(
 ).group_by(refusals.c.platform, refusals.c.kind)
 
 
-class Figures:
+class Figures(TableAccess):
     """Computes counts over the store's tables."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def now(self) -> FiguresNow:
         """Count everything now. Raises StoreError."""
@@ -93,12 +99,8 @@ _REFUSE: Final = insert(refusals, _REFUSAL.columns).on_conflict_do_update(
 _ALL_REFUSALS: Final = select(refusals).order_by(refusals.c.day.desc(), refusals.c.platform, refusals.c.kind)
 
 
-class Refusals:
+class Refusals(TimedTableAccess):
     """The table that counts how often the service refused somebody, per platform, kind and day."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def count(self, platform: str, kind: str) -> None:
         """Count one more refusal of this kind on this platform for the current day (UTC)."""
@@ -229,7 +231,7 @@ _VOICES: Final = select(voice_notes, literal("").label("phone")).where(*_counts(
 _HEAR: Final = insert(voice_notes, [column.key for column in voice_notes.c if column.key != "id"])
 
 
-class UsageTable:
+class UsageTable(TimedTableAccess):
     """Computes the usage of tasks and voice notes.
 
     A task counts, with everything that it used, at the time of its acceptance; a voice note when it was transcribed. A
@@ -237,10 +239,6 @@ class UsageTable:
     in the queue) do not count, unless a model was called for them. In all methods `begin` and `end` are Unix seconds,
     the end excluded; `people` are the accounts that count, None for all.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def total(
         self,
@@ -316,18 +314,14 @@ class UsageTable:
             {
                 "begin": begin,
                 "end": end,
-                "people": _accounts(people),
+                "people": accounts_text(people),
                 "before": None if before is None else int(before),
                 "without": None if without is None else int(without),
             },
         )
 
     async def _voices(self, begin: float, end: float, people: Collection[Person] | None, source: Source) -> list[Row]:
-        return await source.fetch(_VOICES, {"begin": begin, "end": end, "people": _accounts(people)})
-
-
-def _accounts(people: Collection[Person] | None) -> str | None:
-    return None if people is None else accounts_text(people)
+        return await source.fetch(_VOICES, {"begin": begin, "end": end, "people": accounts_text(people)})
 
 
 def _spoken(row: Row) -> UsageTotals:

@@ -114,7 +114,7 @@ class SQLiteDatabase:
             # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file. Never again later: by
             # closing any handle of a file a process loses its locks on it (https://www.sqlite.org/howtocorrupt.html,
             # 2.2), and the next one that opens the database, a backup, takes the -wal away with all that comes after.
-            await asyncio.to_thread(_touch, path)
+            await asyncio.to_thread(touched, path)
         except OSError as error:
             raise StoreError(words("store.unopened", path=path, reason=error.strerror)) from error
         writer = await _connect(path)
@@ -275,8 +275,8 @@ def size_of(path: Path) -> int:
     return size
 
 
-def _touch(path: Path) -> None:
-    """Open the file for writing, and leave it as it is."""
+def touched(path: Path) -> None:
+    """Open the file for writing, and leave it as it is. Raises OSError."""
     path.open("ab").close()
 
 
