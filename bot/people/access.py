@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.domain.address import Address, Person, Place
+from bot.domain.address import NOWHERE, Address, Person, Place
 from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, PAGE_PLATFORM, Grant, Right, TierGift
 from bot.texts import say
 
@@ -73,7 +73,7 @@ class Policy:
             # A token does not have the rights of its owner, nor the owner those of the token.
             return [grant for grant in self.tokens if grant.names(_of_token(person), where)]
         own = [grant for grant in self.grants if grant.names(person, where)]
-        linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
+        linked = [grant for grant in self.grants if any(grant.names(other, NOWHERE) for other in others)]
         return [*own, *(_over_a_link(grant) for grant in linked)]
 
     def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
@@ -84,7 +84,7 @@ class Policy:
             gift.guild and (gift.platform, gift.guild) == (person.platform, where.guild) for gift in self.tiers
         )
         accounts = self.accounts(person)
-        return by_role and not any(gift.names(one, _NOWHERE) for gift in self.tiers for one in accounts)
+        return by_role and not any(gift.names(one, NOWHERE) for gift in self.tiers for one in accounts)
 
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
         """Return the policy with moved chats added: lists that contain an old chat id also contain the new one. `moves`
@@ -97,10 +97,6 @@ class Policy:
             for platform, lists in self.platforms.items()
         }
         return replace(self, platforms=platforms)
-
-
-_NOWHERE = Address("", "", "")
-"""An address at which no role counts."""
 
 
 @dataclass(frozen=True, slots=True)

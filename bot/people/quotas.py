@@ -15,7 +15,7 @@ from agent.error_mapping import Fault, FaultKind
 from agent.models.base import Usage
 from agent.run import Outcome
 from bot.config.settings import Settings
-from bot.domain.address import Address, Person
+from bot.domain.address import NOWHERE, Address, Person
 from bot.domain.limits import QUOTAS, Tier, largest, smallest
 from bot.domain.locale import day_begins, day_of
 from bot.domain.task import OverQuota, Task, UnknownTask
@@ -46,10 +46,8 @@ class QuotaStatus:
 
     def used_up(self, quotas: Collection[str] = QUOTAS) -> str:
         """Return the name of the first of these quotas that is used up; "" if none is."""
-        for quota in quotas:
-            if (found := self.of(quota)) is not None and found[0] >= found[1]:
-                return quota
-        return ""
+        found = {quota: self.of(quota) for quota in quotas}
+        return next((quota for quota, of in found.items() if of is not None and of[0] >= of[1]), "")
 
     def has_room_for(self, tasks: int) -> bool:
         """Return whether this many more tasks are allowed today."""
@@ -97,11 +95,10 @@ class Quotas:
         defined.
         """
         name = self.tier_of(person, where)
-        tier = self._settings().tiers.get(name)
-        if tier is None:
+        if name not in self._settings().tiers:
             return None
         begin, end = self._day(self._clock())
-        return QuotaStatus(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
+        return self._standing(name, await self._store.usage.total(begin, end, self._people(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """Check that the person's quotas leave room for the task that was just written. Raises OverQuota."""
@@ -166,7 +163,7 @@ class Quotas:
         standing = self._standing(name, others + UsageTotals(steps=steps, tokens=usage), end)
         with speaking(found.person.language):
             if standing is None:
-                fault = self._fault(say("quota.no_tier", tier=name), say("quota.stopped"))
+                fault = _fault(say("quota.no_tier", tier=name))
                 return await self._told(found, fault, f"tier {name}")
             quota = standing.used_up(QUOTAS[1:])
             if not steps and not quota:
@@ -179,7 +176,7 @@ class Quotas:
             happened = say("quota.reached", amount=amount(standing, quota), tier=name)
             over = end <= self._clock()
             then = say("quota.begun_anew") if over else say("quota.again", time=self._time(end))
-            fault = self._fault(happened, say("quota.stopped"), then)
+            fault = _fault(happened, then)
             return await self._told(found, fault, _detail(standing, quota))
 
     def time_of(self, standing: QuotaStatus) -> str:
@@ -188,7 +185,7 @@ class Quotas:
 
     def _own(self, person: Person) -> str:
         gifts, accounts = self._rights.policy.tiers, self._people(person)
-        given = [gift.tier for gift in gifts if any(gift.names(account, _NOWHERE) for account in accounts)]
+        given = [gift.tier for gift in gifts if any(gift.names(account, NOWHERE) for account in accounts)]
         return smallest(given, self._settings().tiers)
 
     def _people(self, person: Person) -> tuple[Person, ...]:
@@ -206,9 +203,6 @@ class Quotas:
     def _time(self, moment: float) -> str:
         return f"{datetime.fromtimestamp(moment, self._zone):%Y-%m-%d %H:%M} ({self._zone.key})"
 
-    def _fault(self, happened: str, not_done: str, then: str = "") -> Fault:
-        return Fault(FaultKind.BUDGET, happened, not_done, then, Outcome.BLOCKED)
-
     async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:
         """Record the fault in the audit, once per task: every further check finds it again."""
         if task.id not in self._audited:
@@ -218,8 +212,8 @@ class Quotas:
         return fault
 
 
-_NOWHERE = Address("", "", "")
-"""An address at which no role counts."""
+def _fault(happened: str, then: str = "") -> Fault:
+    return Fault(FaultKind.BUDGET, happened, say("quota.stopped"), then, Outcome.BLOCKED)
 
 
 def amount(standing: QuotaStatus, quota: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right, TierGift, Token
@@ -15,6 +16,8 @@ from bot.people.tokens import DAYS, Tokens
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
+
+Result = TypeVar("Result")
 
 
 class Rights:
@@ -76,15 +79,22 @@ class Rights:
             await self._store.grants.give(transaction, grant)
             await self._store.audit.add(transaction, AuditKind.ALLOWED, by, detail=detail_of(grant))
 
-        async with self._turn:
-            await self._store.write(work)
-            await self._read()
+        await self._change(work)
 
     async def deny(self, subject: Subject, by: Person, phone: str = "") -> tuple[Grant, ...]:
         """Take away the rights that were given to a person or role, for one phone or ("") all, and return them. Raises
         StoreError.
         """
-        return await self._take(lambda grant: Subject.of(grant) == subject and phone in {"", grant.phone}, by)
+
+        async def work(transaction: Transaction) -> tuple[Grant, ...]:
+            known = await self._store.grants.all(transaction)
+            taken = tuple(grant for grant in known if Subject.of(grant) == subject and phone in {"", grant.phone})
+            for grant in taken:
+                await self._store.grants.take(transaction, grant)
+                await self._store.audit.add(transaction, AuditKind.DENIED, by, detail=detail_of(grant))
+            return taken
+
+        return await self._change(work)
 
     async def give_tier(self, subject: Subject, tier: str, by: Person) -> None:
         """Put a person, or everybody with a role, into a tier. Raises StoreError."""
@@ -94,9 +104,7 @@ class Rights:
             await self._store.tiers.give(transaction, gift)
             await self._store.audit.add(transaction, AuditKind.TIER, by, detail=f"{subject} {tier}")
 
-        async with self._turn:
-            await self._store.write(work)
-            await self._read()
+        await self._change(work)
 
     async def take_tier(self, subject: Subject, by: Person) -> str:
         """Take back the tier that was given to a person or role. Returns its name, "" if there was none. Raises
@@ -109,10 +117,7 @@ class Rights:
                 await self._store.audit.add(transaction, AuditKind.TIER, by, detail=f"{subject} -{taken}")
             return taken
 
-        async with self._turn:
-            taken = await self._store.write(work)
-            await self._read()
-            return taken
+        return await self._change(work)
 
     async def link(self, known: Person, other: Person) -> bool:
         """Link two accounts as one person's. Returns False if `other` is already linked, or if the person of `known`
@@ -126,10 +131,7 @@ class Rights:
                 await self._store.audit.add(transaction, AuditKind.LINKED, other, detail=detail)
             return joined
 
-        async with self._turn:
-            joined = await self._store.write(work)
-            await self._read()
-            return joined
+        return await self._change(work)
 
     async def unlink(self, subject: Subject, by: Person) -> tuple[Person, ...]:
         """Unlink an account. Returns the accounts that it was linked with. Raises StoreError."""
@@ -141,10 +143,7 @@ class Rights:
                 await self._store.audit.add(transaction, AuditKind.UNLINKED, by, detail=detail)
             return others
 
-        async with self._turn:
-            others = await self._store.write(work)
-            await self._read()
-            return others
+        return await self._change(work)
 
     async def add_token(
         self,
@@ -177,18 +176,11 @@ class Rights:
             finally:
                 await self._read()
 
-    async def _take(self, is_meant: Callable[[Grant], bool], by: Person) -> tuple[Grant, ...]:
-        async def work(transaction: Transaction) -> tuple[Grant, ...]:
-            taken = tuple(grant for grant in await self._store.grants.all(transaction) if is_meant(grant))
-            for grant in taken:
-                await self._store.grants.take(transaction, grant)
-                await self._store.audit.add(transaction, AuditKind.DENIED, by, detail=detail_of(grant))
-            return taken
-
+    async def _change(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with self._turn:
-            taken = await self._store.write(work)
+            done = await self._store.write(work)
             await self._read()
-            return taken
+            return done
 
     async def _read(self) -> None:
         """Rebuild the policy from the store."""
