@@ -170,10 +170,7 @@ class Host:
         return (await self.ask(message))[0]
 
     async def _file_of_hub(self, reference: str) -> bytes:
-        async def piece(offset: int) -> tuple[Reply, bytes]:
-            return await self.ask(GetFile(reference=reference, offset=offset))
-
-        return await all_pieces(reference, piece)
+        return await all_pieces(reference, self.ask)
 
     # the link
 

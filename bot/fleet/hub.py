@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from agent.guards.policy import Policy
@@ -250,11 +251,7 @@ class Hub:
 
     async def file(self, host: str, reference: str) -> bytes:
         """Return a file that a host stores. Raises KeyError if the host does not have it, and EngineAway."""
-
-        async def piece(offset: int) -> tuple[Reply, bytes]:
-            return await self.ask(host, GetFile(reference=reference, offset=offset), timeout=20.0)
-
-        return await all_pieces(reference, piece)
+        return await all_pieces(reference, partial(self.ask, host, timeout=20.0))
 
     async def picture(self, reference: str) -> bytes:
         """Return a picture that any host stores, by its reference. Raises KeyError if no host that can be reached has

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
@@ -120,8 +120,10 @@ class Message(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-
-M = TypeVar("M", bound=Message)
+    @classmethod
+    def read(cls, data: bytes) -> Self:
+        """Parse such a message. Raises ValueError if it is invalid or exceeds the limits."""
+        return cls.model_validate_json(bounded(data))
 
 
 class Wish(Message):
@@ -210,11 +212,6 @@ class Presence(Message):
     version: str = Field(default="", max_length=100)
     phones: tuple[PhoneThere, ...] = Field(default=(), max_length=MOST_PHONES)
 
-    @classmethod
-    def read(cls, data: bytes) -> Presence:
-        """Parse a presence. Raises ValueError if it is invalid or exceeds the limits."""
-        return cls.model_validate_json(bounded(data))
-
 
 class Pulse(Message):
     """A host's regular sign of life.
@@ -228,11 +225,6 @@ class Pulse(Message):
     number: int
     epoch: int | None = None
     working: tuple[Annotated[str, Field(max_length=100)], ...] = Field(default=(), max_length=1000)
-
-    @classmethod
-    def read(cls, data: bytes) -> Pulse:
-        """Parse a pulse. Raises ValueError if it is invalid or exceeds the limits."""
-        return cls.model_validate_json(bounded(data))
 
 
 class Held(Message):
@@ -428,7 +420,7 @@ class Reply(Message):
 def read_reply(data: bytes) -> tuple[Reply, bytes]:
     """Decode a reply, and return it with the bytes that came with it. Raises ValueError."""
     head, _, body = data.partition(b"\n")
-    return Reply.model_validate_json(bounded(head)), body
+    return Reply.read(head), body
 
 
 def understands(theirs: int) -> bool:

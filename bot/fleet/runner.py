@@ -22,12 +22,7 @@ from agent.runner.local import LocalRunner
 from bot.fleet.engine import EngineAway, steady_now
 from bot.fleet.hosted_run import ASK_S, Cancelled, Closing, HostChanged, HostedRun, new_id
 from bot.fleet.hub import Hub
-from bot.fleet.messages import (
-    GiveSignal,
-    Item,
-    Release,
-    Rest,
-)
+from bot.fleet.messages import GiveSignal, Item, Release, Rest
 from bot.fleet.phones import FleetPhones
 from bot.store.frames import FrameFiles
 from bot.tasks.leases import PhoneLeases
