@@ -200,7 +200,8 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
 
 def render_step(step: StepRow) -> Message:
     """Return one step as a silent message. Its screenshot is on the card."""
-    return Message(heading=say("card.step_of", task=step.task, progress=_of_phone(step)), body=step_words(step))
+    progress = f"{step.phone_name} · {_progress(step)}" if step.part else _progress(step)
+    return Message(heading=say("card.step_of", task=step.task, progress=progress), body=step_words(step))
 
 
 def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
@@ -231,11 +232,6 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
             return _progress(step)
         case _:
             return say(f"state.{task.state}")
-
-
-def _of_phone(step: StepRow) -> str:
-    progress = _progress(step)
-    return f"{step.phone_name} · {progress}" if step.part else progress
 
 
 def _progress(step: StepRow) -> str:

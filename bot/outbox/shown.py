@@ -170,7 +170,7 @@ class CardSlot:
             return False  # such a chat draws the card itself; sending it once has opened its place
         message = await self._rendered(task)
         card = await self._card(task.id)
-        moves = card is not None and (self._is_old(card) or card.message.address != task.place)
+        moves = card is not None and (self._clock() >= self._moves_at(card) or card.message.address != task.place)
         if self._shown.get(task.id) == message and not moves:
             return False
         former = card
@@ -211,7 +211,7 @@ class CardSlot:
         card = await self._card(task.id)
         if card is None:
             return None
-        times = [card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN]
+        times = [self._moves_at(card)]
         if task.state is TaskState.WORKING:
             times.append(self._clock() + HEARTBEAT)
         return None if math.isinf(min(times)) else min(times)
@@ -233,8 +233,8 @@ class CardSlot:
             counts_down=self._chat.capabilities.counts_down,
         )
 
-    def _is_old(self, card: CardRef) -> bool:
-        return self._clock() >= card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
+    def _moves_at(self, card: CardRef) -> float:
+        return card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
 
     async def _retire(self, card: CardRef, task: Task) -> None:
         """Remove the buttons of a card that moves; a failure does not stop the new one."""
