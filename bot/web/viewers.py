@@ -99,7 +99,7 @@ class Viewer:
             return standing
         active = tuple(task for task in standing.active if self.sees(task))
         known = {task.id for task in active}
-        recent = await self.services.task_service.recent(TASKS_SHOWN, None, self.accounts)
+        recent = await self.services.task_service.recent(TASKS_SHOWN, accounts=self.accounts)
         listed = {task.id for task in recent}
         old = (task for task in reversed(active) if not task.parent and task.id not in listed)
         return replace(
