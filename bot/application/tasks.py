@@ -17,7 +17,7 @@ from bot.application.skills import require_skill, result_of_skill
 from bot.application.task_access import latest_task, require_to_go_on, require_to_hold, task_named
 from bot.cards.card import state_line
 from bot.cards.question import closed_line
-from bot.domain.address import Person, Place
+from bot.domain.address import Place
 from bot.domain.incoming import Attachment
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
@@ -25,6 +25,7 @@ from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 from bot.tasks.files import check, keep
+from bot.tasks.hands import Hold
 from bot.tasks.input import choice_typed
 from bot.texts import say
 from devices.phone import PhoneInfo
@@ -40,16 +41,6 @@ TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPhone:
-    """A phone that a new task has to wait for because a person is operating it by hand."""
-
-    name: str
-    """The phone's name as people read it."""
-    person: Person
-    """The person who is operating the phone."""
-
-
-@dataclass(frozen=True, slots=True)
 class Started:
     """The result of `TaskCommands.start`: the task, and what people should know about it."""
 
@@ -58,8 +49,8 @@ class Started:
     """Whether the same chat message had already started this task; `left_out` and `held` are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
     """If all phones were asked for, those that the task does not use."""
-    held: HeldPhone | None = None
-    """The phone that the task has to wait for because a person is operating it."""
+    held: Hold | None = None
+    """A person's hold on the phone, for whose end the task has to wait."""
     lost: tuple[str, ...] = ()
     """The names of a repeated task's files that are no longer stored."""
 
@@ -126,7 +117,8 @@ class TaskCommands:
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
-        if (lacking := _what_takes_a_model(draft)) and services.offline:
+        lacking = next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")
+        if lacking and services.offline:
             raise Refused(say(f"needs_model.{lacking}"))
         check([(file.name, len(file.data)) for file in files])
         followed = await task_named(draft.follows, caller, services) if draft.follows else None
@@ -162,8 +154,7 @@ class TaskCommands:
         if accepted.duplicate:
             return Started(accepted.task, duplicate=True)
         hold = services.hands.holder(request.phones[0].id) if len(request.phones) == 1 else None
-        held = None if hold is None else HeldPhone(hold.name, hold.person)
-        return Started(accepted.task, left_out=meant.left_out, held=held)
+        return Started(accepted.task, left_out=meant.left_out, held=hold)
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
         """The service's own answer if no model is set; "" if the task has to be worked on."""
@@ -313,8 +304,3 @@ class TaskCommands:
     async def _require_to_go_on(self, task: Task, right: Right = Right.USE) -> None:
         async with audited(self._caller.person, self._services.store):
             await require_to_go_on(self._caller, self._services, task, right)
-
-
-def _what_takes_a_model(draft: TaskDraft) -> str:
-    """The first option of a draft that only a model can carry out, as the key of its sentence; "" if there is none."""
-    return next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")

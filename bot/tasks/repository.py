@@ -5,7 +5,7 @@ the messages that people must get.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from agent.effect_facts import AllowedAhead
 from agent.events import (
@@ -143,7 +143,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> Task:
-            current = await self._keeping.known(transaction, task)
+            current = await self._store.tasks.known(task, transaction)
             asked = bool(await self._store.questions.open(task, source=transaction))
             changed = moved(current, to(current, asked), now=self._clock())
             await self._keeping.save(transaction, current, changed)
@@ -165,7 +165,9 @@ class TaskRepository:
 
     async def known(self, task: str) -> Task:
         """Return the task with this id; waits while the store is unavailable. Raises UnknownTask."""
-        return await self._store.write(lambda transaction: self._keeping.known(transaction, task), patience=PATIENCE_S)
+        return await self._store.write(
+            lambda transaction: self._store.tasks.known(task, transaction), patience=PATIENCE_S
+        )
 
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
         """Return the stored tasks that this one follows up, at most `most`, oldest first. Tasks of which a message was
@@ -190,7 +192,7 @@ class TaskRepository:
         """Send the task's card and messages to this place from now on, and return the task."""
 
         async def work(transaction: Transaction) -> Task:
-            changed = replace(await self._keeping.known(transaction, task), place=place)
+            changed = replace(await self._store.tasks.known(task, transaction), place=place)
             await self._store.tasks.save(transaction, changed, now=self._clock())
             return changed
 
@@ -203,7 +205,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> bool:
-            current, now = await self._keeping.known(transaction, task), self._clock()
+            current, now = await self._store.tasks.known(task, transaction), self._clock()
             # With several phones, one may wait for an answer while the others are paused.
             still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
             if current.state not in still:
@@ -240,7 +242,7 @@ class TaskRepository:
             asked = question.question.id
             won = await self._store.questions.answer(transaction, asked, text, by=name, now=self._clock())
             if won:
-                task = await self._keeping.known(transaction, question.task)
+                task = await self._store.tasks.known(question.task, transaction)
                 await self._store.task_events.append(transaction, task, QuestionClosed(question=asked, by=name))
             return won
 
@@ -259,7 +261,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> Task:
-            current = await self._keeping.known(transaction, task)
+            current = await self._store.tasks.known(task, transaction)
             if current.state is TaskState.ENDED:
                 return current
             if not current.parts:
@@ -267,7 +269,7 @@ class TaskRepository:
             for part in await self._store.tasks.parts(task, transaction):
                 if part.state is not TaskState.ENDED:
                     await self._keeping.end(transaction, part, ending)
-            return await self._keeping.known(transaction, task)
+            return await self._store.tasks.known(task, transaction)
 
         return await self._store.write(work, patience=patience)
 
@@ -280,7 +282,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> OpenQuestion | None:
-            current = await self._keeping.known(transaction, task)
+            current = await self._store.tasks.known(task, transaction)
             if current.state is TaskState.ENDED:
                 return None
             if isinstance(event, Thinking | Waiting | SkillChosen | Planned | Started | Resumed | FileFound):
@@ -338,7 +340,7 @@ class TaskRepository:
         """Send a message that the work begins if the person was told to wait and it took long; otherwise only the
         card changes. With several phones, the first one sends it.
         """
-        known = await self._keeping.known(transaction, task.parent) if task.parent else task
+        known = await self._store.tasks.known(task.parent, transaction) if task.parent else task
         if known.state is not TaskState.QUEUED:
             return
         since = await self._store.tasks.waiting_since(transaction, task.id)
@@ -359,31 +361,17 @@ class TaskRepository:
         await self._keeping.save(transaction, before, task)
 
     async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
+        told = {name: getattr(event, name) for name in Step.model_fields}
         row = StepRow(
             task=task.parent or task.id,
-            run=event.run,
-            subtask=event.subtask,
-            step=event.step,
-            max_steps=event.max_steps,
-            summary=event.summary,
-            thought=event.thought,
-            action=event.action,
-            effect=event.effect,
-            app=event.app,
-            app_name=event.app_name,
-            frame=event.frame,
-            mark=event.mark,
-            usage=event.usage,
-            seconds=event.seconds,
             at=self._clock(),
             part=task.id if task.parent else "",
-            record=event.record,
             phone_name=task.phone_name if task.parent else "",
+            **{field.name: told[field.name] for field in fields(StepRow) if field.name in told},
         )
         if await self._store.steps.add(transaction, row):
             await self._passed(transaction, task, event)
-            whole = await self._keeping.known(transaction, task.parent) if task.parent else task
-            told = {name: getattr(event, name) for name in Step.model_fields}
+            whole = await self._store.tasks.known(task.parent, transaction) if task.parent else task
             done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name, target=row.target)
             await self._store.task_events.append(transaction, task, done)
             after = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
