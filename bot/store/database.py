@@ -278,7 +278,7 @@ class Database(Protocol):
         """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
         `write`.
         """
-        ...
+        return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
         """Like `write`, for deletions: `work` returns what it deleted, and as few traces of it as possible remain on

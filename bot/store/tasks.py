@@ -41,6 +41,25 @@ _COLUMNS: Final[Mapping[str, bool | set[str]]] = {
 }
 """What of a request has columns of its own."""
 
+
+def _request_of(row: Row) -> TaskRequest:
+    kept: dict[str, Any] = json.loads(row["request"])
+    kept["text"] = row["text"]
+    kept["person"] = Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"])
+    kept["origin"] |= {"address": address_of(row["origin"]), "anchor": row["anchor"]}
+    kept["skill"] = SkillCall(row["skill"], json.loads(row["arguments"])) if row["skill"] else None
+    return _REQUESTS.validate_python(kept)
+
+
+_TASK: Final = Codec(
+    Task,
+    tasks,
+    own={
+        "request": _request_of,
+        "needs_model": lambda row: NeedsModel.model_validate_json(row["needs_model"]) if row["needs_model"] else None,
+        "verdict": lambda row: Verdict.model_validate_json(row["verdict"]) if row["verdict"] else None,
+    },
+)
 _ADD: Final = insert(
     tasks,
     (
@@ -74,24 +93,8 @@ _WAITING: Final = select(tasks.c.waiting).where(_THAT)
 _OF_EVENT: Final = select(tasks).join(events).where(given(events.c.source), given(events.c.event))
 _REMEMBER_EVENT: Final = insert(events, events.c.keys())
 _FORGET_EVENTS: Final = delete(events).where(events.c.seen < bindparam("before"))
-_SAVED: Final = (
-    "state",
-    "place",
-    "outcome",
-    "summary",
-    "data",
-    "phone",
-    "phone_name",
-    "steps",
-    "usage",
-    "started",
-    "ended",
-    "frame",
-    "todos",
-    "sources",
-    "needs_model",
-    "verdict",
-)
+_SAVED: Final = sorted(({*_TASK.columns} - {"id", "created", "parent", "parts"}) | {"needs_model", "verdict"})
+"""The columns that change."""
 _SAVE: Final = (
     update(tasks)
     .where(_THAT)
@@ -333,26 +336,6 @@ def _request_text(request: TaskRequest) -> str:
     return _REQUESTS.dump_json(request, exclude=_COLUMNS, exclude_defaults=True).decode()
 
 
-def _request_of(row: Row) -> TaskRequest:
-    kept: dict[str, Any] = json.loads(row["request"])
-    kept["text"] = row["text"]
-    kept["person"] = Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"])
-    kept["origin"] |= {"address": address_of(row["origin"]), "anchor": row["anchor"]}
-    kept["skill"] = SkillCall(row["skill"], json.loads(row["arguments"])) if row["skill"] else None
-    return _REQUESTS.validate_python(kept)
-
-
 def task_of(row: Row) -> Task:
     """Return the task stored in a row of the table."""
     return _TASK.read(row)
-
-
-_TASK: Final = Codec(
-    Task,
-    tasks,
-    own={
-        "request": _request_of,
-        "needs_model": lambda row: NeedsModel.model_validate_json(row["needs_model"]) if row["needs_model"] else None,
-        "verdict": lambda row: Verdict.model_validate_json(row["verdict"]) if row["verdict"] else None,
-    },
-)

@@ -20,6 +20,7 @@ from bot.domain.locale import day_of
 from bot.store.codec import Codec, usage_of
 from bot.store.database import (
     JsonField,
+    Parameters,
     Row,
     Source,
     TableAccess,
@@ -256,8 +257,9 @@ class UsageTable(TimedTableAccess):
         transaction to read in.
         """
         source = source or self._database
-        rows = await self._rows(begin, end, people, source, before, without)
-        spoken = [_spoken(row) for row in await self._voices(begin, end, people, source)]
+        values = _values(begin, end, people, before, without)
+        rows = await source.fetch(_TASKS, values)
+        spoken = [_spoken(row) for row in await source.fetch(_VOICES, values)]
         return sum((*(_totals(row, self._clock()) for row in rows), *spoken), UsageTotals())
 
     async def heard(self, person: Person, said: Transcript) -> None:
@@ -287,8 +289,9 @@ class UsageTable(TimedTableAccess):
         labels: dict[str, str] = {}
         sums: dict[str, UsageTotals] = {}
         now = self._clock()
-        parts = [(row, key(row), _spoken(row)) for row in await self._voices(begin, end, people, self._database)]
-        for row in await self._rows(begin, end, people, self._database):
+        values = _values(begin, end, people)
+        parts = [(row, key(row), _spoken(row)) for row in await self._database.fetch(_VOICES, values)]
+        for row in await self._database.fetch(_TASKS, values):
             used = _totals(row, now)
             split = _split(by, row, used) if by in {UsageBy.ROLE, UsageBy.MODEL} else {key(row): used}
             parts += [(row, name, part) for name, part in split.items()]
@@ -300,28 +303,21 @@ class UsageTable(TimedTableAccess):
             return tuple(sorted(found, key=lambda row: row.key))
         return tuple(sorted(found, key=lambda row: (_rank(row.totals), row.label, row.key)))
 
-    async def _rows(
-        self,
-        begin: float,
-        end: float,
-        people: Collection[Person] | None,
-        source: Source,
-        before: str | None = None,
-        without: str | None = None,
-    ) -> list[Row]:
-        return await source.fetch(
-            _TASKS,
-            {
-                "begin": begin,
-                "end": end,
-                "people": accounts_text(people),
-                "before": None if before is None else int(before),
-                "without": None if without is None else int(without),
-            },
-        )
 
-    async def _voices(self, begin: float, end: float, people: Collection[Person] | None, source: Source) -> list[Row]:
-        return await source.fetch(_VOICES, {"begin": begin, "end": end, "people": accounts_text(people)})
+def _values(
+    begin: float,
+    end: float,
+    people: Collection[Person] | None,
+    before: str | None = None,
+    without: str | None = None,
+) -> Parameters:
+    return {
+        "begin": begin,
+        "end": end,
+        "people": accounts_text(people),
+        "before": None if before is None else int(before),
+        "without": None if without is None else int(without),
+    }
 
 
 def _spoken(row: Row) -> UsageTotals:
