@@ -6,7 +6,7 @@ Each host has its own subjects, which end with its name, and the engine (message
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
@@ -48,19 +48,9 @@ MOST_PHONES: Final = 400
 """Most phones of one host, which can handle about 32."""
 VALUE_LETTERS: Final = 200
 """Characters of a text that a host reports about a phone, or of a value in a sentence."""
-_TOLD: Final = (
-    "serial",
-    "reason",
-    "fix",
-    "model",
-    "android",
-    "app",
-    "app_name",
-    "lane",
-    "lane_reason",
-    "pictures",
-    "locale",
-)
+_TOLD: Final = [
+    each.name for each in fields(PhoneInfo) if each.type == "str" and each.name not in {"id", "name", "host"}
+]
 """The texts about a phone that are shown as its host reports them."""
 _PHONE_ID: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
