@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from bot.application.services import Services
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task import Task
@@ -93,6 +94,19 @@ def require(caller: Caller, policy: Policy, right: Right, *, owner: Person | Non
     found = verdict(caller, policy, right, owner=owner, phone=phone)
     if not found.allowed:
         raise NotAllowed(found.reason, found.checks[-1].name)
+
+
+class CallerActions:
+    """Base class of the actions that one caller can perform with the service."""
+
+    def __init__(self, caller: Caller, services: Services) -> None:
+        self._caller = caller
+        self._services = services
+
+    async def _require(self, right: Right, *, owner: Person | None = None, phone: str = "") -> None:
+        """Like `require`; a refusal is also written to the audit log."""
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, right, owner=owner, phone=phone)
 
 
 def may_see(caller: Caller, policy: Policy, task: Task) -> bool:

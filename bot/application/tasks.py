@@ -9,10 +9,9 @@ from typing import Final
 from agent.ports.agent import AS_SET, Guidance, ReceivedText
 from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind, StandingYes
-from bot.application.access import Caller, Refused, Unknown, audited, require
+from bot.application.access import Caller, CallerActions, Refused, Unknown, audited
 from bot.application.own_facts import answer_to
 from bot.application.phones import Meant, entitlement, phones_meant, wished
-from bot.application.services import Services
 from bot.application.skills import require_skill, result_of_skill
 from bot.application.task_access import latest_task, require_to_go_on, require_to_hold, task_named
 from bot.cards.card import state_line
@@ -63,7 +62,7 @@ class QuestionClosed(Refused):
         self.question = question
 
 
-class TaskCommands:
+class TaskCommands(CallerActions):
     """The actions on tasks that one caller can perform. Every method raises NotAllowed (which is written to the audit
     log), Refused or TaskError. These methods do not detect old messages: a surface on which messages can arrive late
     has to withhold those itself.
@@ -75,19 +74,13 @@ class TaskCommands:
         await commands.steer(started.task, "On weekdays only")
     """
 
-    def __init__(self, caller: Caller, services: Services) -> None:
-        self._caller = caller
-        self._services = services
-
     async def task(self, number: str) -> Task:
         """Return the task with this number; with `LATEST` ("latest"), the one that the caller most likely means here,
         such as their latest unfinished task. Raises Unknown if there is none that may be shown to them here.
         """
-        caller, services = self._caller, self._services
-        async with audited(caller.person, services.store):
-            require(caller, services.policy, Right.USE)
+        await self._require(Right.USE)
         if number == LATEST:
-            task = await latest_task(caller, services)
+            task = await latest_task(self._caller, self._services)
             if task is None:
                 raise Unknown(say("task.none"))
             return task
@@ -115,8 +108,7 @@ class TaskCommands:
           data.
         """
         caller, services = self._caller, self._services
-        async with audited(caller.person, services.store):
-            require(caller, services.policy, Right.USE)
+        await self._require(Right.USE)
         lacking = next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")
         if lacking and services.offline:
             raise Refused(say(f"needs_model.{lacking}"))
@@ -167,8 +159,7 @@ class TaskCommands:
         becomes a new task of the caller, on the same phones. Requires the right to use the old task; raises Refused if
         there is no such alternative.
         """
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE, owner=task.person)
+        await self._require(Right.USE, owner=task.person)
         lacks = task.needs_model
         if lacks is None or choice >= len(lacks.choices):
             raise Refused(say("press.unknown"))
@@ -189,8 +180,7 @@ class TaskCommands:
         `changes` is added to the text. The phones and the `quick` option stay the same unless given. Requires the right
         to use the old task.
         """
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE, owner=task.person)
+        await self._require(Right.USE, owner=task.person)
         asked = task.request
         parts = await self._services.task_service.parts(task.id)
         draft = TaskDraft(
@@ -291,9 +281,8 @@ class TaskCommands:
         """Check that the caller may answer a question. Raises NotAllowed, or QuestionClosed if it is no longer open."""
         task = await self._services.task_service.get(question.task)
         right = Right.APPROVE if question.question.kind is QuestionKind.APPROVE else Right.USE
-        async with audited(self._caller.person, self._services.store):
-            owner, phone = (None, "") if task is None else (task.person, task.phone)
-            require(self._caller, self._services.policy, right, owner=owner, phone=phone)
+        owner, phone = (None, "") if task is None else (task.person, task.phone)
+        await self._require(right, owner=owner, phone=phone)
         if question.answer is not None or question.expired:
             raise QuestionClosed(question)
 
