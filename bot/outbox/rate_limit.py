@@ -209,19 +209,10 @@ class ReplyTurns:
         self._chats = chats
         self._time = time
 
-    def __call__(self, place: Place) -> Turn:
+    def __call__(self, place: Place, urgency: Urgency = Urgency.ANSWER) -> Turn:
         """Return the turn for answers at this place. The turn raises FloodWait while the platform demands silence
         there.
         """
-        return self._turn(place, Urgency.ANSWER)
-
-    def for_a_press(self, place: Place) -> Turn:
-        """Return the turn for editing the message whose button was pressed. It may use the whole rate limit, as a
-        person is looking at it.
-        """
-        return self._turn(place, Urgency.URGENT)
-
-    def _turn(self, place: Place, urgency: Urgency) -> Turn:
         chat = self._chats.get(place.address.platform)
         if chat is None:
             return at_once

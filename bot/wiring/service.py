@@ -35,7 +35,7 @@ from bot.monitoring.heartbeat import Pulse, ServiceManager, status_line
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.spans import spans_to
 from bot.outbox.outbox import Outbox
-from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
+from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns, Urgency
 from bot.people.subjects import Naming, asker
 from bot.platform import Platform
 from bot.runtime.run_config import SideEndpoint
@@ -158,7 +158,7 @@ async def _chats(
         core.services(following),
         chats=chats,
         turns=turns,
-        press_turns=turns.for_a_press,
+        press_turns=partial(turns, urgency=Urgency.URGENT),  # a person is looking at the message
         transcriber=transcriber.now,
         waits=waits.now,
         on_outage=waits.on_change,
