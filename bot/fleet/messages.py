@@ -6,6 +6,7 @@ Each host has its own subjects, which end with its name, and the engine (message
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -70,34 +71,25 @@ class Patience:
     """Time after which a message is sent again unless it is known to have arrived."""
 
 
-def orders_to(host: str) -> str:
-    """Return the subject (NATS message address) for orders to a host."""
-    return f"fleet.orders.{host}"
-
-
 def events_of(host: str, run: RunId | str) -> str:
     """Return the subject (NATS message address) for a host's reports about a run."""
     return f"fleet.events.{host}.{run}"
 
 
-def beats_to(host: str) -> str:
-    """Return the subject (NATS message address) at which the hub sends a host its state every two seconds."""
-    return f"fleet.beat.{host}"
+def _subject(kind: str) -> Callable[[str], str]:
+    return lambda host: f"fleet.{kind}.{host}"
 
 
-def pulse_of(host: str) -> str:
-    """Return the subject (NATS message address) at which a host reports every two seconds that it is alive."""
-    return f"fleet.pulse.{host}"
-
-
-def asked_of(host: str) -> str:
-    """Return the subject (NATS message address) for the hub's requests to a host."""
-    return f"fleet.ask.{host}"
-
-
-def asked_by(host: str) -> str:
-    """Return the subject (NATS message address) for a host's requests to the hub."""
-    return f"fleet.hub.{host}"
+orders_to = _subject("orders")
+"""Returns the subject (NATS message address) for orders to a host."""
+beats_to = _subject("beat")
+"""Returns the subject at which the hub sends a host its state every two seconds."""
+pulse_of = _subject("pulse")
+"""Returns the subject at which a host reports every two seconds that it is alive."""
+asked_of = _subject("ask")
+"""Returns the subject for the hub's requests to a host."""
+asked_by = _subject("hub")
+"""Returns the subject for a host's requests to the hub."""
 
 
 def inbox_of(host: str) -> str:

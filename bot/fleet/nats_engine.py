@@ -258,9 +258,6 @@ async def connected(address: Address) -> AsyncIterator[Link]:
             )
             # The client considers itself connected before the engine has admitted it.
             await client.flush(CONNECT_S)
-    except nats.errors.AuthorizationError as error:
-        await _close(client)
-        raise EngineRefused("the engine does not let this machine in") from error
     except (nats.errors.Error, OSError) as error:
         await _close(client)
         if "authorization" in str(error).lower():
