@@ -141,7 +141,7 @@ async def _own_quota(request: Request, services: Services) -> list[str]:
     if standing is None:
         return []
     words = listed(amount(standing, quota) for quota in QUOTAS if standing.of(quota) is not None)
-    time = services.quotas.time_of(standing)
+    time = services.quotas.time_of(standing.ends)
     return [say("quota.own", tier=standing.name, amounts=words or say("quota.no_limit"), time=time)]
 
 

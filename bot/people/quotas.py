@@ -113,7 +113,7 @@ class Quotas:
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up():
-            text = say("quota.refused", amount=amount(standing, quota), tier=name, time=self._time(end))
+            text = say("quota.refused", amount=amount(standing, quota), tier=name, time=self.time_of(end))
             raise OverQuota(text, _detail(standing, quota))
         if not standing.has_room_for(len(request.phones) or 1):
             told = {"amount": amount(standing, "tasks"), "tier": name, "phones": len(request.phones)}
@@ -129,7 +129,7 @@ class Quotas:
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up(("cost",)):
-            words = say("voice.over_quota", amount=amount(standing, quota), tier=name, time=self._time(standing.ends))
+            words = say("voice.over_quota", amount=amount(standing, quota), tier=name, time=self.time_of(standing.ends))
             raise OverQuota(words, _detail(standing, quota))
 
     async def heard(self, task: Task, person: Person) -> None:
@@ -175,13 +175,9 @@ class Quotas:
                 return None
             happened = say("quota.reached", amount=amount(standing, quota), tier=name)
             over = end <= self._clock()
-            then = say("quota.begun_anew") if over else say("quota.again", time=self._time(end))
+            then = say("quota.begun_anew") if over else say("quota.again", time=self.time_of(end))
             fault = _fault(happened, then)
             return await self._told(found, fault, _detail(standing, quota))
-
-    def time_of(self, standing: QuotaStatus) -> str:
-        """Return the time at which the quota begins anew, as text."""
-        return self._time(standing.ends)
 
     def _own(self, person: Person) -> str:
         gifts, accounts = self._rights.policy.tiers, self._people(person)
@@ -200,7 +196,8 @@ class Quotas:
         day = day_of(moment, self._zone)
         return day_begins(day, self._zone), day_begins(day + timedelta(days=1), self._zone)
 
-    def _time(self, moment: float) -> str:
+    def time_of(self, moment: float) -> str:
+        """Return a Unix time, such as the one at which a quota begins anew, as text."""
         return f"{datetime.fromtimestamp(moment, self._zone):%Y-%m-%d %H:%M} ({self._zone.key})"
 
     async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:

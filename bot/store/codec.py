@@ -62,13 +62,8 @@ def message_of(text: str) -> MessageRef:
     return MessageRef(address_of(address), message)
 
 
-def usage_text(usage: Usage) -> str:
-    """Return token counts and cost as text."""
-    return json_text(usage.data())
-
-
 def usage_of(text: str) -> Usage:
-    """Return the token counts and cost stored in a text that `usage_text` made."""
+    """Return the token counts and cost stored in a text."""
     return Usage.of(json.loads(text))
 
 
@@ -86,7 +81,7 @@ _TEXTS: Final[dict[Any, _Leaf]] = {
     RunId: _Leaf(RunId.parse, str),
     Address: _Leaf(address_of, address_text),
     MessageRef: _Leaf(message_of, message_text),
-    Usage: _Leaf(usage_of, usage_text),
+    Usage: _Leaf(usage_of, lambda usage: json_text(usage.data())),
 }
 """Types stored as text. Equal values have equal texts, so that rows can be looked up by them."""
 _NUMBER: Final = _Leaf(lambda kept: "" if kept is None else str(kept), lambda text: int(text) if text else None)

@@ -4,6 +4,7 @@ once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, assert_never
@@ -251,24 +252,14 @@ def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
             assert_never(payload)
 
 
-def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
-    match kind:
-        case "final":
-            return FinalPayload(quiet=subject == _QUIET)
-        case "question":
-            return QuestionPayload(subject)
-        case "notice":
-            return NoticePayload(Notice(subject))
-        case "file":
-            return FilePayload(subject, name)
-        case _:
-            assert_never(kind)
-
-
 _QUIET = "quiet"
-
-
-_ROW: Final = Codec(OutboxRow, outbox, own={"payload": lambda row: _payload(row["kind"], row["subject"], row["name"])})
+_PAYLOADS: Final[Mapping[OutboxKind, Callable[[str, str], Payload]]] = {
+    "final": lambda subject, _: FinalPayload(quiet=subject == _QUIET),
+    "question": lambda subject, _: QuestionPayload(subject),
+    "notice": lambda subject, _: NoticePayload(Notice(subject)),
+    "file": FilePayload,
+}
+_ROW: Final = Codec(OutboxRow, outbox, own={"payload": lambda row: _PAYLOADS[row["kind"]](row["subject"], row["name"])})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ which contain no names and no texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
@@ -164,14 +164,7 @@ class UsageTotals:
         return self.seconds / 60.0
 
     def __add__(self, other: UsageTotals) -> UsageTotals:
-        return UsageTotals(
-            self.tasks + other.tasks,
-            self.steps + other.steps,
-            self.seconds + other.seconds,
-            self.tokens + other.tokens,
-            self.unpriced + other.unpriced,
-            self.voice + other.voice,
-        )
+        return UsageTotals(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 def _sum(*costs: float | None) -> float | None:

@@ -4,7 +4,7 @@ the messages that people must get.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from agent.effect_facts import AllowedAhead
@@ -23,7 +23,7 @@ from agent.events import (
     Waiting,
 )
 from agent.questions import Question, QuestionKind, QuestionOrigin
-from agent.run import Outcome, RunId
+from agent.run import Outcome
 from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, WrongState, moved
 from bot.domain.task_events import Accepted as TaskAccepted
@@ -79,8 +79,9 @@ class TaskRepository:
         self._keeping = Transitions(store, clock)
         self._gate = gate
         self._model = model
-        self._clock = clock
+        self._clock = self.now = clock
         self._limits = limits
+        self.in_flight, self.parts = store.journal.in_flight, store.tasks.parts
 
     async def accept(self, request: TaskRequest) -> Accepted:
         """Store a new task. If its event was accepted before, the existing task is returned instead; a request with an
@@ -153,16 +154,6 @@ class TaskRepository:
 
         return await self._store.write(work)
 
-    def now(self) -> float:
-        """Return the current time in Unix seconds, as used in the store."""
-        return self._clock()
-
-    async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
-        """Return whether the last input of these runs, if begun since the time `since` (Unix seconds), may still reach
-        the phone. See `ActionJournal.in_flight`.
-        """
-        return await self._store.journal.in_flight(runs, since=since)
-
     async def known(self, task: str) -> Task:
         """Return the task with this id; waits while the store is unavailable. Raises UnknownTask."""
         return await self._store.write(
@@ -183,10 +174,6 @@ class TaskRepository:
             number = before.request.follows
         forgotten = await self._store.conversations.with_deleted([one.id for one in found]) if found else ()
         return tuple(one for one in reversed(found) if one.id not in forgotten)
-
-    async def parts(self, task: str) -> tuple[Task, ...]:
-        """Return the parts of a task for several phones; empty for any other task."""
-        return await self._store.tasks.parts(task)
 
     async def place(self, task: str, place: Address) -> Task:
         """Send the task's card and messages to this place from now on, and return the task."""

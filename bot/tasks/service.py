@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from agent.events import ModelAway, Told
+from agent.events import Told
 from agent.ports.agent import Agent
 from agent.questions import ALLOW_FOR_TASK, QuestionKind, QuestionOrigin
 from agent.run import Outcome, RunId
@@ -91,6 +91,9 @@ class TaskService(TaskQueries):
         self._takeover = Takeover(self._control, record, self._news, clock)
         watch = ClockWatch(clock, steady or clock)
         self._maintenance = Maintenance(store, record, workers, self._news, self._calls, clock, self._limits, watch)
+        self.model_away = self._news.passed
+        """Shows on a task's card that its model does not answer, or that the waiting for it is over."""
+        self.still_for, self.expire = self._maintenance.still_for, self._maintenance.expire
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -121,16 +124,6 @@ class TaskService(TaskQueries):
             if stuck:
                 logger.error("Some work did not stop in time and was abandoned")
         await self._leases.stop()
-
-    def still_for(self) -> float:
-        """Return the seconds since the last round of background work, to detect that it hangs."""
-        return self._maintenance.still_for()
-
-    async def expire(self) -> None:
-        """Close expired questions, and end interrupted tasks that were not resumed in time. Called every few
-        seconds.
-        """
-        await self._maintenance.expire()
 
     async def accept(self, request: TaskRequest) -> Accepted:
         """Store the task and begin to work on it. Raises BadText, TooManyTasks or OverQuota."""
@@ -188,12 +181,6 @@ class TaskService(TaskQueries):
         stored.
         """
         self._news.passed(task, Told(text=text))
-
-    def model_away(self, task: str, away: ModelAway) -> None:
-        """Show on the task's card that its model does not answer, and until when it is waited for or which model stands
-        in; or that the waiting is over. This is not stored.
-        """
-        self._news.passed(task, away)
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
         """Answer a question; the first answer in time wins. Returns the question and whether this answer won. Raises

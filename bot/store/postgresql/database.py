@@ -98,7 +98,7 @@ class PostgresDatabase(Database):
         async def prepare() -> StoreOwned | None:
             """Return the error if another owner is being waited for."""
             try:
-                with server.explained_in_full():
+                with server.explained(in_full=True):
                     await database._writer.run(
                         lambda connection: migrate(connection, server.name, known or migrations())
                     )
