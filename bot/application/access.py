@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.application.services import Services
 from bot.domain.address import Address, MessageRef, Person, Place
@@ -125,13 +125,7 @@ def may_show(caller: Caller, policy: Policy, origin: Address, owner: Person) -> 
     """
     if caller.person.platform in OPERATOR_PLATFORMS:
         return verdict(caller, policy, Right.ADMIN).allowed
-    here = caller.address
-    if (here.platform, here.account, here.guild, here.chat) == (
-        origin.platform,
-        origin.account,
-        origin.guild,
-        origin.chat,
-    ):
+    if replace(caller.address, thread="") == replace(origin, thread=""):
         return True
     admin = verdict(caller, policy, Right.ADMIN).allowed
     return caller.place.private and (admin or policy.same(caller.person, owner))

@@ -280,7 +280,6 @@ def _animated(screens: Sequence[tuple[str, bytes]], most_bytes: int, deadline: f
 
 
 def _small(data: bytes, side: int) -> Image.Image:
-    """The screen at its small size."""
     with opened(data) as image:
         _, size = _within(side, *image.size)
         image.draft("RGB", size)  # a JPEG is made smaller while it is read, by a whole number

@@ -33,8 +33,7 @@ def conversation_of(task: Task) -> Address:
     """Return the address of the chat in which the task was given, without thread: unless the platform limits each
     thread by itself, all threads of a chat share one rate limit.
     """
-    origin = task.origin
-    return Address(origin.platform, origin.account, origin.chat, origin.guild)
+    return replace(task.origin, thread="")
 
 
 def is_group(task: Task) -> bool:

@@ -183,7 +183,6 @@ class Rights:
             return done
 
     async def _read(self) -> None:
-        """Rebuild the policy from the store."""
         lists = self._lists.with_moves(await self._store.moves.all())
         self._policy = replace(
             lists,

@@ -285,7 +285,6 @@ class RuntimeSettings:
         return old, new
 
     async def _hold(self) -> None:
-        """Use the stored changes from now on."""
         self._changes = {change.name: change for change in await self._store.changes.all()}
         self._now, self._unusable = overlaid(self.base, self._changes)
         for listener in self._listeners:

@@ -313,8 +313,8 @@ class TaskRepository:
                         event.sources,
                         value=event.value,
                         needs_model=event.needs_model,
+                        by=by if event.outcome is Outcome.CANCELLED else None,
                     )
-                    ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)
                 case _:
                     pass

@@ -103,7 +103,6 @@ def _rows_in_server(server: Server) -> dict[str, int]:
 
 
 def _fill_server(file: Path, server: Server) -> dict[str, int]:
-    """Copy all rows of the file in one transaction."""
     address = f"{file.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as source, server.connect() as target:
         target.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")

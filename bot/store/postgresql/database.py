@@ -134,9 +134,7 @@ class PostgresDatabase(Database):
         return await self.read(lambda source: source.fetch(statement, values), patience=patience)
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several reads in one visit to the connection's thread and return the result of `work`, which may await
-        nothing but statements. Waits up to `patience` seconds for an unreachable server. Raises StoreError.
-        """
+        """Run several reads in one visit to the connection's thread; see `Database.read`."""
         return await patiently(lambda: self._read(work), seconds=patience)
 
     async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:

@@ -156,9 +156,7 @@ class SQLiteDatabase(Database):
             return list[Row](await self._reader.execute_fetchall(sql_of(statement), values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:  # noqa: ARG002
-        """Run several reads in one visit to SQLite's thread and return the result of `work`, which may await nothing
-        but statements. Raises StoreError.
-        """
+        """Run several reads in one visit to SQLite's thread; see `Database.read`. `patience` is ignored."""
         with explained(self._path):
             return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))
 
