@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bot.domain.address import Person
-from bot.domain.right import Grant, Right, TierGift, Token
+from bot.domain.right import Grant, TierGift
 from bot.people.access import Policy
 from bot.people.pairing import Linking, Pairing
 from bot.people.subjects import Subject
-from bot.people.tokens import DAYS, Tokens
+from bot.people.tokens import Tokens
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
 
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
@@ -37,6 +38,10 @@ class Rights:
         self._lists = self._policy = lists
         self._store = store
         self._turn = asyncio.Lock()
+        self.add_token = self._refreshing(self.tokens.add)
+        """Creates an access token, which is valid at once; see `Tokens.add`."""
+        self.revoke_token = self._refreshing(self.tokens.revoke)
+        """Revokes a token; see `Tokens.revoke`."""
 
     @classmethod
     async def open(
@@ -145,36 +150,17 @@ class Rights:
 
         return await self._change(work)
 
-    async def add_token(
-        self,
-        name: str,
-        rights: Collection[Right],
-        by: Person,
-        *,
-        owner: Person | None = None,
-        phones: Sequence[str] = (),
-        days: int = DAYS,
-        approves_by_mcp: bool = False,
-    ) -> tuple[Token, str]:
-        """Create an access token, which is valid at once. Returns it and its secret. Raises TokenRefused or StoreError.
+    def _refreshing(self, change: Callable[Given, Awaitable[Result]]) -> Callable[Given, Coroutine[Any, Any, Result]]:
+        """Return a function that makes this change, one at a time, and then rebuilds the policy."""
 
-        `owner` is the person it belongs to, None for a service account; `phones` are the ids it is limited to, empty
-        for all; `days` is how long it is valid. `approves_by_mcp` lets its MCP client answer approvals.
-        """
-        async with self._turn:
-            made = await self.tokens.add(
-                name, rights, by, owner=owner, phones=phones, days=days, approves_by_mcp=approves_by_mcp
-            )
-            await self._read()
-            return made
+        async def changed(*given: Given.args, **options: Given.kwargs) -> Result:
+            async with self._turn:
+                try:
+                    return await change(*given, **options)
+                finally:
+                    await self._read()
 
-    async def revoke_token(self, name: str, by: Person) -> Token | None:
-        """Revoke the token with this name and return it; None if there is none. Raises StoreError."""
-        async with self._turn:
-            try:
-                return await self.tokens.revoke(name, by)
-            finally:
-                await self._read()
+        return changed
 
     async def _change(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with self._turn:

@@ -131,7 +131,10 @@ class Tokens:
         approves_by_mcp: bool = False,
     ) -> tuple[Token, str]:
         """Create an access token. Returns it and its secret, which is stored nowhere. Raises TokenRefused or
-        StoreError. The arguments are those of `Rights.add_token`.
+        StoreError.
+
+        `owner` is the person it belongs to, None for a service account; `phones` are the ids it is limited to, empty
+        for all; `days` is how long it is valid. `approves_by_mcp` lets its MCP client answer approvals.
         """
         if not NAME.fullmatch(name):
             raise TokenRefused(say("token.name", name=name[:40]))

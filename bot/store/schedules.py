@@ -120,10 +120,9 @@ class Schedules:
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
         """Return all schedules, or those of one account, in the order in which they are due; paused ones come last."""
         if person is None:
-            rows = await self._database.fetch(_ALL)
-        else:
-            rows = await self._database.fetch(_OF_PERSON, {"person_platform": person.platform, "person_id": person.id})
-        return _SCHEDULE.read_all(rows)
+            return _SCHEDULE.read_all(await self._database.fetch(_ALL))
+        whose: Parameters = {"person_platform": person.platform, "person_id": person.id}
+        return _SCHEDULE.read_all(await self._database.fetch(_OF_PERSON, whose))
 
     async def readings(self, transaction: Transaction, schedule: str) -> WatchState | None:
         """Return the stored readings of a watch (a schedule that reads one value); None if it no longer exists."""
