@@ -84,7 +84,6 @@ class TaskService(TaskQueries):
         self._agent = agent
         self._secrets = secrets
         self._one_secret = asyncio.Lock()
-        self._clock = clock
         self._closings = QuestionClosing(store, clock)
         self._calls = ShieldedCalls(self._limits.patience)
         self._control = TaskControl(agent, record, workers, self._news, self._calls, self._limits)
