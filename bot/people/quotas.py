@@ -6,9 +6,10 @@ on the day on which it was accepted; a task for several phones counts as one tas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from agent.error_mapping import Fault, FaultKind
@@ -29,6 +30,13 @@ from bot.store.totals import UsageTotals
 from bot.store.waiting import PATIENCE_S, patiently
 from bot.texts import say, speaking
 
+_USED: Final[Mapping[str, Callable[[UsageTotals], float]]] = {
+    "tasks": lambda used: used.tasks,
+    "steps": lambda used: used.steps,
+    "tokens": lambda used: used.tokens.input + used.tokens.output,
+    "cost": lambda used: used.cost or 0.0,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class QuotaStatus:
@@ -42,7 +50,7 @@ class QuotaStatus:
     def of(self, quota: str) -> tuple[float, float] | None:
         """Return the amount used and the limit of this quota; None if the tier does not limit it."""
         limit: float | None = getattr(self.tier, quota)
-        return None if limit is None else (_amount(self.used, quota), limit)
+        return None if limit is None else (_USED[quota](self.used), limit)
 
     def used_up(self, quotas: Collection[str] = QUOTAS) -> str:
         """Return the name of the first of these quotas that is used up; "" if none is."""
@@ -217,18 +225,6 @@ def amount(standing: QuotaStatus, quota: str) -> str:
     """Return the amount used and the limit of a quota as text, such as "3 of 20 tasks"."""
     used, limit = standing.of(quota) or (0, 0)
     return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
-
-
-def _amount(used: UsageTotals, quota: str) -> float:
-    match quota:
-        case "tasks":
-            return used.tasks
-        case "steps":
-            return used.steps
-        case "tokens":
-            return used.tokens.input + used.tokens.output
-        case _:
-            return used.cost or 0.0
 
 
 def _number(value: float) -> str:
