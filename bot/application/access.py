@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from bot.application.services import Services
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task import Task
@@ -95,6 +96,19 @@ def require(caller: Caller, policy: Policy, right: Right, *, owner: Person | Non
         raise NotAllowed(found.reason, found.checks[-1].name)
 
 
+class CallerActions:
+    """Base class of the actions that one caller can perform with the service."""
+
+    def __init__(self, caller: Caller, services: Services) -> None:
+        self._caller = caller
+        self._services = services
+
+    async def _require(self, right: Right, *, owner: Person | None = None, phone: str = "") -> None:
+        """Like `require`; a refusal is also written to the audit log."""
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, right, owner=owner, phone=phone)
+
+
 def may_see(caller: Caller, policy: Policy, task: Task) -> bool:
     """Return whether the task may be shown to the caller at the place where they ask; the rules are those of
     `may_show`.
@@ -111,13 +125,7 @@ def may_show(caller: Caller, policy: Policy, origin: Address, owner: Person) -> 
     """
     if caller.person.platform in OPERATOR_PLATFORMS:
         return verdict(caller, policy, Right.ADMIN).allowed
-    here = caller.address
-    if (here.platform, here.account, here.guild, here.chat) == (
-        origin.platform,
-        origin.account,
-        origin.guild,
-        origin.chat,
-    ):
+    if replace(caller.address, thread="") == replace(origin, thread=""):
         return True
     admin = verdict(caller, policy, Right.ADMIN).allowed
     return caller.place.private and (admin or policy.same(caller.person, owner))

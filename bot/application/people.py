@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.application.access import Caller, Refused, audited, require
+from bot.application.access import Caller, CallerActions, Refused
 from bot.application.phones import phone_named
 from bot.application.services import Services
 from bot.domain.address import Person
@@ -29,20 +29,16 @@ class Denied:
     """Whether the lists in the settings still name them."""
 
 
-class PeopleCommands:
+class PeopleCommands(CallerActions):
     """The actions on people and tokens that one caller, who must be an admin, can perform. Every method raises
     NotAllowed, which is written to the audit log, or Refused.
     """
-
-    def __init__(self, caller: Caller, services: Services) -> None:
-        self._caller = caller
-        self._services = services
 
     async def allow(self, who: str, wanted: str, device: str = "") -> Grant:
         """Give the right named `wanted` ("use", "admin", ...) to a person or role, and return it. `who` names them as
         typed (see `subject_named`). It holds for the phone that `device` names, or for all phones if `device` is "".
         """
-        await self._require_admin()
+        await self._require(Right.ADMIN)
         subject = subject_meant(self._caller, self._services, who)
         if subject.platform == API_PLATFORM:
             raise Refused(say("token.own_rights"))
@@ -57,7 +53,7 @@ class PeopleCommands:
         """Take away rights that were given to the person or role `who`. With `device`, only those for that phone; with
         "", all of them, and also the person's account links and tokens. Returns what was taken away.
         """
-        await self._require_admin()
+        await self._require(Right.ADMIN)
         rights, by = self._services.rights, self._caller.person
         subject = subject_meant(self._caller, self._services, who)
         # Rights for a phone that no longer exists are found by its id.
@@ -76,7 +72,7 @@ class PeopleCommands:
 
     async def pairing(self) -> Pairing:
         """Return the pairing codes of people who wait to be let in. Raises Refused if pairing codes are off."""
-        await self._require_admin()
+        await self._require(Right.ADMIN)
         if (pairing := self._services.rights.pairing) is None:
             raise Refused(say("pair.off"))
         return pairing
@@ -100,7 +96,7 @@ class PeopleCommands:
 
     async def revoke_token(self, name: str) -> Token:
         """Revoke the access token with this name, and return it. Raises Refused if there is none."""
-        await self._require_admin()
+        await self._require(Right.ADMIN)
         revoked = await self._services.rights.revoke_token(name.lower(), self._caller.person)
         if revoked is None:
             raise Refused(say("token.unknown", name=name[:40]))
@@ -108,10 +104,6 @@ class PeopleCommands:
 
     def _phone(self, device: str) -> str:
         return phone_named(device, self._services.phones.list()).id if device else ""
-
-    async def _require_admin(self) -> None:
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.ADMIN)
 
 
 def subject_meant(caller: Caller, services: Services, who: str) -> Subject:

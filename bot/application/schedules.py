@@ -8,7 +8,7 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from agent.questions import StandingYes
-from bot.application.access import Caller, NotAllowed, Refused, audited, may_show, require, verdict
+from bot.application.access import Caller, CallerActions, NotAllowed, Refused, audited, may_show, require, verdict
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services
 from bot.domain.locale import zone_named
@@ -28,14 +28,10 @@ MOST = 20
 """Maximum schedules of one person, counted over all their accounts."""
 
 
-class ScheduleCommands:
+class ScheduleCommands(CallerActions):
     """The actions on schedules, triggers and inbound webhooks that one caller can perform. Every method raises
     NotAllowed, which is written to the audit log, or Refused.
     """
-
-    def __init__(self, caller: Caller, services: Services) -> None:
-        self._caller = caller
-        self._services = services
 
     async def plan(
         self, when: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
@@ -159,8 +155,7 @@ class ScheduleCommands:
         found = await self._services.store.schedules.get(number)
         if found is None or not may_see_schedule(self._caller, self._services, found):
             raise Refused(say("schedule.unknown", name=number))
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE, owner=found.plan.person)
+        await self._require(Right.USE, owner=found.plan.person)
         return found
 
     async def _note(self, kind: AuditKind, schedule: Schedule) -> None:

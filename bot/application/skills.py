@@ -20,7 +20,7 @@ from agent.skill_parameters import parameters_by
 from agent.skills import saving
 from agent.skills.library import Skill
 from agent.task_results import JsonSchema
-from bot.application.access import Caller, Refused, audited, require
+from bot.application.access import CallerActions, Refused
 from bot.application.services import Services
 from bot.cards.formatting import shortened
 from bot.domain.right import Right
@@ -107,14 +107,10 @@ def worded(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str], 
     return recorded.asked(arguments)
 
 
-class SkillCommands:
+class SkillCommands(CallerActions):
     """The actions on saved skills that one caller can perform. Every method raises NotAllowed, which is written to the
     audit log, or Refused.
     """
-
-    def __init__(self, caller: Caller, services: Services) -> None:
-        self._caller = caller
-        self._services = services
 
     async def draft(self, task: Task, name: str, given: Mapping[str, str] | None) -> Draft:
         """Make a draft of a skill from a finished task, and store it until the caller confirms it. `name` is the
@@ -122,8 +118,7 @@ class SkillCommands:
         proposed automatically.
         """
         caller, services = self._caller, self._services
-        async with audited(caller.person, services.store):
-            require(caller, services.policy, Right.USE, owner=task.person)
+        await self._require(Right.USE, owner=task.person)
         name = saving.as_name(name)
         await self._require_to_change(name)
         async with _refusing():
@@ -192,8 +187,7 @@ class SkillCommands:
             return
         owner = await self._services.store.skills.owner(name)
         if owner is None or not self._services.policy.same(owner, self._caller.person):
-            async with audited(self._caller.person, self._services.store):
-                require(self._caller, self._services.policy, Right.ADMIN)
+            await self._require(Right.ADMIN)
 
 
 @asynccontextmanager

@@ -5,13 +5,10 @@ from __future__ import annotations
 from bot.application.access import Caller, Refused, Unknown, may_see, may_show, require, verdict
 from bot.application.services import Services
 from bot.cards.formatting import title_of
-from bot.domain.address import Address
+from bot.domain.address import NOWHERE
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task
 from bot.texts import say
-
-_ELSEWHERE = Address("", "", "")
-"""A place that no chat has."""
 
 
 async def task_named(named: str, caller: Caller, services: Services) -> Task:
@@ -28,7 +25,7 @@ async def latest_task(caller: Caller, services: Services) -> Task | None:
     """Return the task that the caller most likely refers to without a number; None if they have none that may be shown
     here. In a group these are only tasks that were asked for in that group.
     """
-    elsewhere = may_show(caller, services.policy, _ELSEWHERE, caller.person)
+    elsewhere = may_show(caller, services.policy, NOWHERE, caller.person)
     accounts = services.policy.accounts(caller.person)
     return await services.store.tasks.latest_for(accounts, caller.address, elsewhere=elsewhere)
 

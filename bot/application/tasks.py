@@ -9,15 +9,14 @@ from typing import Final
 from agent.ports.agent import AS_SET, Guidance, ReceivedText
 from agent.ports.stores import GivenFile
 from agent.questions import QuestionKind, StandingYes
-from bot.application.access import Caller, Refused, Unknown, audited, require
+from bot.application.access import Caller, CallerActions, Refused, Unknown, audited
 from bot.application.own_facts import answer_to
 from bot.application.phones import Meant, entitlement, phones_meant, wished
-from bot.application.services import Services
 from bot.application.skills import require_skill, result_of_skill
 from bot.application.task_access import latest_task, require_to_go_on, require_to_hold, task_named
 from bot.cards.card import state_line
 from bot.cards.question import closed_line
-from bot.domain.address import Person, Place
+from bot.domain.address import Place
 from bot.domain.incoming import Attachment
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
@@ -25,6 +24,7 @@ from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 from bot.tasks.files import check, keep
+from bot.tasks.hands import Hold
 from bot.tasks.input import choice_typed
 from bot.texts import say
 from devices.phone import PhoneInfo
@@ -40,16 +40,6 @@ TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPhone:
-    """A phone that a new task has to wait for because a person is operating it by hand."""
-
-    name: str
-    """The phone's name as people read it."""
-    person: Person
-    """The person who is operating the phone."""
-
-
-@dataclass(frozen=True, slots=True)
 class Started:
     """The result of `TaskCommands.start`: the task, and what people should know about it."""
 
@@ -58,8 +48,8 @@ class Started:
     """Whether the same chat message had already started this task; `left_out` and `held` are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
     """If all phones were asked for, those that the task does not use."""
-    held: HeldPhone | None = None
-    """The phone that the task has to wait for because a person is operating it."""
+    held: Hold | None = None
+    """A person's hold on the phone, for whose end the task has to wait."""
     lost: tuple[str, ...] = ()
     """The names of a repeated task's files that are no longer stored."""
 
@@ -72,7 +62,7 @@ class QuestionClosed(Refused):
         self.question = question
 
 
-class TaskCommands:
+class TaskCommands(CallerActions):
     """The actions on tasks that one caller can perform. Every method raises NotAllowed (which is written to the audit
     log), Refused or TaskError. These methods do not detect old messages: a surface on which messages can arrive late
     has to withhold those itself.
@@ -84,19 +74,13 @@ class TaskCommands:
         await commands.steer(started.task, "On weekdays only")
     """
 
-    def __init__(self, caller: Caller, services: Services) -> None:
-        self._caller = caller
-        self._services = services
-
     async def task(self, number: str) -> Task:
         """Return the task with this number; with `LATEST` ("latest"), the one that the caller most likely means here,
         such as their latest unfinished task. Raises Unknown if there is none that may be shown to them here.
         """
-        caller, services = self._caller, self._services
-        async with audited(caller.person, services.store):
-            require(caller, services.policy, Right.USE)
+        await self._require(Right.USE)
         if number == LATEST:
-            task = await latest_task(caller, services)
+            task = await latest_task(self._caller, self._services)
             if task is None:
                 raise Unknown(say("task.none"))
             return task
@@ -124,9 +108,9 @@ class TaskCommands:
           data.
         """
         caller, services = self._caller, self._services
-        async with audited(caller.person, services.store):
-            require(caller, services.policy, Right.USE)
-        if (lacking := _what_takes_a_model(draft)) and services.offline:
+        await self._require(Right.USE)
+        lacking = next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")
+        if lacking and services.offline:
             raise Refused(say(f"needs_model.{lacking}"))
         check([(file.name, len(file.data)) for file in files])
         followed = await task_named(draft.follows, caller, services) if draft.follows else None
@@ -162,8 +146,7 @@ class TaskCommands:
         if accepted.duplicate:
             return Started(accepted.task, duplicate=True)
         hold = services.hands.holder(request.phones[0].id) if len(request.phones) == 1 else None
-        held = None if hold is None else HeldPhone(hold.name, hold.person)
-        return Started(accepted.task, left_out=meant.left_out, held=held)
+        return Started(accepted.task, left_out=meant.left_out, held=hold)
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
         """The service's own answer if no model is set; "" if the task has to be worked on."""
@@ -176,8 +159,7 @@ class TaskCommands:
         becomes a new task of the caller, on the same phones. Requires the right to use the old task; raises Refused if
         there is no such alternative.
         """
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE, owner=task.person)
+        await self._require(Right.USE, owner=task.person)
         lacks = task.needs_model
         if lacks is None or choice >= len(lacks.choices):
             raise Refused(say("press.unknown"))
@@ -198,8 +180,7 @@ class TaskCommands:
         `changes` is added to the text. The phones and the `quick` option stay the same unless given. Requires the right
         to use the old task.
         """
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE, owner=task.person)
+        await self._require(Right.USE, owner=task.person)
         asked = task.request
         parts = await self._services.task_service.parts(task.id)
         draft = TaskDraft(
@@ -300,9 +281,8 @@ class TaskCommands:
         """Check that the caller may answer a question. Raises NotAllowed, or QuestionClosed if it is no longer open."""
         task = await self._services.task_service.get(question.task)
         right = Right.APPROVE if question.question.kind is QuestionKind.APPROVE else Right.USE
-        async with audited(self._caller.person, self._services.store):
-            owner, phone = (None, "") if task is None else (task.person, task.phone)
-            require(self._caller, self._services.policy, right, owner=owner, phone=phone)
+        owner, phone = (None, "") if task is None else (task.person, task.phone)
+        await self._require(right, owner=owner, phone=phone)
         if question.answer is not None or question.expired:
             raise QuestionClosed(question)
 
@@ -313,8 +293,3 @@ class TaskCommands:
     async def _require_to_go_on(self, task: Task, right: Right = Right.USE) -> None:
         async with audited(self._caller.person, self._services.store):
             await require_to_go_on(self._caller, self._services, task, right)
-
-
-def _what_takes_a_model(draft: TaskDraft) -> str:
-    """The first option of a draft that only a model can carry out, as the key of its sentence; "" if there is none."""
-    return next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")

@@ -6,7 +6,7 @@ is pressed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -69,9 +69,22 @@ def button(action: ButtonAction, subject: str, label: str, *, choice: str = "", 
     return Button(label if len(label) <= LABEL_LIMIT else label[: LABEL_LIMIT - 1] + "…", data, style)
 
 
-def stop_button(task: str) -> Button:
-    """Return a button that ends the task."""
-    return button(ButtonAction.STOP, task, say("button.stop"), style="danger")
+def _of_task(action: ButtonAction, key: str, style: str = "secondary") -> Callable[[str], Button]:
+    return lambda task: button(action, task, say(f"button.{key}"), style=style)
+
+
+stop_button = _of_task(ButtonAction.STOP, "stop", "danger")
+"""Returns a button that ends the task."""
+pause_button = _of_task(ButtonAction.PAUSE, "pause")
+"""Returns a button that pauses the task."""
+take_over_button = _of_task(ButtonAction.TAKE, "take_over")
+"""Returns a button that pauses the task while a person does something on the phone."""
+resume_button = _of_task(ButtonAction.RESUME, "resume", "primary")
+"""Returns a button that resumes the task."""
+again_button = _of_task(ButtonAction.AGAIN, "again")
+"""Returns a button that gives the task again as a new one."""
+now_button = _of_task(ButtonAction.NOW, "now")
+"""Returns a button that moves a waiting task to the head of its queue."""
 
 
 def stop_phone_button(task: str, phone: str) -> Button:
@@ -79,34 +92,9 @@ def stop_phone_button(task: str, phone: str) -> Button:
     return button(ButtonAction.STOP, task, say("button.stop_phone", phone=phone), style="danger")
 
 
-def pause_button(task: str) -> Button:
-    """Return a button that pauses the task."""
-    return button(ButtonAction.PAUSE, task, say("button.pause"))
-
-
-def take_over_button(task: str) -> Button:
-    """Return a button that pauses the task while a person does something on the phone."""
-    return button(ButtonAction.TAKE, task, say("button.take_over"))
-
-
-def resume_button(task: str) -> Button:
-    """Return a button that resumes the task."""
-    return button(ButtonAction.RESUME, task, say("button.resume"), style="primary")
-
-
-def again_button(task: str) -> Button:
-    """Return a button that gives the task again as a new one."""
-    return button(ButtonAction.AGAIN, task, say("button.again"))
-
-
 def instead_buttons(task: str, choices: Sequence[str]) -> tuple[Button, ...]:
     """Return one button per choice; each gives that text as a new task, in place of `task`, which needs a model."""
     return tuple(button(ButtonAction.INSTEAD, task, text, choice=str(number)) for number, text in enumerate(choices))
-
-
-def now_button(task: str) -> Button:
-    """Return a button that moves a waiting task to the head of its queue."""
-    return button(ButtonAction.NOW, task, say("button.now"))
 
 
 def read_button(data: str) -> ButtonData | None:

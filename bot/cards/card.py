@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Required, TypedDict, Unpack
 
 from agent.events import Todo
 from agent.members.loading import EXECUTOR
@@ -115,21 +115,21 @@ class CardFacts:
         return (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
 
 
-async def render_card(
-    task: Task,
-    facts: CardFacts,
-    *,
-    frames: Frames,
-    now: float,
-    note: Callable[[str], str] = lambda _task: "",
-    counts_down: bool = False,
-) -> Message:
+class CardOptions(TypedDict, total=False):
+    """The options of `card_text`."""
+
+    now: Required[float]
+    note: Callable[[str], str]
+    counts_down: bool
+
+
+async def render_card(task: Task, facts: CardFacts, *, frames: Frames, **options: Unpack[CardOptions]) -> Message:
     """Return the card as it should be now: the text of `card_text`, with a screenshot.
 
     There is no screenshot if the task has ended, or if the chat shows the screen by itself (`counts_down`).
     """
-    message = card_text(task, facts, now=now, note=note, counts_down=counts_down)
-    if counts_down or task.state is TaskState.ENDED:
+    message = card_text(task, facts, **options)
+    if options.get("counts_down") or task.state is TaskState.ENDED:
         return message
     return replace(message, picture=await screen_picture(frames, *facts.screen(task)))
 
@@ -200,7 +200,8 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
 
 def render_step(step: StepRow) -> Message:
     """Return one step as a silent message. Its screenshot is on the card."""
-    return Message(heading=say("card.step_of", task=step.task, progress=_of_phone(step)), body=step_words(step))
+    progress = f"{step.phone_name} · {_progress(step)}" if step.part else _progress(step)
+    return Message(heading=say("card.step_of", task=step.task, progress=progress), body=step_words(step))
 
 
 def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
@@ -231,11 +232,6 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
             return _progress(step)
         case _:
             return say(f"state.{task.state}")
-
-
-def _of_phone(step: StepRow) -> str:
-    progress = _progress(step)
-    return f"{step.phone_name} · {progress}" if step.part else progress
 
 
 def _progress(step: StepRow) -> str:
@@ -306,27 +302,14 @@ class KnowsTasks(Protocol):
         ...
 
 
-async def card_facts(task: Task, known: KnowsTasks) -> CardFacts:
-    """Collect what the task's card shows besides the stored task."""
+async def live_card(task: Task, known: KnowsTasks, *, frames: Frames, **options: Unpack[CardOptions]) -> Message:
+    """Return the task's card as it is now; arguments as in `render_card`."""
     place = await known.place_in_queue(task.id) if task.state in _MAY_WAIT else None
-    return CardFacts(
+    facts = CardFacts(
         await known.last_step(task.id),
         place,
         await known.ahead(task) if place is not None else None,
         known.ending(task.id),
         await known.parts_now(task.id) if task.parts else (),
     )
-
-
-async def live_card(
-    task: Task,
-    known: KnowsTasks,
-    *,
-    frames: Frames,
-    now: float,
-    note: Callable[[str], str] = lambda _task: "",
-    counts_down: bool = False,
-) -> Message:
-    """Return the task's card as it is now; arguments as in `render_card`."""
-    facts = await card_facts(task, known)
-    return await render_card(task, facts, frames=frames, now=now, note=note, counts_down=counts_down)
+    return await render_card(task, facts, frames=frames, **options)

@@ -98,37 +98,27 @@ def about(seconds: float) -> str:
     return say("time.about_minutes", minutes=max(1, round(seconds / 60)))
 
 
-_SIGNS = {
-    Outcome.SUCCEEDED: "✅",
-    Outcome.ANSWERED: "💬",
-    Outcome.UNVERIFIED: "☑️",
-    Outcome.DECLINED: "✋",
-    Outcome.BLOCKED: "⛔",
-    Outcome.FAILED: "❌",
-    Outcome.CANCELLED: "⏹️",
+_SHOWN = {
+    Outcome.SUCCEEDED: ("✅", Tone.DONE),
+    Outcome.ANSWERED: ("💬", Tone.ANSWERED),
+    Outcome.UNVERIFIED: ("☑️", Tone.UNVERIFIED),
+    Outcome.DECLINED: ("✋", Tone.DECLINED),
+    Outcome.BLOCKED: ("⛔", Tone.FAILED),
+    Outcome.FAILED: ("❌", Tone.FAILED),
+    Outcome.CANCELLED: ("⏹️", Tone.CANCELLED),
 }
+"""The symbol and the tone of each outcome."""
 
 
 def outcome_line(outcome: Outcome) -> str:
     """Return how a task ended, beginning with a symbol."""
-    return f"{_SIGNS[outcome]} {say(f'outcome.{outcome}')}"
-
-
-_TONES = {
-    Outcome.SUCCEEDED: Tone.DONE,
-    Outcome.ANSWERED: Tone.ANSWERED,
-    Outcome.UNVERIFIED: Tone.UNVERIFIED,
-    Outcome.DECLINED: Tone.DECLINED,
-    Outcome.BLOCKED: Tone.FAILED,
-    Outcome.FAILED: Tone.FAILED,
-    Outcome.CANCELLED: Tone.CANCELLED,
-}
+    return f"{_SHOWN[outcome][0]} {say(f'outcome.{outcome}')}"
 
 
 def tone_of(task: Task) -> Tone:
     """Return the tone (the state as a colour) that matches the task's state."""
     if task.outcome is not None:
-        return _TONES[task.outcome]
+        return _SHOWN[task.outcome][1]
     waits = task.state in {TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED}
     return Tone.WAITING if waits else Tone.WORKING
 

@@ -72,15 +72,23 @@ def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> byte
 
     A larger image is scaled down to `LONG_SIDE`. A mark outside the image is not drawn.
     """
-    width, height = image.size
-    scale = min(1.0, LONG_SIDE / max(width, height))
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    whole, (_, size) = image.size, _within(LONG_SIDE, *image.size)
     image.draft("RGB", size)  # a stored JPEG is made smaller while it is read, by a whole number
     canvas = image.convert("RGB") if image.size == size else resized(image.convert("RGB"), size)
     if mark is not None:
-        draw_mark(canvas, mark, (width, height))
+        draw_mark(canvas, mark, whole)
+    return _jpeg(canvas)
+
+
+def _within(side: int, width: int, height: int) -> tuple[float, tuple[int, int]]:
+    """The scale at which a picture fits into a square with this side, at most 1, and its size then."""
+    scale = min(1.0, side / max(width, height))
+    return scale, (max(1, round(width * scale)), max(1, round(height * scale)))
+
+
+def _jpeg(image: Image.Image) -> bytes:
     target = io.BytesIO()
-    canvas.save(target, "JPEG", quality=JPEG_QUALITY)
+    image.save(target, "JPEG", quality=JPEG_QUALITY)
     return target.getvalue()
 
 
@@ -110,9 +118,7 @@ def draw_sheet(images: Mapping[int, Image.Image]) -> bytes:
         sheet = sheet.resize(
             (SHEET_WIDTH, max(1, round(sheet.height * scale))), Image.Resampling.LANCZOS, reducing_gap=2.0
         )
-    target = io.BytesIO()
-    sheet.save(target, "JPEG", quality=JPEG_QUALITY)
-    return target.getvalue()
+    return _jpeg(sheet)
 
 
 def _of_height(image: Image.Image, height: int) -> Image.Image:
@@ -274,10 +280,8 @@ def _animated(screens: Sequence[tuple[str, bytes]], most_bytes: int, deadline: f
 
 
 def _small(data: bytes, side: int) -> Image.Image:
-    """The screen at its small size."""
     with opened(data) as image:
-        scale = min(1.0, side / max(image.size))
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        _, size = _within(side, *image.size)
         image.draft("RGB", size)  # a JPEG is made smaller while it is read, by a whole number
         return resized(image.convert("RGB"), size)
 
@@ -308,8 +312,7 @@ def draw_marks(image: Image.Image | None, screen: Size, marks: Mapping[int, Boun
 
     `image` is None if the screen may not be shown; only the frames are drawn then. Blocks for some 20 ms.
     """
-    scale = min(1.0, LONG_SIDE / max(screen.width, screen.height))
-    size = (max(1, round(screen.width * scale)), max(1, round(screen.height * scale)))
+    scale, size = _within(LONG_SIDE, screen.width, screen.height)
     canvas = Image.new("RGB", size, _GROUND) if image is None else resized(image.convert("RGB"), size)
     pen = ImageDraw.Draw(canvas)
     height = max(size) // _BADGE_PART
@@ -319,9 +322,7 @@ def draw_marks(image: Image.Image | None, screen: Size, marks: Mapping[int, Boun
         pen.rectangle(edges, outline=_RING, width=2)
     for number, box in marks.items():
         _badge(pen, str(number), round(box.left * scale), round(box.top * scale), height, font)
-    target = io.BytesIO()
-    canvas.save(target, "JPEG", quality=JPEG_QUALITY)
-    return target.getvalue()
+    return _jpeg(canvas)
 
 
 def _badge(

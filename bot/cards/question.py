@@ -5,6 +5,7 @@ answered.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Required, TypedDict, Unpack
 
 from agent.ports.leases import GIVE_BACK_S
 from agent.ports.stores import Frames
@@ -78,30 +79,21 @@ _BY_MESSAGE = {QuestionKind.TAKE_OVER, QuestionKind.SECRET}
 """Kinds of questions that can also be answered by a message in the chat."""
 
 
-async def render_question(
-    open_question: OpenQuestion,
-    task: Task,
-    *,
-    frames: Frames,
-    now: float,
-    menu_choices: int = 0,
-    repeated: bool = False,
-    counts_down: bool = False,
-    titled: bool = False,
-) -> Message:
-    """Return the question as a message with its screenshot, which notifies and mentions the person who gave the task.
+class QuestionOptions(TypedDict, total=False):
+    """The options of `question_text`."""
 
-    Arguments are as in `question_text`.
-    """
-    message = question_text(
-        open_question,
-        task,
-        now=now,
-        menu_choices=menu_choices,
-        repeated=repeated,
-        counts_down=counts_down,
-        titled=titled,
-    )
+    now: Required[float]
+    menu_choices: int
+    repeated: bool
+    counts_down: bool
+    titled: bool
+
+
+async def render_question(
+    open_question: OpenQuestion, task: Task, *, frames: Frames, **options: Unpack[QuestionOptions]
+) -> Message:
+    """Return the question as a message with its screenshot, which notifies and mentions the task's person."""
+    message = question_text(open_question, task, **options)
     return replace(message, picture=await question_picture(open_question.question, frames))
 
 

@@ -83,7 +83,7 @@ async def _page(request: Request, services: Services, before: str | None) -> tup
     """One page of the tasks that may be shown here, and whether there are more."""
     admin = verdict(request, services.policy, Right.ADMIN).allowed
     accounts = services.policy.accounts(request.person) if request.place.private and not admin else None
-    recent = await services.task_service.recent(SCANNED, before, accounts)
+    recent = await services.task_service.recent(SCANNED, before=before, accounts=accounts)
     shown = [task for task in recent if may_see(request, services.policy, task)]
     return shown[:PAGE], len(shown) > PAGE
 
@@ -141,7 +141,7 @@ async def _own_quota(request: Request, services: Services) -> list[str]:
     if standing is None:
         return []
     words = listed(amount(standing, quota) for quota in QUOTAS if standing.of(quota) is not None)
-    time = services.quotas.time_of(standing)
+    time = services.quotas.time_of(standing.ends)
     return [say("quota.own", tier=standing.name, amounts=words or say("quota.no_limit"), time=time)]
 
 

@@ -45,6 +45,10 @@ class Address:
         return "/".join((self.platform, self.account, self.guild, self.chat, self.thread))
 
 
+NOWHERE: Final = Address("", "", "")
+"""An address that no chat has, and at which no role counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """A person who writes to the service, as one account on one platform. Rights depend on `platform`, `id` and

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 JUMP_S: Final = 10.0
 """Seconds. Smaller changes are ignored: time servers correct small errors gradually (adjtime(3))."""
@@ -64,16 +64,12 @@ class WaitingClock:
         if seconds is None:
             await news.wait()
             return
-        waits = [asyncio.create_task(_heard(news)), asyncio.create_task(self._pass(seconds))]
+        waits: list[asyncio.Future[Any]] = [
+            asyncio.ensure_future(news.wait()),
+            asyncio.ensure_future(self.sleep(max(0.0, seconds))),
+        ]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for wait in waits:
                 wait.cancel()
-
-    async def _pass(self, seconds: float) -> None:
-        await self.sleep(max(0.0, seconds))
-
-
-async def _heard(news: asyncio.Event) -> None:
-    await news.wait()

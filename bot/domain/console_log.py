@@ -1,8 +1,8 @@
-"""The web console's message history, and the protocol of the table that stores it."""
+"""The messages of the web console."""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -72,43 +72,3 @@ class Entry(_Frozen):
     sent: float
     edited: float | None = None
     deleted: bool = False
-
-
-class ConsoleLog(Protocol):
-    """The stored messages of the console, as seen by one person. Every change is committed when the call returns."""
-
-    def of(self, owner: str) -> ConsoleLog:
-        """Return the same messages as seen by another person; "" is the operator."""
-        ...
-
-    async def append(self, thread: str, author: Author, content: Content, *, nonce: str) -> Entry:
-        """Add a message and return it. If there is a message with the same nonce, return that one unchanged."""
-        ...
-
-    async def replace(self, entry: int, content: Content) -> Entry:
-        """Replace a message's content. Raises KeyError if there is no such message or it was deleted."""
-        ...
-
-    async def remove(self, entry: int) -> Entry:
-        """Delete a message's content for good and mark it as deleted. Raises KeyError if there is no such message."""
-        ...
-
-    async def changes(self, revision: int, limit: int) -> tuple[Entry, ...]:
-        """Return at most `limit` entries whose last change is later than `revision`, in the order of their
-        revisions.
-        """
-        ...
-
-    async def missed(self, revision: int) -> int:
-        """Return how many entries have changed after `revision`."""
-        ...
-
-    async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
-        """Return the last `limit` messages of a thread that are not deleted, oldest first; with `before`, only those
-        with a smaller id.
-        """
-        ...
-
-    async def revision(self) -> int:
-        """Return the latest revision number; 0 if there are no messages yet."""
-        ...

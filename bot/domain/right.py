@@ -37,8 +37,27 @@ class Right(StrEnum):
         return other in {self, Right.USE} or self is Right.ADMIN
 
 
+class _Given:
+    """A right or tier of one person, or of everybody with a role (`id`) on one server (`guild`)."""
+
+    __slots__ = ()
+    platform: str
+    id: str
+    guild: str
+
+    def names(self, person: Person, where: Address) -> bool:
+        """Return whether it was given to this person writing at `where`. A role counts only on its own server, never in
+        private chats.
+        """
+        if self.platform != person.platform:
+            return False
+        if self.guild:
+            return self.guild == where.guild and f"{self.guild}/{self.id}" in person.roles
+        return self.id == person.id
+
+
 @dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(_Given):
     """A right that an admin has given to one person, or to everybody with a role on one server. It adds to the lists
     in the settings.
 
@@ -53,12 +72,6 @@ class Grant:
     guild: str = ""
     phone: str = ""
 
-    def names(self, person: Person, where: Address) -> bool:
-        """Return whether the grant is for this person writing at `where`. A role counts only on its own server, never
-        in private chats.
-        """
-        return _names(self, person, where)
-
     def gives(self, right: Right, phone: str) -> bool:
         """Return whether the grant includes this right for the phone with this id.
 
@@ -68,7 +81,7 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class TierGift:
+class TierGift(_Given):
     """A tier (a named daily quota) that an admin has given to a person, or to everybody with a role on one server
     (`guild`).
 
@@ -79,18 +92,6 @@ class TierGift:
     id: str
     tier: str
     guild: str = ""
-
-    def names(self, person: Person, where: Address) -> bool:
-        """Return whether the tier was given to this person writing at `where`. A role counts only on its own server."""
-        return _names(self, person, where)
-
-
-def _names(given: Grant | TierGift, person: Person, where: Address) -> bool:
-    if given.platform != person.platform:
-        return False
-    if given.guild:
-        return given.guild == where.guild and f"{given.guild}/{given.id}" in person.roles
-    return given.id == person.id
 
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,30}")

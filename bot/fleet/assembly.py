@@ -67,17 +67,10 @@ class HubParts:
         self.hub = Hub(settings.fleet_url, hub_keys(settings), store.fleet, store.frames, policy)
         self.phones = FleetPhones(self.hub, store.phone_names)
         store.frames.elsewhere = self.hub.picture
+        self.start, self.stop = self.hub.start, self.hub.stop
         self._frames = store.frames
         self._verdicts = store.skills.verdicts
         self._runner: FleetRunner | None = None
-
-    async def start(self) -> None:
-        """Start the hub, which connects to its hosts."""
-        await self.hub.start()
-
-    async def stop(self) -> None:
-        """Stop the hub."""
-        await self.hub.stop()
 
     def in_record(self, task: str, event: TaskEvent) -> None:
         """Tell the runner that this event is stored in the task's log."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Final
+from typing import Any, Final
 
 from bot.cli.control import service_of
 from bot.cli.exits import OK, Refused
@@ -46,14 +46,12 @@ async def fleet(options: argparse.Namespace, settings: Settings) -> int:
     return OK
 
 
-def _list(hosts: list[dict[str, object]], *, as_json: bool) -> None:
+def _list(hosts: list[dict[str, Any]], *, as_json: bool) -> None:
     for host in hosts:
         if as_json:
             print(json.dumps(host, ensure_ascii=False))
         else:
-            phones = host["phones"]
-            number = len(phones) if isinstance(phones, list) else 0
-            print(say("fleet.line", name=host["name"], state=host["state"], phones=number))
+            print(say("fleet.line", name=host["name"], state=host["state"], phones=len(host["phones"])))
     if not hosts and not as_json:
         print(say("fleet.none"))
 

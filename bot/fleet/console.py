@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -58,47 +59,35 @@ class FleetRoutes:
     def routes(self) -> list[Route]:
         """Return the list of routes."""
         return [
-            get("/api/fleet", self.all),
-            post("/api/fleet/invite", self.invite),
-            post("/api/fleet/revoke", self.revoke),
-            post("/api/fleet/move", self.move),
+            get("/api/fleet", self._with_hub(self.all)),
+            post("/api/fleet/invite", self._with_hub(self.invite)),
+            post("/api/fleet/revoke", self._with_hub(self.revoke)),
+            post("/api/fleet/move", self._with_hub(self.move)),
         ]
 
-    async def all(self, request: Request) -> Response:
+    async def all(self, hub: Hub, _: Request) -> Response:
         """Return all admitted hosts, and phones that two computers report, as JSON."""
-        hub = self._let_in(request)
-        if isinstance(hub, Response):
-            return hub
         conflicts = [{"text": said(each.sentence), "fix": said(each.fix)} for each in hub.owners.conflicts]
         return JSONResponse({"fleet": [_host(host) for host in hub.hosts.values()], "conflicts": conflicts})
 
-    async def invite(self, request: Request) -> Response:
+    async def invite(self, hub: Hub, request: Request) -> Response:
         """Invite a host and return the line with which it joins. It works once and is not shown again."""
-        hub = self._let_in(request)
-        if isinstance(hub, Response):
-            return hub
         name = (await body_of(request, HostNamed)).name
         if not may_be_called(name):
             return refuse(409, say("fleet.bad_name"))
         return JSONResponse({"join": await hub.invite(name)}, headers={"Cache-Control": "no-store"})
 
-    async def revoke(self, request: Request) -> Response:
+    async def revoke(self, hub: Hub, request: Request) -> Response:
         """Remove the host named in the request."""
-        hub = self._let_in(request)
-        if isinstance(hub, Response):
-            return hub
         name = (await body_of(request, HostNamed)).name
         if not await hub.revoke(name):
             return refuse(409, say("fleet.unknown", name=name))
         return JSONResponse({})
 
-    async def move(self, request: Request) -> Response:
+    async def move(self, hub: Hub, request: Request) -> Response:
         """Assign the phone in the request to another computer."""
         from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
 
-        hub = self._let_in(request)
-        if isinstance(hub, Response):
-            return hub
         wish = await body_of(request, PhoneMoved)
         try:
             await hub.move_phone(wish.name, wish.host)
@@ -106,10 +95,15 @@ class FleetRoutes:
             return refuse(409, said(sentence_of(why)))
         return JSONResponse({"text": say("fleet.moved", phone=wish.name, machine=said(called(wish.host)))})
 
-    def _let_in(self, request: Request) -> Hub | Response:
-        if caller_of(request).way is Way.PERSON:
-            return refuse(403, say("refusal.operator"))
-        return self._hub if self._hub is not None else refuse(409, say("fleet.not_hub"))
+    def _with_hub(
+        self, work: Callable[[Hub, Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            if caller_of(request).way is Way.PERSON:
+                return refuse(403, say("refusal.operator"))
+            return refuse(409, say("fleet.not_hub")) if self._hub is None else await work(self._hub, request)
+
+        return answer
 
 
 def hub_of(machines: RemoteMachines | None) -> Hub | None:

@@ -114,11 +114,6 @@ class Host:
         self._runs = HostRuns(store.fleet, self.leases, self._outgoing)
         self._calls = PhoneCalls(phones.get, store.journal, self.leases.adopt, self._runs.stands_still, keys.opened)
 
-    @property
-    def is_joined(self) -> bool:
-        """Whether the host knows the hub's rules and has recently heard from it."""
-        return self._runs.runner is not None and steady_now() - self._heard < self._patience.cut
-
     async def run(self, *, ready: Callable[[], None] = lambda: None) -> None:
         """Work for the hub until cancelled. `ready` is called at the first contact with the hub."""
         self._ready = ready
@@ -170,10 +165,7 @@ class Host:
         return (await self.ask(message))[0]
 
     async def _file_of_hub(self, reference: str) -> bytes:
-        async def piece(offset: int) -> tuple[Reply, bytes]:
-            return await self.ask(GetFile(reference=reference, offset=offset))
-
-        return await all_pieces(reference, piece)
+        return await all_pieces(reference, self.ask)
 
     # the link
 

@@ -33,15 +33,15 @@ async def piece_of(frames: Frames, asked: GetFile) -> tuple[Reply, bytes]:
     return Reply(data=len(data)), data[asked.offset : asked.offset + PIECE]
 
 
-async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply, bytes]]]) -> bytes:
+async def all_pieces(reference: str, ask: Callable[[GetFile], Awaitable[tuple[Reply, bytes]]]) -> bytes:
     """Fetch a file in pieces and check it against the SHA-256 in its reference.
 
-    `ask` returns the reply and the bytes from an offset on. Raises KeyError if the file is missing, too large or
+    `ask` returns the reply and the bytes that came with it. Raises KeyError if the file is missing, too large or
     damaged, and what `ask` raises.
     """
     found = bytearray()
     while True:
-        reply, body = await ask(len(found))
+        reply, body = await ask(GetFile(reference=reference, offset=len(found)))
         if reply.missing or not isinstance(reply.data, int) or not 0 <= reply.data <= LARGEST:
             raise KeyError(reference)
         found += body

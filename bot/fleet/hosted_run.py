@@ -8,7 +8,7 @@ import secrets as random
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final
 
 from agent.control import Signal
@@ -36,22 +36,18 @@ ASK_S: Final = 12.0
 """Seconds to wait for a host's answer: a pause behind a hanging call takes five, returning a phone ten."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostChanged:
-    """Event: the host of the run came, left, restarted or has been away for too long, or the hub is connected anew."""
+class Change(Enum):
+    """What can happen around a run while it is followed."""
+
+    HOST = auto()
+    """The host of the run came, left, restarted or has been away for too long, or the hub is connected anew."""
+    CANCELLED = auto()
+    """The run is being cancelled."""
+    CLOSING = auto()
+    """The service is stopping."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    """Event: the run is being cancelled."""
-
-
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """Event: the service is stopping."""
-
-
-Happening = Item | Place | Lease | NoPhone | HostChanged | Cancelled | Closing
+Happening = Item | Place | Lease | NoPhone | Change
 """Everything that can happen to a run while it is followed."""
 
 
@@ -114,7 +110,7 @@ class HostedRun:
     def close(self) -> None:
         """Stop following the run, because the service is stopping."""
         self.closing = True
-        self.happenings.put_nowait(Closing())
+        self.happenings.put_nowait(Change.CLOSING)
 
     # the phone
 
@@ -205,7 +201,7 @@ class HostedRun:
                     case NoPhone() as none:
                         wanted = None
                         await self.say(Refuse(id=new_id(), run=self.id, why=str(none)))
-                    case HostChanged():
+                    case Change.HOST:
                         there = self._hub.hosts.usable(host)
                         reached = reached or there
                         if reached and self._is_lost(host) and not self.asking:
@@ -217,11 +213,11 @@ class HostedRun:
                         if there is away:
                             away = not there
                             yield TellCard(text=say("fleet.away", host=host) if away else "")
-                    case Cancelled():
+                    case Change.CANCELLED:
                         if not self._hub.hosts.usable(host):
                             yield cut_off(order, Outcome.CANCELLED, say("fleet.cancelled_away", host=host))
                             return
-                    case Closing():
+                    case Change.CLOSING:
                         return
         finally:
             self.followed, self.order = False, None

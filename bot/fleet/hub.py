@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from agent.guards.policy import Policy
@@ -250,11 +251,7 @@ class Hub:
 
     async def file(self, host: str, reference: str) -> bytes:
         """Return a file that a host stores. Raises KeyError if the host does not have it, and EngineAway."""
-
-        async def piece(offset: int) -> tuple[Reply, bytes]:
-            return await self.ask(host, GetFile(reference=reference, offset=offset), timeout=20.0)
-
-        return await all_pieces(reference, piece)
+        return await all_pieces(reference, partial(self.ask, host, timeout=20.0))
 
     async def picture(self, reference: str) -> bytes:
         """Return a picture that any host stores, by its reference. Raises KeyError if no host that can be reached has
@@ -285,7 +282,10 @@ class Hub:
     # messages to the hub
 
     async def _begin(self, link: Link) -> None:
-        await self._set_up(link)
+        await link.add_queue(ORDERS, orders_to("*"), from_host=False)
+        await link.add_bucket(PRESENCE)
+        for name in self.hosts:
+            await self._set_up_host(link, name)
         await self._sign_in.listen(link)
         await link.listen(JOIN, self._join)
         await link.listen("fleet.pulse.*", self._on_pulse)
@@ -297,12 +297,6 @@ class Hub:
             await self._beat_all()
         for name in list(self.hosts):
             self.host_changed(name)  # messages on the former link may not have arrived
-
-    async def _set_up(self, link: Link) -> None:
-        await link.add_queue(ORDERS, orders_to("*"), from_host=False)
-        await link.add_bucket(PRESENCE)
-        for name in self.hosts:
-            await self._set_up_host(link, name)
 
     async def _set_up_host(self, link: Link, host: str) -> None:
         """Each host has its own queue, so that it cannot fill another's."""

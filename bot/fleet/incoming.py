@@ -118,19 +118,15 @@ class Incoming:
             run, item = RunId.parse(written), ITEM.validate_json(bounded(delivery.data))
         except ValueError as error:
             self._faults.note(host, f"an event: {error}")
-            await delivery.done()
-            return
-        if run not in self._known or self._known[run].host != host:
-            await delivery.done()
-            return
-        if item.n > self.received(run) + MOST_AHEAD:
-            await delivery.done()  # it comes again once those before it have arrived
-            return
-        if not self._is_its_own(run, host, item):
-            self._faults.note(host, f"an event of run {run} that tells of what is another one's")
-            await delivery.done()
-            return
-        self._inbox.put_nowait(_Arrived(host, run, item, delivery))
+        else:
+            is_known = run in self._known and self._known[run].host == host
+            # One that is too far ahead comes again once those before it have arrived.
+            if is_known and item.n <= self.received(run) + MOST_AHEAD:
+                if self._is_its_own(run, host, item):
+                    self._inbox.put_nowait(_Arrived(host, run, item, delivery))
+                    return
+                self._faults.note(host, f"an event of run {run} that tells of what is another one's")
+        await delivery.done()
 
     async def take_in(self) -> None:
         """Store received messages in batches, acknowledge them, and process them. Runs until cancelled.

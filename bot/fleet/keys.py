@@ -12,9 +12,9 @@ import json
 import os
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import nacl.exceptions
 import nacl.public
@@ -118,17 +118,9 @@ class HubKeys:
     def kept(cls, path: Path) -> HubKeys:
         """Load the keys from the file, creating it if it does not exist. Raises KeysLost if it is damaged."""
         if not path.exists():
-            made = {
-                "user": new_seed(nkeys.PREFIX_BYTE_USER),
-                "issuer": new_seed(nkeys.PREFIX_BYTE_ACCOUNT),
-                "system": new_seed(nkeys.PREFIX_BYTE_USER),
-            }
-            _write(path, made)
-        read = _read(path)
-        try:
-            return cls(read["user"], read["issuer"], read["system"])
-        except KeyError as missing:
-            raise KeysLost(f"{path} has no {missing}") from None
+            prefixes = (nkeys.PREFIX_BYTE_USER, nkeys.PREFIX_BYTE_ACCOUNT, nkeys.PREFIX_BYTE_USER)
+            _write(path, cls(*map(new_seed, prefixes)))
+        return _read(path, cls)
 
 
 @dataclass(frozen=True)
@@ -156,17 +148,11 @@ class HostKeys:
     @classmethod
     def kept(cls, path: Path) -> HostKeys | None:
         """Load the keys from the file; None if it does not exist. Raises KeysLost if it is damaged."""
-        if not path.exists():
-            return None
-        read = _read(path)
-        try:
-            return cls(read["name"], read["url"], read["user"], read["box"])
-        except KeyError as missing:
-            raise KeysLost(f"{path} has no {missing}") from None
+        return _read(path, cls) if path.exists() else None
 
     def keep(self, path: Path) -> None:
         """Write the keys to a file that only this user can read."""
-        _write(path, {"name": self.name, "url": self.url, "user": self.user, "box": self.box})
+        _write(path, self)
 
     @property
     def seal(self) -> str:
@@ -182,16 +168,22 @@ class HostKeys:
             raise ValueError("this secret is for another host") from error
 
 
-def _write(path: Path, keys: dict[str, str]) -> None:
+Keys = TypeVar("Keys", HubKeys, HostKeys)
+
+
+def _write(path: Path, keys: HubKeys | HostKeys) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(keys).encode())
+    write_atomically(path, json.dumps(asdict(keys)).encode())
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read(path: Path, kind: type[Keys]) -> Keys:
     try:
         read = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise KeysLost(f"{path} cannot be read: {error}") from error
     if not isinstance(read, dict):
         raise KeysLost(f"{path} holds no keys")
-    return {str(name): str(value) for name, value in read.items()}
+    try:
+        return kind(**{field.name: str(read[field.name]) for field in fields(kind)})
+    except KeyError as missing:
+        raise KeysLost(f"{path} has no {missing}") from None

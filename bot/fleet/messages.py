@@ -6,8 +6,9 @@ Each host has its own subjects, which end with its name, and the engine (message
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final, Literal, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
@@ -48,19 +49,9 @@ MOST_PHONES: Final = 400
 """Most phones of one host, which can handle about 32."""
 VALUE_LETTERS: Final = 200
 """Characters of a text that a host reports about a phone, or of a value in a sentence."""
-_TOLD: Final = (
-    "serial",
-    "reason",
-    "fix",
-    "model",
-    "android",
-    "app",
-    "app_name",
-    "lane",
-    "lane_reason",
-    "pictures",
-    "locale",
-)
+_TOLD: Final = [
+    each.name for each in fields(PhoneInfo) if each.type == "str" and each.name not in {"id", "name", "host"}
+]
 """The texts about a phone that are shown as its host reports them."""
 _PHONE_ID: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
@@ -80,34 +71,25 @@ class Patience:
     """Time after which a message is sent again unless it is known to have arrived."""
 
 
-def orders_to(host: str) -> str:
-    """Return the subject (NATS message address) for orders to a host."""
-    return f"fleet.orders.{host}"
-
-
 def events_of(host: str, run: RunId | str) -> str:
     """Return the subject (NATS message address) for a host's reports about a run."""
     return f"fleet.events.{host}.{run}"
 
 
-def beats_to(host: str) -> str:
-    """Return the subject (NATS message address) at which the hub sends a host its state every two seconds."""
-    return f"fleet.beat.{host}"
+def _subject(kind: str) -> Callable[[str], str]:
+    return lambda host: f"fleet.{kind}.{host}"
 
 
-def pulse_of(host: str) -> str:
-    """Return the subject (NATS message address) at which a host reports every two seconds that it is alive."""
-    return f"fleet.pulse.{host}"
-
-
-def asked_of(host: str) -> str:
-    """Return the subject (NATS message address) for the hub's requests to a host."""
-    return f"fleet.ask.{host}"
-
-
-def asked_by(host: str) -> str:
-    """Return the subject (NATS message address) for a host's requests to the hub."""
-    return f"fleet.hub.{host}"
+orders_to = _subject("orders")
+"""Returns the subject (NATS message address) for orders to a host."""
+beats_to = _subject("beat")
+"""Returns the subject at which the hub sends a host its state every two seconds."""
+pulse_of = _subject("pulse")
+"""Returns the subject at which a host reports every two seconds that it is alive."""
+asked_of = _subject("ask")
+"""Returns the subject for the hub's requests to a host."""
+asked_by = _subject("hub")
+"""Returns the subject for a host's requests to the hub."""
 
 
 def inbox_of(host: str) -> str:
@@ -120,8 +102,10 @@ class Message(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-
-M = TypeVar("M", bound=Message)
+    @classmethod
+    def read(cls, data: bytes) -> Self:
+        """Parse such a message. Raises ValueError if it is invalid or exceeds the limits."""
+        return cls.model_validate_json(bounded(data))
 
 
 class Wish(Message):
@@ -210,11 +194,6 @@ class Presence(Message):
     version: str = Field(default="", max_length=100)
     phones: tuple[PhoneThere, ...] = Field(default=(), max_length=MOST_PHONES)
 
-    @classmethod
-    def read(cls, data: bytes) -> Presence:
-        """Parse a presence. Raises ValueError if it is invalid or exceeds the limits."""
-        return cls.model_validate_json(bounded(data))
-
 
 class Pulse(Message):
     """A host's regular sign of life.
@@ -228,11 +207,6 @@ class Pulse(Message):
     number: int
     epoch: int | None = None
     working: tuple[Annotated[str, Field(max_length=100)], ...] = Field(default=(), max_length=1000)
-
-    @classmethod
-    def read(cls, data: bytes) -> Pulse:
-        """Parse a pulse. Raises ValueError if it is invalid or exceeds the limits."""
-        return cls.model_validate_json(bounded(data))
 
 
 class Held(Message):
@@ -428,7 +402,7 @@ class Reply(Message):
 def read_reply(data: bytes) -> tuple[Reply, bytes]:
     """Decode a reply, and return it with the bytes that came with it. Raises ValueError."""
     head, _, body = data.partition(b"\n")
-    return Reply.model_validate_json(bounded(head)), body
+    return Reply.read(head), body
 
 
 def understands(theirs: int) -> bool:

@@ -156,15 +156,11 @@ class NatsLink:
             await self._stream.publish(subject, data)
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
-        """Create a queue that stores messages with these subjects until they are read: messages from one host, or to
-        hosts.
-        """
+        """Create a queue that stores messages with these subjects until they are read; see `Link.add_queue`."""
         await self._add_stream((_FROM_HOST if from_host else _TO_HOSTS).evolve(name=queue, subjects=[subjects]))
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
-        """Deliver the messages of a queue, those with this subject or all, to the subject `deliver`. With `done` each
-        is repeated until it is acknowledged.
-        """
+        """Deliver the messages of a queue to the subject `deliver`; see `Link.add_reader`."""
         made = ConsumerConfig(durable_name=reader, deliver_subject=deliver, filter_subject=subject or None)
         again = made.evolve(ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_S, max_ack_pending=AHEAD)
         with _as_away():
@@ -258,9 +254,6 @@ async def connected(address: Address) -> AsyncIterator[Link]:
             )
             # The client considers itself connected before the engine has admitted it.
             await client.flush(CONNECT_S)
-    except nats.errors.AuthorizationError as error:
-        await _close(client)
-        raise EngineRefused("the engine does not let this machine in") from error
     except (nats.errors.Error, OSError) as error:
         await _close(client)
         if "authorization" in str(error).lower():

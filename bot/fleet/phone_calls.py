@@ -100,6 +100,11 @@ def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
     return told.model_dump(mode="json"), picture
 
 
+async def _shown(seen: Observation) -> tuple[Reply, bytes]:
+    told, picture = await asyncio.to_thread(written, seen)
+    return Reply(data=told), picture
+
+
 def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
     """Decode an observation from JSON data and JPEG bytes. Blocks while decoding. Raises CaptureFailed if either is
     invalid.
@@ -197,15 +202,11 @@ class PhoneCalls:
                 last = self._last.get(asked.phone) if given.pop("after", False) else None
                 seen = await phone.observe(after=last, **given)
                 self._last[asked.phone] = seen.without_picture()
-                told, picture = await asyncio.to_thread(written, seen)
-                return Reply(data=told), picture
+                return await _shown(seen)
             case "confirmed":
                 last = self._last.get(asked.phone)
                 seen_again = await phone.confirmed(last) if last is not None else None
-                if seen_again is None:
-                    return Reply(), b""
-                told, picture = await asyncio.to_thread(written, seen_again)
-                return Reply(data=told), picture
+                return (Reply(), b"") if seen_again is None else await _shown(seen_again)
             case "glance":
                 image = await phone.glance()
                 # The presence would report the app up to a beat later, but a touch must hit the app in the picture.

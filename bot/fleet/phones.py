@@ -192,14 +192,14 @@ def _as_of(host: Host, told: PhoneThere) -> PhoneInfo:
     info = told.seen_at(host.name)
     if host.speaks is not None and not understands(host.speaks):
         why = words("fleet.version", host=host.name, theirs=host.speaks, ours=SPEAKS)
-        return replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.version_fix"))
-    if host.blocked:
-        why = words("fleet.blocked_phone", host=host.name)
-        return replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.blocked_fix", host=host.name))
-    if not host.usable:
-        why = words("fleet.away_phone", host=host.name)
-        return replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.away_fix"))
-    return info
+        fix = words("fleet.version_fix")
+    elif host.blocked:
+        why, fix = words("fleet.blocked_phone", host=host.name), words("fleet.blocked_fix", host=host.name)
+    elif not host.usable:
+        why, fix = words("fleet.away_phone", host=host.name), words("fleet.away_fix")
+    else:
+        return info
+    return replace(info, health=Health.OFFLINE, reason=why, fix=fix)
 
 
 def _in_conflict(conflict: Conflict, known: PhoneInfo | None) -> PhoneInfo:

@@ -20,14 +20,9 @@ from agent.run import Outcome, RunId
 from agent.runner.active_run import cut_off
 from agent.runner.local import LocalRunner
 from bot.fleet.engine import EngineAway, steady_now
-from bot.fleet.hosted_run import ASK_S, Cancelled, Closing, HostChanged, HostedRun, new_id
+from bot.fleet.hosted_run import ASK_S, Change, HostedRun, new_id
 from bot.fleet.hub import Hub
-from bot.fleet.messages import (
-    GiveSignal,
-    Item,
-    Release,
-    Rest,
-)
+from bot.fleet.messages import GiveSignal, Item, Release, Rest
 from bot.fleet.phones import FleetPhones
 from bot.store.frames import FrameFiles
 from bot.tasks.leases import PhoneLeases
@@ -128,11 +123,11 @@ class FleetRunner:
         if known is None:
             followed.before.append(signal)
             if isinstance(signal, Cancel):
-                followed.happenings.put_nowait(Cancelled())
+                followed.happenings.put_nowait(Change.CANCELLED)
             return
         said = await followed.say(GiveSignal(id=new_id(), run=run, signal=signal))
         if isinstance(signal, Cancel) and not said:
-            followed.happenings.put_nowait(Cancelled())
+            followed.happenings.put_nowait(Change.CANCELLED)
         if isinstance(signal, Pause) and not said:
             raise TimeoutError
 
@@ -189,7 +184,7 @@ class FleetRunner:
         for run in list(self._runs.values()):
             known = self._hub.known.get(run.id)
             if known is not None and known.host == host:
-                run.happenings.put_nowait(HostChanged())
+                run.happenings.put_nowait(Change.HOST)
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
         """Send orders again for runs that the host should be working on but does not name: they were lost on the way,
@@ -244,10 +239,10 @@ class FleetRunner:
                         fault = fault_of(none)
                         yield cut_off(order, fault.outcome, fault.sentence)
                         return
-                    case Cancelled():
+                    case Change.CANCELLED:
                         yield cut_off(order, Outcome.CANCELLED, "")
                         return
-                    case Closing():
+                    case Change.CLOSING:
                         return
                     case _:
                         pass

@@ -52,12 +52,7 @@ def permissions_of(host: str) -> dict[str, Any]:
     It may use none that the engine itself answers, because the engine would send the answer wherever the host wants,
     with unlimited rights.
     """
-    says = [
-        events_of(host, "*"),
-        pulse_of(host),
-        asked_by(host),
-        f"$KV.{PRESENCE}.{host}",
-    ]
+    says = [events_of(host, "*"), pulse_of(host), asked_by(host), f"$KV.{PRESENCE}.{host}"]
     hears = [beats_to(host), asked_of(host), delivery_of(host), f"{inbox_of(host)}.>"]
     # It may reply once to a request, at the subject that the hub chose.
     return {"pub": {"allow": says}, "sub": {"allow": hears}, "resp": {"max": 1, "ttl": 60_000_000_000}}

@@ -90,28 +90,31 @@ RECENT: Final = RecentLines()
 """The recent lines of this process."""
 
 
-class TextLines(logging.Formatter):
-    """A formatter that writes time, level, logger, task and message; further lines of a message are indented."""
-
+class _Covering(logging.Formatter):
     def __init__(self, cover: Callable[[str], str]) -> None:
         super().__init__()
         self._cover = cover
+
+    def _traces(self, record: logging.LogRecord) -> list[str]:
+        parts = [self.formatException(record.exc_info)] if record.exc_info else []
+        parts += [self.formatStack(record.stack_info)] if record.stack_info else []
+        return [self._cover(part) for part in parts]
+
+
+class TextLines(_Covering):
+    """A formatter that writes time, level, logger, task and message; further lines of a message are indented."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, followed by any traceback."""
         about = ", ".join(f"{name} {value}" for name, value in fields().items())
         head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}{f' [{about}]' if about else ''}"
         message = sanitized(self._cover(record.getMessage())).replace("\n", "\n    ")
-        trace = "".join(f"\n{sanitized(part)}" for part in _traces(self, record, self._cover))
+        trace = "".join(f"\n{sanitized(part)}" for part in self._traces(record))
         return f"{head}: {message}{trace}"
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(_Covering):
     """A formatter that writes a JSON object per line, with task, run, phone and trace if known. Times are UTC."""
-
-    def __init__(self, cover: Callable[[str], str]) -> None:
-        super().__init__()
-        self._cover = cover
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the log record as one line of JSON."""
@@ -122,7 +125,7 @@ class JsonLines(logging.Formatter):
             "message": self._cover(record.getMessage()),
             **fields(),
         }
-        if trace := "\n".join(_traces(self, record, self._cover)):
+        if trace := "\n".join(self._traces(record)):
             line["trace"] = trace
         return json.dumps(line, ensure_ascii=False)
 
@@ -139,12 +142,6 @@ class Lines(logging.StreamHandler[TextIO]):
         kind = sys.exc_info()[0]
         name = "an error" if kind is None else kind.__name__
         sys.stderr.write(f"A line from {record.pathname}:{record.lineno} could not be logged: {name}.\n")
-
-
-def _traces(formatter: logging.Formatter, record: logging.LogRecord, cover: Callable[[str], str]) -> list[str]:
-    parts = [formatter.formatException(record.exc_info)] if record.exc_info else []
-    parts += [formatter.formatStack(record.stack_info)] if record.stack_info else []
-    return [cover(part) for part in parts]
 
 
 def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), chatty: Iterable[str] = ()) -> None:

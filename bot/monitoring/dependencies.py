@@ -31,11 +31,8 @@ GROUPS: Final = Path("/sys/fs/cgroup")
 
 def memory_left(proc: Path = PROC, groups: Path = GROUPS) -> int | None:
     """Return the bytes until the nearest limit; None if no limit can be read. Blocks for less than a millisecond."""
-    return min((*_machine(proc), *_group(proc, groups), *_process(proc)), default=None)
-
-
-def _machine(proc: Path) -> Iterator[int]:
-    yield from _kilobytes(proc / "meminfo", "MemAvailable:")
+    machine = _kilobytes(proc / "meminfo", "MemAvailable:")
+    return min((*machine, *_group(proc, groups), *_process(proc)), default=None)
 
 
 def _process(proc: Path) -> Iterator[int]:

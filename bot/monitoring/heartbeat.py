@@ -11,10 +11,10 @@ import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final
 
-from bot.domain.task import Task
 from bot.monitoring.dependencies import Dependencies
+from bot.store.tasks import Tasks
 from devices.phone import Phones
 
 logger = logging.getLogger(__name__)
@@ -90,15 +90,7 @@ class ServiceManager:
             self._failed = False
 
 
-class LiveTasks(Protocol):
-    """The part of the task service that is needed here."""
-
-    async def active(self) -> tuple[Task, ...]:
-        """Return all tasks that have not ended."""
-        ...
-
-
-async def status_line(tasks: LiveTasks, phones: Phones, waits: Dependencies) -> str:
+async def status_line(tasks: Tasks, phones: Phones, waits: Dependencies) -> str:
     """Return one line with the number of unfinished tasks by state, the number of phones, and what is being waited for.
     Raises StoreError.
     """
@@ -118,21 +110,15 @@ makes one every five seconds.
 """
 
 
-class Turning(Protocol):
-    """The part of the task service that the heartbeat needs."""
-
-    def still_for(self) -> float:
-        """Return the seconds since the task service's last round of background work."""
-        ...
-
-
 class Pulse:
     """Reports to the service manager, while `beating` is open, that the service is alive. It runs in the event loop, so
-    it falls silent if the loop hangs.
+    it falls silent if the loop hangs. `still_for` returns the seconds since the task service's last round.
     """
 
-    def __init__(self, task_service: Turning, manager: ServiceManager, status: Callable[[], Awaitable[str]]) -> None:
-        self._task_service = task_service
+    def __init__(
+        self, still_for: Callable[[], float], manager: ServiceManager, status: Callable[[], Awaitable[str]]
+    ) -> None:
+        self._still_for = still_for
         self._manager = manager
         self._status = status
         self.lag = 0.0
@@ -143,7 +129,7 @@ class Pulse:
         """Whether the task service is running. The event loop is not checked: this property can only be read while it
         runs.
         """
-        return self._task_service.still_for() < DESK_STILL_S
+        return self._still_for() < DESK_STILL_S
 
     @contextmanager
     def beating(self) -> Iterator[None]:

@@ -9,7 +9,8 @@ import asyncio
 from collections import Counter as Count
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from typing import Final, Protocol, get_args
+from functools import partial
+from typing import Final, get_args
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -32,7 +33,7 @@ from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.store.errors import StoreError
 from bot.store.housekeeping import Kept
-from bot.store.totals import FiguresNow
+from bot.store.totals import Figures
 from bot.views.tasks import model_json
 from devices.measuring import Part
 from devices.phone import Health, Phones
@@ -46,14 +47,6 @@ LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState
 
 PATIENCE_S: Final = 5.0
 """Seconds that counting in the store may take."""
-
-
-class Figures(Protocol):
-    """Counts what is in the store."""
-
-    async def now(self) -> FiguresNow:
-        """Return the current counts."""
-        ...
 
 
 class Metrics:
@@ -77,25 +70,20 @@ class Metrics:
         self._used: dict[str, Usage] = {}
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        lag = Gauge("opengui_loop_lag_seconds", "How late the event loop was last", registry=registry)
+        gauge = partial(Gauge, registry=registry)
+        lag = gauge("opengui_loop_lag_seconds", "How late the event loop was last")
         lag.set_function(lambda: pulse.lag)
-        still = Gauge("opengui_desk_still_seconds", "How long the task service has not come round", registry=registry)
+        still = gauge("opengui_desk_still_seconds", "How long the task service has not come round")
         still.set_function(still_for)
-        self._tasks = Gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"], registry=registry)
-        self._queue = Gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn", registry=registry)
-        self._phone = Gauge("opengui_phones", "Known phones", ["health"], registry=registry)
-        self._back = Gauge(
-            "opengui_reconnects", "How often it was back after a wait, since the start", ["what"], registry=registry
-        )
-        self._waiting = Gauge("opengui_waits", "1 while the service waits for it", ["what"], registry=registry)
-        self._size = Gauge("opengui_kept_bytes", "Bytes on the disk, looked at each hour", ["what"], registry=registry)
-        self._questions = Gauge("opengui_open_questions", "Questions that wait for a person", registry=registry)
-        self._outbox = Gauge(
-            "opengui_outbox_messages", "Messages not sent yet, or given up", ["state"], registry=registry
-        )
-        self._refusals = Gauge(
-            "opengui_refusals", "Refusals since the store began", ["platform", "kind"], registry=registry
-        )
+        self._tasks = gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"])
+        self._queue = gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn")
+        self._phone = gauge("opengui_phones", "Known phones", ["health"])
+        self._back = gauge("opengui_reconnects", "How often it was back after a wait, since the start", ["what"])
+        self._waiting = gauge("opengui_waits", "1 while the service waits for it", ["what"])
+        self._size = gauge("opengui_kept_bytes", "Bytes on the disk, looked at each hour", ["what"])
+        self._questions = gauge("opengui_open_questions", "Questions that wait for a person")
+        self._outbox = gauge("opengui_outbox_messages", "Messages not sent yet, or given up", ["state"])
+        self._refusals = gauge("opengui_refusals", "Refusals since the store began", ["platform", "kind"])
         self._seconds = Histogram("opengui_step_seconds", "Seconds of a step", buckets=STEP_BUCKETS, registry=registry)
         parts = Histogram(
             "opengui_part_seconds", "Seconds of a part of the work", ["part"], buckets=PART_BUCKETS, registry=registry

@@ -145,7 +145,7 @@ class Conversation:
                 await self._low_priority.do()
             else:
                 self._resting = True
-                await self._time.rest(self._wake, self._until_next(urgent is not None, low))
+                await self._time.rest(self._wake, self._until_next(low if urgent is None else Urgency.URGENT))
                 self._resting = False
 
     def _next_row(self) -> OutboxRow | None:
@@ -157,19 +157,16 @@ class Conversation:
         ready = [row for row in firsts.values() if row.not_before <= now]
         return min(ready, key=lambda row: (_PRIORITY[row.kind], row.id), default=None)
 
-    def _until_next(self, urgent: bool, low: Urgency | None) -> float | None:
+    def _until_next(self, urgency: Urgency | None) -> float | None:
         """Seconds until something can be sent; None if only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
         waits += self._low_priority.waits()
-        if urgent:
-            waits.append(self._chat.delay(Urgency.URGENT))
-        elif low is not None:
-            waits.append(self._chat.delay(low))
+        if urgency is not None:
+            waits.append(self._chat.delay(urgency))
         return min(waits, default=None)
 
     async def _deliver(self, row: OutboxRow) -> None:
-        """Send one message, and store the result."""
         task = await self._task_service.get(row.task)
         try:
             with speaking("" if task is None else task.person.language):

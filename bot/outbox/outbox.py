@@ -75,12 +75,7 @@ class Outbox:
     async def start(self) -> None:
         """Start sending in the background, and take over the cards of tasks from an earlier process."""
         self._unsubscribe = self._task_service.subscribe(self._listen)
-        for task in await self._task_service.active():
-            if task.parent:
-                continue  # a part is shown on the card of its whole task
-            conversation = self._conversation(task)
-            if conversation is not None:
-                await conversation.adopt(task)
+        await self._adopt(lambda task: not task.parent)  # a part is shown on the card of its whole task
         self._dispatcher = asyncio.create_task(self._forever(self._dispatch), name="outbox")
 
     async def stop(self) -> None:
@@ -106,20 +101,14 @@ class Outbox:
         """
         for key in [key for key in self._conversations if key[0] == replace(old, thread="")]:
             self._conversations.pop(key).stop()
-        for task in await self._task_service.active():
-            conversation = self._conversation(task) if task.origin.chat == new else None
-            if conversation is not None:
-                await conversation.adopt(task)
+        await self._adopt(lambda task: task.origin.chat == new)
         self._wake.set()
 
     async def reconnect(self, platform: str) -> None:
         """Use the present chat of this platform (or none) for its tasks, after `chats` was changed."""
         for key in [key for key in self._conversations if key[0].platform == platform]:
             self._conversations.pop(key).stop()
-        for task in await self._task_service.active():
-            conversation = None if task.parent or task.origin.platform != platform else self._conversation(task)
-            if conversation is not None:
-                await conversation.adopt(task)
+        await self._adopt(lambda task: not task.parent and task.origin.platform == platform)
         self._wake.set()
 
     async def leave(self, place: Address) -> None:
@@ -133,6 +122,11 @@ class Outbox:
             if (conversation := self._conversation(task)) is not None:
                 conversation.leave(task.id)
 
+    async def _adopt(self, is_meant: Callable[[Task], bool]) -> None:
+        for task in await self._task_service.active():
+            if is_meant(task) and (conversation := self._conversation(task)) is not None:
+                await conversation.adopt(task)
+
     def _listen(self, task: str) -> None:
         self._changed.add(task)
         self._wake.set()
@@ -143,12 +137,11 @@ class Outbox:
             changed, self._changed = self._changed, set()
             tasks, rows = await self._due(changed)
             for task in tasks:
-                conversation = self._conversation(task)
-                if conversation is not None:
+                if (conversation := self._conversation(task)) is not None:
                     conversation.changed(task)
             for row in rows:
-                conversation = await self._conversation_of(row.task)
-                if conversation is not None:
+                found = await self._task_service.get(row.task)
+                if found is not None and (conversation := self._conversation(found)) is not None:
                     conversation.offer(row)
             self._let_go()
             await self._time.rest(self._wake, LOOK_AGAIN)
@@ -167,10 +160,6 @@ class Outbox:
         """Remove the actors of single tasks that have ended."""
         for key in [key for key, conversation in self._conversations.items() if key[1] and conversation.idle]:
             self._conversations.pop(key).stop()
-
-    async def _conversation_of(self, task_id: str) -> Conversation | None:
-        task = await self._task_service.get(task_id)
-        return None if task is None else self._conversation(task)
 
     def _conversation(self, task: Task) -> Conversation | None:
         """The actor for the task's chat, or for the task; None while its platform is not connected."""

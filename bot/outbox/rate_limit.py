@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 
@@ -52,24 +53,23 @@ class Window:
         return max(0.0, self._times[-free] + span - self._clock())
 
 
-class Account:
-    """The rate limits that all chats of one bot account share."""
-
-    def __init__(self, budgets: Sequence[Budget], clock: Callable[[], float]) -> None:
-        self.windows = tuple(Window(budget, clock) for budget in budgets)
+def windows(budgets: Sequence[Budget], clock: Callable[[], float]) -> tuple[Window, ...]:
+    """Return a new window for each of these rate limits."""
+    return tuple(Window(budget, clock) for budget in budgets)
 
 
 class ChatRateLimit:
-    """The rate limits of one conversation and of its account. While the platform demands silence, all calls wait."""
+    """The rate limits of one conversation and of its `account`, which all its chats share. While the platform demands
+    silence, all calls wait.
+    """
 
     def __init__(
-        self, capabilities: Capabilities, clock: Callable[[], float], *, group: bool, account: Account | None = None
+        self, capabilities: Capabilities, clock: Callable[[], float], *, group: bool, account: Sequence[Window] = ()
     ) -> None:
         self._interval = capabilities.edit_interval_group if group else capabilities.edit_interval
         self._clock = clock
-        budgets = capabilities.group_budgets if group else capabilities.chat_budgets
-        shared = account.windows if account is not None else ()
-        self._windows = (*(Window(budget, clock) for budget in budgets), *shared)
+        own = windows(capabilities.group_budgets if group else capabilities.chat_budgets, clock)
+        self._windows = (*own, *account)
         self._last = float("-inf")
         self.silent_until = float("-inf")
         """Unix seconds until which the platform asked for silence."""
@@ -104,7 +104,7 @@ class ChatRateLimits:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._rate_limits: dict[Address, ChatRateLimit] = {}
-        self._accounts: dict[tuple[str, str], Account] = {}
+        self._accounts: dict[tuple[str, str], Sequence[Window]] = {}
 
     def of(self, capabilities: Capabilities, place: Address, *, group: bool) -> ChatRateLimit:
         """Return the rate limit of a place: that of its chat, unless threads have limits of their own. `group` says
@@ -113,7 +113,7 @@ class ChatRateLimits:
         conversation = place if capabilities.threads_apart else replace(place, thread="")
         if (rate_limit := self._rate_limits.get(conversation)) is None:
             key = (place.platform, place.account)
-            account = self._accounts.setdefault(key, Account(capabilities.account_budgets, self._clock))
+            account = self._accounts.setdefault(key, windows(capabilities.account_budgets, self._clock))
             rate_limit = ChatRateLimit(capabilities, self._clock, group=group, account=account)
             self._rate_limits[conversation] = rate_limit
         return rate_limit
@@ -169,25 +169,24 @@ class RateLimitedChat:
     async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
         """Send a message within the rate limits; see `Chat.send`."""
         self._rate_limit = self._rate_limit_of(place)
-        try:
+        with self._heeding_floods():
             return await self.chat.send(place, message, nonce=nonce, turn=self.turn)
-        except FloodWait as flood:
-            self._rate_limit.silence(flood.seconds)
-            raise
 
     async def edit(self, ref: MessageRef, message: Message) -> None:
         """Edit a message within the rate limits; see `Chat.edit`."""
         self._rate_limit = self._rate_limit_of(ref.address)
-        try:
+        with self._heeding_floods():
             await self.chat.edit(ref, message, turn=self.turn)
-        except FloodWait as flood:
-            self._rate_limit.silence(flood.seconds)
-            raise
 
     async def close(self, place: Address) -> None:
         """Close a task's place; see `Chat.close_place`."""
-        try:
+        with self._heeding_floods():
             await self.chat.close_place(place)
+
+    @contextmanager
+    def _heeding_floods(self) -> Iterator[None]:
+        try:
+            yield
         except FloodWait as flood:
             self._rate_limit.silence(flood.seconds)
             raise
@@ -210,19 +209,10 @@ class ReplyTurns:
         self._chats = chats
         self._time = time
 
-    def __call__(self, place: Place) -> Turn:
+    def __call__(self, place: Place, urgency: Urgency = Urgency.ANSWER) -> Turn:
         """Return the turn for answers at this place. The turn raises FloodWait while the platform demands silence
         there.
         """
-        return self._turn(place, Urgency.ANSWER)
-
-    def for_a_press(self, place: Place) -> Turn:
-        """Return the turn for editing the message whose button was pressed. It may use the whole rate limit, as a
-        person is looking at it.
-        """
-        return self._turn(place, Urgency.URGENT)
-
-    def _turn(self, place: Place, urgency: Urgency) -> Turn:
         chat = self._chats.get(place.address.platform)
         if chat is None:
             return at_once

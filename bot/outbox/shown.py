@@ -33,8 +33,7 @@ def conversation_of(task: Task) -> Address:
     """Return the address of the chat in which the task was given, without thread: unless the platform limits each
     thread by itself, all threads of a chat share one rate limit.
     """
-    origin = task.origin
-    return Address(origin.platform, origin.account, origin.chat, origin.guild)
+    return replace(task.origin, thread="")
 
 
 def is_group(task: Task) -> bool:
@@ -160,19 +159,19 @@ class CardSlot:
         self._unkept: dict[str, CardRef] = {}
         """Cards that were sent while nothing could be written."""
 
-    async def show(self, task: Task) -> bool:
-        """Update the card to the task's current state. Returns False if nothing had to be sent.
+    async def show(self, task: Task) -> None:
+        """Update the card to the task's current state, if it shows another one.
 
         A new card is sent if the old one was deleted, is too old to edit, or is at a place that the task has left.
         Raises FloodWait, ChatGone (the place no longer exists) or ChatError.
         """
         if self._chat.capabilities.counts_down and task.id in self._shown:
-            return False  # such a chat draws the card itself; sending it once has opened its place
+            return  # such a chat draws the card itself; sending it once has opened its place
         message = await self._rendered(task)
         card = await self._card(task.id)
-        moves = card is not None and (self._is_old(card) or card.message.address != task.place)
+        moves = card is not None and (self._clock() >= self._moves_at(card) or card.message.address != task.place)
         if self._shown.get(task.id) == message and not moves:
-            return False
+            return
         former = card
         if card is not None and moves:
             await self._retire(card, task)
@@ -187,7 +186,6 @@ class CardSlot:
             place = await place_of(task, self._chat.chat, self._task_service)
             await self._send(task, place, message, former)
         self._shown[task.id] = message
-        return True
 
     async def freeze(self, task: Task) -> None:
         """Edit the card for the last time, with the outcome and without buttons. Does nothing if there is no card.
@@ -211,7 +209,7 @@ class CardSlot:
         card = await self._card(task.id)
         if card is None:
             return None
-        times = [card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN]
+        times = [self._moves_at(card)]
         if task.state is TaskState.WORKING:
             times.append(self._clock() + HEARTBEAT)
         return None if math.isinf(min(times)) else min(times)
@@ -233,8 +231,8 @@ class CardSlot:
             counts_down=self._chat.capabilities.counts_down,
         )
 
-    def _is_old(self, card: CardRef) -> bool:
-        return self._clock() >= card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
+    def _moves_at(self, card: CardRef) -> float:
+        return card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
 
     async def _retire(self, card: CardRef, task: Task) -> None:
         """Remove the buttons of a card that moves; a failure does not stop the new one."""

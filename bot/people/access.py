@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.domain.address import Address, Person, Place
+from bot.domain.address import NOWHERE, Address, Person, Place
 from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, PAGE_PLATFORM, Grant, Right, TierGift
 from bot.texts import say
 
@@ -73,8 +73,8 @@ class Policy:
             # A token does not have the rights of its owner, nor the owner those of the token.
             return [grant for grant in self.tokens if grant.names(_of_token(person), where)]
         own = [grant for grant in self.grants if grant.names(person, where)]
-        linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
-        return [*own, *(_over_a_link(grant) for grant in linked)]
+        linked = [grant for grant in self.grants if any(grant.names(other, NOWHERE) for other in others)]
+        return [*own, *(replace(each, right=Right.APPROVE) if each.right is Right.ADMIN else each for each in linked)]
 
     def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
         """Return whether the person's roles at this place may decide their tier: some role there has a tier, and the
@@ -84,7 +84,7 @@ class Policy:
             gift.guild and (gift.platform, gift.guild) == (person.platform, where.guild) for gift in self.tiers
         )
         accounts = self.accounts(person)
-        return by_role and not any(gift.names(one, _NOWHERE) for gift in self.tiers for one in accounts)
+        return by_role and not any(gift.names(one, NOWHERE) for gift in self.tiers for one in accounts)
 
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
         """Return the policy with moved chats added: lists that contain an old chat id also contain the new one. `moves`
@@ -97,10 +97,6 @@ class Policy:
             for platform, lists in self.platforms.items()
         }
         return replace(self, platforms=platforms)
-
-
-_NOWHERE = Address("", "", "")
-"""An address at which no role counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +140,12 @@ def authorize(
     A thread counts as its chat. In a private chat only what names the person counts: the user list, the admin list or a
     right that was given. Elsewhere, the lists of servers and chats also restrict people who were given rights.
     """
-    return AccessDecision(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
+    checks: list[Check] = []
+    for check in _checks(person, place, right, policy, owner, phone):
+        checks.append(check)
+        if not check.passed:
+            break
+    return AccessDecision(tuple(checks))
 
 
 def is_admin(person: Person, where: Address, policy: Policy) -> bool:
@@ -164,17 +165,6 @@ def same_person(one: Person, other: Person) -> bool:
 def _of_token(person: Person) -> Person:
     """The account of the token with which the person has signed in to the console; other people unchanged."""
     return replace(person, platform=API_PLATFORM) if person.platform == PAGE_PLATFORM else person
-
-
-def _over_a_link(grant: Grant) -> Grant:
-    return replace(grant, right=Right.APPROVE) if grant.right is Right.ADMIN else grant
-
-
-def _until_refused(checks: Iterable[Check]) -> Iterable[Check]:
-    for check in checks:
-        yield check
-        if not check.passed:
-            return
 
 
 def _checks(

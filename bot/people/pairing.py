@@ -103,55 +103,41 @@ class Pairing:
 
     def _found(self, code: str, by: Person) -> PendingPairing | None:
         self._forget_old()
-        if len(self._wrong) >= WRONG_TOGETHER or self._wrong_of(by) >= WRONG_ALLOWED:
+        if (
+            len(self._wrong) >= WRONG_TOGETHER
+            or sum(account == _account(by) for account, _ in self._wrong) >= WRONG_ALLOWED
+        ):
             raise Locked
         digest = self.digest(code)
         found = [one for one in self._waiting if hmac.compare_digest(one.digest, digest)]
         return found[0] if found else None
-
-    def _wrong_of(self, by: Person) -> int:
-        return sum(account == _account(by) for account, _ in self._wrong)
 
 
 def _account(person: Person) -> tuple[str, str]:
     return person.platform, person.id
 
 
-class Linking:
+class Linking(Pairing):
     """Issues codes with which a person links their accounts. Each code must be typed twice, the second time as a
     confirmation. `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._codes = Pairing(clock)
+        super().__init__(clock)
         self._told: dict[tuple[str, str], bytes] = {}
-
-    def code_for(self, person: Person) -> str:
-        """Return a new code for this account; "" if too many are waiting, or if this account got one a moment ago."""
-        return self._codes.code_for(person)
-
-    def owner_of(self, code: str, by: Person) -> Person | None:
-        """Return the account to which this code was given; None if it is unknown or expired. `by` is the account that
-        typed it. Raises Locked after too many wrong codes.
-        """
-        return self._codes.owner_of(code, by)
-
-    def missed(self, by: Person) -> None:
-        """Count a wrong code that this person typed."""
-        self._codes.missed(by)
 
     def confirmed(self, code: str, by: Person) -> bool:
         """Return whether this account has typed this code before; the code is then invalidated. At the first time,
         remember that it was typed and return False.
         """
-        account, digest = (by.platform, by.id), self._codes.digest(code)
+        account, digest = _account(by), self.digest(code)
         if self._told.get(account) == digest:
             del self._told[account]
-            self._codes.approve(code, by)
+            self.approve(code, by)
             return True
         self._told[account] = digest
         return False
 
     def burn(self, code: str, by: Person) -> None:
         """Invalidate a code because others have seen it."""
-        self._codes.approve(code, by)
+        self.approve(code, by)

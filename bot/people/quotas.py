@@ -6,16 +6,17 @@ on the day on which it was accepted; a task for several phones counts as one tas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from agent.error_mapping import Fault, FaultKind
 from agent.models.base import Usage
 from agent.run import Outcome
 from bot.config.settings import Settings
-from bot.domain.address import Address, Person
+from bot.domain.address import NOWHERE, Address, Person
 from bot.domain.limits import QUOTAS, Tier, largest, smallest
 from bot.domain.locale import day_begins, day_of
 from bot.domain.task import OverQuota, Task, UnknownTask
@@ -28,6 +29,13 @@ from bot.store.store import Store
 from bot.store.totals import UsageTotals
 from bot.store.waiting import PATIENCE_S, patiently
 from bot.texts import say, speaking
+
+_USED: Final[Mapping[str, Callable[[UsageTotals], float]]] = {
+    "tasks": lambda used: used.tasks,
+    "steps": lambda used: used.steps,
+    "tokens": lambda used: used.tokens.input + used.tokens.output,
+    "cost": lambda used: used.cost or 0.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +50,12 @@ class QuotaStatus:
     def of(self, quota: str) -> tuple[float, float] | None:
         """Return the amount used and the limit of this quota; None if the tier does not limit it."""
         limit: float | None = getattr(self.tier, quota)
-        return None if limit is None else (_amount(self.used, quota), limit)
+        return None if limit is None else (_USED[quota](self.used), limit)
 
     def used_up(self, quotas: Collection[str] = QUOTAS) -> str:
         """Return the name of the first of these quotas that is used up; "" if none is."""
-        for quota in quotas:
-            if (found := self.of(quota)) is not None and found[0] >= found[1]:
-                return quota
-        return ""
+        found = {quota: self.of(quota) for quota in quotas}
+        return next((quota for quota, of in found.items() if of is not None and of[0] >= of[1]), "")
 
     def has_room_for(self, tasks: int) -> bool:
         """Return whether this many more tasks are allowed today."""
@@ -57,7 +63,7 @@ class QuotaStatus:
 
 
 class Quotas:
-    """Checks quotas. Implements agent.limits.Allowance and bot.tasks.repository.AdmissionCheck.
+    """Checks quotas. Implements agent.limits.Allowance.
 
     `settings` returns the current settings; days are those of `zone`; `clock` returns Unix seconds.
     """
@@ -97,11 +103,10 @@ class Quotas:
         defined.
         """
         name = self.tier_of(person, where)
-        tier = self._settings().tiers.get(name)
-        if tier is None:
+        if name not in self._settings().tiers:
             return None
         begin, end = self._day(self._clock())
-        return QuotaStatus(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
+        return self._standing(name, await self._store.usage.total(begin, end, self._people(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """Check that the person's quotas leave room for the task that was just written. Raises OverQuota."""
@@ -116,7 +121,7 @@ class Quotas:
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up():
-            text = say("quota.refused", amount=amount(standing, quota), tier=name, time=self._time(end))
+            text = say("quota.refused", amount=amount(standing, quota), tier=name, time=self.time_of(end))
             raise OverQuota(text, _detail(standing, quota))
         if not standing.has_room_for(len(request.phones) or 1):
             told = {"amount": amount(standing, "tasks"), "tier": name, "phones": len(request.phones)}
@@ -132,7 +137,7 @@ class Quotas:
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up(("cost",)):
-            words = say("voice.over_quota", amount=amount(standing, quota), tier=name, time=self._time(standing.ends))
+            words = say("voice.over_quota", amount=amount(standing, quota), tier=name, time=self.time_of(standing.ends))
             raise OverQuota(words, _detail(standing, quota))
 
     async def heard(self, task: Task, person: Person) -> None:
@@ -166,7 +171,7 @@ class Quotas:
         standing = self._standing(name, others + UsageTotals(steps=steps, tokens=usage), end)
         with speaking(found.person.language):
             if standing is None:
-                fault = self._fault(say("quota.no_tier", tier=name), say("quota.stopped"))
+                fault = _fault(say("quota.no_tier", tier=name))
                 return await self._told(found, fault, f"tier {name}")
             quota = standing.used_up(QUOTAS[1:])
             if not steps and not quota:
@@ -178,17 +183,13 @@ class Quotas:
                 return None
             happened = say("quota.reached", amount=amount(standing, quota), tier=name)
             over = end <= self._clock()
-            then = say("quota.begun_anew") if over else say("quota.again", time=self._time(end))
-            fault = self._fault(happened, say("quota.stopped"), then)
+            then = say("quota.begun_anew") if over else say("quota.again", time=self.time_of(end))
+            fault = _fault(happened, then)
             return await self._told(found, fault, _detail(standing, quota))
-
-    def time_of(self, standing: QuotaStatus) -> str:
-        """Return the time at which the quota begins anew, as text."""
-        return self._time(standing.ends)
 
     def _own(self, person: Person) -> str:
         gifts, accounts = self._rights.policy.tiers, self._people(person)
-        given = [gift.tier for gift in gifts if any(gift.names(account, _NOWHERE) for account in accounts)]
+        given = [gift.tier for gift in gifts if any(gift.names(account, NOWHERE) for account in accounts)]
         return smallest(given, self._settings().tiers)
 
     def _people(self, person: Person) -> tuple[Person, ...]:
@@ -203,11 +204,9 @@ class Quotas:
         day = day_of(moment, self._zone)
         return day_begins(day, self._zone), day_begins(day + timedelta(days=1), self._zone)
 
-    def _time(self, moment: float) -> str:
+    def time_of(self, moment: float) -> str:
+        """Return a Unix time, such as the one at which a quota begins anew, as text."""
         return f"{datetime.fromtimestamp(moment, self._zone):%Y-%m-%d %H:%M} ({self._zone.key})"
-
-    def _fault(self, happened: str, not_done: str, then: str = "") -> Fault:
-        return Fault(FaultKind.BUDGET, happened, not_done, then, Outcome.BLOCKED)
 
     async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:
         """Record the fault in the audit, once per task: every further check finds it again."""
@@ -218,26 +217,14 @@ class Quotas:
         return fault
 
 
-_NOWHERE = Address("", "", "")
-"""An address at which no role counts."""
+def _fault(happened: str, then: str = "") -> Fault:
+    return Fault(FaultKind.BUDGET, happened, say("quota.stopped"), then, Outcome.BLOCKED)
 
 
 def amount(standing: QuotaStatus, quota: str) -> str:
     """Return the amount used and the limit of a quota as text, such as "3 of 20 tasks"."""
     used, limit = standing.of(quota) or (0, 0)
     return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
-
-
-def _amount(used: UsageTotals, quota: str) -> float:
-    match quota:
-        case "tasks":
-            return used.tasks
-        case "steps":
-            return used.steps
-        case "tokens":
-            return used.tokens.input + used.tokens.output
-        case _:
-            return used.cost or 0.0
 
 
 def _number(value: float) -> str:

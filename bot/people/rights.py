@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from typing import Any, ParamSpec, TypeVar
 
 from bot.domain.address import Person
-from bot.domain.right import Grant, Right, TierGift, Token
+from bot.domain.right import Grant, TierGift
 from bot.people.access import Policy
 from bot.people.pairing import Linking, Pairing
 from bot.people.subjects import Subject
-from bot.people.tokens import DAYS, Tokens
+from bot.people.tokens import Tokens
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class Rights:
@@ -34,6 +38,10 @@ class Rights:
         self._lists = self._policy = lists
         self._store = store
         self._turn = asyncio.Lock()
+        self.add_token = self._refreshing(self.tokens.add)
+        """Creates an access token, which is valid at once; see `Tokens.add`."""
+        self.revoke_token = self._refreshing(self.tokens.revoke)
+        """Revokes a token; see `Tokens.revoke`."""
 
     @classmethod
     async def open(
@@ -76,15 +84,22 @@ class Rights:
             await self._store.grants.give(transaction, grant)
             await self._store.audit.add(transaction, AuditKind.ALLOWED, by, detail=detail_of(grant))
 
-        async with self._turn:
-            await self._store.write(work)
-            await self._read()
+        await self._change(work)
 
     async def deny(self, subject: Subject, by: Person, phone: str = "") -> tuple[Grant, ...]:
         """Take away the rights that were given to a person or role, for one phone or ("") all, and return them. Raises
         StoreError.
         """
-        return await self._take(lambda grant: Subject.of(grant) == subject and phone in {"", grant.phone}, by)
+
+        async def work(transaction: Transaction) -> tuple[Grant, ...]:
+            known = await self._store.grants.all(transaction)
+            taken = tuple(grant for grant in known if Subject.of(grant) == subject and phone in {"", grant.phone})
+            for grant in taken:
+                await self._store.grants.take(transaction, grant)
+                await self._store.audit.add(transaction, AuditKind.DENIED, by, detail=detail_of(grant))
+            return taken
+
+        return await self._change(work)
 
     async def give_tier(self, subject: Subject, tier: str, by: Person) -> None:
         """Put a person, or everybody with a role, into a tier. Raises StoreError."""
@@ -94,9 +109,7 @@ class Rights:
             await self._store.tiers.give(transaction, gift)
             await self._store.audit.add(transaction, AuditKind.TIER, by, detail=f"{subject} {tier}")
 
-        async with self._turn:
-            await self._store.write(work)
-            await self._read()
+        await self._change(work)
 
     async def take_tier(self, subject: Subject, by: Person) -> str:
         """Take back the tier that was given to a person or role. Returns its name, "" if there was none. Raises
@@ -109,10 +122,7 @@ class Rights:
                 await self._store.audit.add(transaction, AuditKind.TIER, by, detail=f"{subject} -{taken}")
             return taken
 
-        async with self._turn:
-            taken = await self._store.write(work)
-            await self._read()
-            return taken
+        return await self._change(work)
 
     async def link(self, known: Person, other: Person) -> bool:
         """Link two accounts as one person's. Returns False if `other` is already linked, or if the person of `known`
@@ -126,10 +136,7 @@ class Rights:
                 await self._store.audit.add(transaction, AuditKind.LINKED, other, detail=detail)
             return joined
 
-        async with self._turn:
-            joined = await self._store.write(work)
-            await self._read()
-            return joined
+        return await self._change(work)
 
     async def unlink(self, subject: Subject, by: Person) -> tuple[Person, ...]:
         """Unlink an account. Returns the accounts that it was linked with. Raises StoreError."""
@@ -141,57 +148,27 @@ class Rights:
                 await self._store.audit.add(transaction, AuditKind.UNLINKED, by, detail=detail)
             return others
 
+        return await self._change(work)
+
+    def _refreshing(self, change: Callable[Given, Awaitable[Result]]) -> Callable[Given, Coroutine[Any, Any, Result]]:
+        """Return a function that makes this change, one at a time, and then rebuilds the policy."""
+
+        async def changed(*given: Given.args, **options: Given.kwargs) -> Result:
+            async with self._turn:
+                try:
+                    return await change(*given, **options)
+                finally:
+                    await self._read()
+
+        return changed
+
+    async def _change(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with self._turn:
-            others = await self._store.write(work)
+            done = await self._store.write(work)
             await self._read()
-            return others
-
-    async def add_token(
-        self,
-        name: str,
-        rights: Collection[Right],
-        by: Person,
-        *,
-        owner: Person | None = None,
-        phones: Sequence[str] = (),
-        days: int = DAYS,
-        approves_by_mcp: bool = False,
-    ) -> tuple[Token, str]:
-        """Create an access token, which is valid at once. Returns it and its secret. Raises TokenRefused or StoreError.
-
-        `owner` is the person it belongs to, None for a service account; `phones` are the ids it is limited to, empty
-        for all; `days` is how long it is valid. `approves_by_mcp` lets its MCP client answer approvals.
-        """
-        async with self._turn:
-            made = await self.tokens.add(
-                name, rights, by, owner=owner, phones=phones, days=days, approves_by_mcp=approves_by_mcp
-            )
-            await self._read()
-            return made
-
-    async def revoke_token(self, name: str, by: Person) -> Token | None:
-        """Revoke the token with this name and return it; None if there is none. Raises StoreError."""
-        async with self._turn:
-            try:
-                return await self.tokens.revoke(name, by)
-            finally:
-                await self._read()
-
-    async def _take(self, is_meant: Callable[[Grant], bool], by: Person) -> tuple[Grant, ...]:
-        async def work(transaction: Transaction) -> tuple[Grant, ...]:
-            taken = tuple(grant for grant in await self._store.grants.all(transaction) if is_meant(grant))
-            for grant in taken:
-                await self._store.grants.take(transaction, grant)
-                await self._store.audit.add(transaction, AuditKind.DENIED, by, detail=detail_of(grant))
-            return taken
-
-        async with self._turn:
-            taken = await self._store.write(work)
-            await self._read()
-            return taken
+            return done
 
     async def _read(self) -> None:
-        """Rebuild the policy from the store."""
         lists = self._lists.with_moves(await self._store.moves.all())
         self._policy = replace(
             lists,

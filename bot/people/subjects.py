@@ -128,7 +128,7 @@ async def with_roles(person: Person, place: Place, policy: Policy, chats: Mappin
     on a role there. Raises RolesUnknown.
     """
     guild = place.address.guild
-    if not _matter(guild, policy):
+    if not guild or guild not in {given.guild for given in (*policy.grants, *policy.tiers)}:
         return replace(person, roles=frozenset())
     if (chat := _book(person, chats)) is None:
         raise RolesUnknown
@@ -163,8 +163,3 @@ def can_be_asked(person: Person, chats: Mapping[str, Chat]) -> bool:
 def _book(person: Person, chats: Mapping[str, Chat]) -> KnowsRoles | None:
     chat: object = chats.get(person.platform)
     return chat if isinstance(chat, KnowsRoles) else None
-
-
-def _matter(guild: str, policy: Policy) -> bool:
-    guilds = {grant.guild for grant in policy.grants} | {gift.guild for gift in policy.tiers}
-    return bool(guild) and guild in guilds

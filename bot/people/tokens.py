@@ -17,6 +17,7 @@ from typing import Final
 
 from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM, Grant, Right, Token
+from bot.people.access import same_person
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.errors import StoreError
@@ -110,8 +111,7 @@ class Tokens:
         """
         people = [list(accounts) for accounts in links]
         for token in self.listed():
-            owner = (token.owner.platform, token.owner.id)
-            found = next((one for one in people if owner in {(each.platform, each.id) for each in one}), None)
+            found = next((one for one in people if any(same_person(each, token.owner) for each in one)), None)
             if found is None:
                 people.append(found := [token.owner])
             # The account of the token itself, and those of whoever signs in to the console with it.
@@ -131,7 +131,10 @@ class Tokens:
         approves_by_mcp: bool = False,
     ) -> tuple[Token, str]:
         """Create an access token. Returns it and its secret, which is stored nowhere. Raises TokenRefused or
-        StoreError. The arguments are those of `Rights.add_token`.
+        StoreError.
+
+        `owner` is the person it belongs to, None for a service account; `phones` are the ids it is limited to, empty
+        for all; `days` is how long it is valid. `approves_by_mcp` lets its MCP client answer approvals.
         """
         if not NAME.fullmatch(name):
             raise TokenRefused(say("token.name", name=name[:40]))

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from agent.limits import TaskLimits
@@ -116,7 +115,7 @@ class RunConfigs:
             self._made.remove(made)
             closing = asyncio.create_task(_closed(made.endpoints), name="close models")
             self._closing.add(closing)
-            closing.add_done_callback(partial(_forget, self._closing))
+            closing.add_done_callback(self._closing.discard)
 
 
 async def _closed(models: Models) -> None:
@@ -124,10 +123,6 @@ async def _closed(models: Models) -> None:
         await close_models(models)
     except Exception:
         logger.exception("The connections to replaced models could not be closed")
-
-
-def _forget(closing: set[asyncio.Task[None]], done: asyncio.Task[None]) -> None:
-    closing.discard(done)
 
 
 class Closable(Protocol):

@@ -160,8 +160,7 @@ class RuntimeSettings:
         live.base, live.left_out = with_file(environment, live._filed, fields)
         for name, why in live.left_out.items():
             logger.error("%s of %s is not used: %s", name.upper(), live._file.path, why)
-        live._changes = {change.name: change for change in await store.changes.all()}
-        live._now, live._unusable = overlaid(live.base, live._changes)
+        await live._hold()
         for name, why in live._unusable.items():
             logger.error("The value set for %s at run time is ignored: %s", name, why)
         return live
@@ -286,7 +285,6 @@ class RuntimeSettings:
         return old, new
 
     async def _hold(self) -> None:
-        """Use the stored changes from now on."""
         self._changes = {change.name: change for change in await self._store.changes.all()}
         self._now, self._unusable = overlaid(self.base, self._changes)
         for listener in self._listeners:

@@ -13,18 +13,18 @@ from sqlalchemy import bindparam, func, or_, select, update
 
 from agent.effect_facts import effects_data, effects_of
 from agent.ports.journal import ENDED, ActionKey, ActionState, CallKey, CallState, LeaseLost, NewCall, StoredCall
-from agent.recorded_skills.step_record import StepRecord
 from agent.run import RunId
 from bot.domain.task import StepRow
 from bot.domain.task_events import LogEvent, ToolCalled, ToolReturned
-from bot.store.codec import Codec, json_text, usage_of, usage_text
+from bot.store.codec import Codec, json_text
 from bot.store.database import (
     Database,
     JsonField,
     JsonPart,
     Parameters,
-    Row,
     Statement,
+    TableAccess,
+    TimedTableAccess,
     Transaction,
     given,
     insert,
@@ -50,36 +50,33 @@ _STEPS: Final = (
 )
 _STEPS_OF: Final = _STEPS.order_by(steps.c.number).offset(bindparam("after"))
 _LAST_STEP: Final = _STEPS.order_by(steps.c.number.desc()).limit(1)
+_STEP: Final = Codec(
+    StepRow,
+    steps,
+    lean={"record"},
+    own={
+        "task": lambda row: str(row["task"] if row["parent"] is None else row["parent"]),
+        "action": lambda row: json.loads(row["action"]),
+        "effect": lambda row: effects_of(json.loads(row["effects"])),
+        "mark": lambda row: None if row["mark_x"] is None else (row["mark_x"], row["mark_y"]),
+        "part": lambda row: "" if row["parent"] is None else str(row["task"]),
+        "phone_name": lambda row: "" if row["parent"] is None else row["phone_name"],
+    },
+)
 
 
-class Steps:
+class Steps(TableAccess):
     """The table of steps. A step is one round of an agent on a phone: look at the screen, decide, act."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, transaction: Transaction, row: StepRow) -> bool:
         """Store a step. Returns False and changes nothing if it is stored already, which happens after a restart."""
         mark_x, mark_y = row.mark or (None, None)
-        values: Parameters = {
+        values: Parameters = _STEP.values(row) | {
             "task": int(row.part or row.task),
-            "run": str(row.run),
-            "subtask": row.subtask,
-            "step": row.step,
-            "max_steps": row.max_steps,
-            "summary": row.summary,
-            "thought": row.thought,
             "action": json_text(row.action),
             "effects": json_text(effects_data(row.effect)),
-            "app": row.app,
-            "app_name": row.app_name,
-            "frame": row.frame,
             "mark_x": mark_x,
             "mark_y": mark_y,
-            "record": row.record.model_dump_json(exclude_defaults=True),
-            "usage": usage_text(row.usage),
-            "seconds": row.seconds,
-            "at": row.at,
         }
         return bool(await transaction.fetch(_ADD_STEP, values))
 
@@ -88,37 +85,11 @@ class Steps:
         all its parts.
         """
         rows = await self._database.fetch(_STEPS_OF, {"task": int(task), "after": after})
-        return tuple(map(_step, rows))
+        return _STEP.read_all(rows)
 
     async def last(self, task: str) -> StepRow | None:
         """Return the latest step of a task; None before the first."""
-        rows = await self._database.fetch(_LAST_STEP, {"task": int(task)})
-        return _step(rows[0]) if rows else None
-
-
-def _step(row: Row) -> StepRow:
-    part = row["parent"] is not None
-    return StepRow(
-        task=str(row["parent"] if part else row["task"]),
-        run=RunId.parse(row["run"]),
-        subtask=row["subtask"],
-        step=row["step"],
-        max_steps=row["max_steps"],
-        summary=row["summary"],
-        thought=row["thought"],
-        action=json.loads(row["action"]),
-        effect=effects_of(json.loads(row["effects"])),
-        app=row["app"],
-        app_name=row["app_name"],
-        frame=row["frame"],
-        mark=None if row["mark_x"] is None else (row["mark_x"], row["mark_y"]),
-        usage=usage_of(row["usage"]),
-        seconds=row["seconds"],
-        at=row["at"],
-        part=str(row["task"]) if part else "",
-        phone_name=row["phone_name"] if part else "",
-        record=StepRecord.model_validate_json(row["record"]),
-    )
+        return _STEP.first(await self._database.fetch(_LAST_STEP, {"task": int(task)}))
 
 
 _HELD: Final = select(leases.c.phone).where(given(leases.c.run), given(leases.c.fence), leases.c.released.is_(None))
@@ -143,12 +114,8 @@ _LAST_ACTION: Final = (
 )
 
 
-class ActionJournal:
+class ActionJournal(TimedTableAccess):
     """The table of actions sent to phones, each with its state and effect."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
         """Record that the action is about to be sent. Returns False if it is recorded already and must not be sent

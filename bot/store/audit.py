@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -16,7 +15,7 @@ from sqlalchemy import bindparam, delete, select
 
 from bot.domain.address import Person
 from bot.store.codec import Codec
-from bot.store.database import Database, Transaction, insert
+from bot.store.database import TimedTableAccess, Transaction, insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import audit
 
@@ -130,12 +129,8 @@ _PAGE: Final = (
 )
 
 
-class Audit:
+class Audit(TimedTableAccess):
     """The table of audit entries. Entries are added and never changed; only the latest `KEPT` are stored."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(
         self,

@@ -14,7 +14,7 @@ from agent.ports.stores import GivenFile
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.incoming import Late, Missed
 from bot.store.codec import Codec, address_beginning, address_of, address_text, message_text, row_number
-from bot.store.database import Database, Parameters, Statement, Transaction, Value, given, insert
+from bot.store.database import Parameters, Statement, TableAccess, Transaction, Value, given, in_turn, insert
 from bot.store.tables.chats import cards, missed, moved_chats, offers, outbox, questions
 from bot.store.tables.tasks import schedules, tasks
 
@@ -43,15 +43,12 @@ _CLAIM: Final = update(missed).where(_THAT, ~missed.c.done).values(done=True).re
 _RELEASE: Final = update(missed).where(_THAT).values(done=False)
 
 
-class MissedTable:
+class MissedTable(TableAccess):
     """The table of messages that arrived while the service was not running, in order of arrival.
 
     The service does not carry them out by itself: it lists them in one message per chat or thread, with a button for
     each.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, late: Late, *, now: float) -> bool:
         """Store a missed message; return False if its event is stored already. Also delete messages older than
@@ -100,11 +97,7 @@ class MissedTable:
         await self._database.execute(_RELEASE, {"id": int(missed)})
 
     async def _each(self, statement: Statement, missed: tuple[Missed, ...], **values: Value) -> None:
-        async def work(transaction: Transaction) -> None:
-            for one in missed:
-                await transaction.fetch(statement, {"id": int(one.id), **values})
-
-        await self._database.write(work)
+        await self._database.write(in_turn(*((statement, {"id": int(one.id), **values}) for one in missed)))
 
 
 KEEP_SECONDS: Final = 86400.0
@@ -142,21 +135,13 @@ _FORGET_MOST_OFFERS: Final = delete(offers).where(
 )
 
 
-class Offers:
+class Offers(TableAccess):
     """The table of offers that wait for their button to be pressed."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, offer: Offer) -> None:
         """Store an offer. Also deletes offers older than `KEEP_SECONDS`, and the oldest beyond `KEPT`."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_FORGET_OLD_OFFERS, {"oldest": offer.made - KEEP_SECONDS})
-            await transaction.fetch(_ADD_OFFER, _OFFER.values(offer))
-            await transaction.fetch(_FORGET_MOST_OFFERS)
-
-        await self._database.write(work)
+        forget_old = (_FORGET_OLD_OFFERS, {"oldest": offer.made - KEEP_SECONDS})
+        await self._database.write(in_turn(forget_old, (_ADD_OFFER, _OFFER.values(offer)), (_FORGET_MOST_OFFERS, {})))
 
     async def get(self, offer: str, *, now: float) -> Offer | None:
         """Return the offer with this id; None if there is none or it is too old."""
@@ -210,11 +195,8 @@ _REWRITE: Final[Sequence[tuple[Statement, Statement]]] = tuple(
 )
 
 
-class Moves:
+class Moves(TableAccess):
     """The table of chats whose id changed."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self) -> Mapping[tuple[str, str], str]:
         """Return all changes of chat ids, as a mapping of (platform, old id) to the new id."""

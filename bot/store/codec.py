@@ -5,18 +5,17 @@ no column type; equal values have equal texts.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from operator import attrgetter, itemgetter
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 from sqlalchemy import Boolean, Column, String, Table
 
-from agent.events import Source, Todo
 from agent.models.base import Usage
 from agent.run import RunId
 from bot.domain.address import Address, MessageRef
@@ -63,34 +62,9 @@ def message_of(text: str) -> MessageRef:
     return MessageRef(address_of(address), message)
 
 
-def usage_text(usage: Usage) -> str:
-    """Return token counts and cost as text."""
-    return json_text(usage.data())
-
-
 def usage_of(text: str) -> Usage:
-    """Return the token counts and cost stored in a text that `usage_text` made."""
+    """Return the token counts and cost stored in a text."""
     return Usage.of(json.loads(text))
-
-
-def todos_text(todos: tuple[Todo, ...]) -> str:
-    """Return a todo list as text."""
-    return json_text([todo.model_dump() for todo in todos])
-
-
-def todos_of(text: str) -> tuple[Todo, ...]:
-    """Return the todo list stored in a text that `todos_text` made."""
-    return tuple(Todo.model_validate(todo) for todo in json.loads(text)) if text != "[]" else ()
-
-
-def sources_text(sources: tuple[Source, ...]) -> str:
-    """Return the web pages that were read for a task as text."""
-    return json_text([source.model_dump() for source in sources])
-
-
-def sources_of(text: str) -> tuple[Source, ...]:
-    """Return the web pages stored in a text that `sources_text` made."""
-    return tuple(Source.model_validate(source) for source in json.loads(text)) if text != "[]" else ()
 
 
 Kind = TypeVar("Kind")
@@ -107,6 +81,7 @@ _TEXTS: Final[dict[Any, _Leaf]] = {
     RunId: _Leaf(RunId.parse, str),
     Address: _Leaf(address_of, address_text),
     MessageRef: _Leaf(message_of, message_text),
+    Usage: _Leaf(usage_of, lambda usage: json_text(usage.data())),
 }
 """Types stored as text. Equal values have equal texts, so that rows can be looked up by them."""
 _NUMBER: Final = _Leaf(lambda kept: "" if kept is None else str(kept), lambda text: int(text) if text else None)
@@ -119,14 +94,23 @@ class Codec(Generic[Kind]):
     A field is stored in the column of its name. A dataclass field without such a column is stored as its own fields,
     in columns prefixed with its name (`person_id`) or else in columns with the names of these fields. Numbers, texts,
     bytes, booleans, enums, ids, addresses and message references have a column format of their own; everything else is
-    stored as JSON, without defaults in the columns named in `lean`. A field that is ignored when values are compared,
-    such as a person's roles, may have no column. Raises TypeError when any other field has none.
+    stored as JSON, without defaults in the columns named in `lean`. The fields named in `own` are read from the row by
+    these functions, and written by the caller. A field that is ignored when values are compared, such as a person's
+    roles, may have no column. Raises TypeError when any other field has none.
     """
 
-    def __init__(self, kind: type[Kind], table: Table, *, lean: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        kind: type[Kind],
+        table: Table,
+        *,
+        lean: Collection[str] = (),
+        own: Mapping[str, Callable[[Row], Any]] = MappingProxyType({}),
+    ) -> None:
         self._kind: Callable[..., Kind] = kind
         self._table = table
         self._lean = lean
+        self._own = own
         self._writers: dict[str, Callable[[Kind], Value]] = {}
         self._readers = self._fields(kind, "", "")
 
@@ -156,7 +140,9 @@ class Codec(Generic[Kind]):
         names = self._table.columns.keys()
         for name, hint, counts in _fields_of(kind):
             column = prefix + name
-            if column in names:
+            if path + name in self._own:
+                readers.append((name, self._own[path + name]))
+            elif column in names:
                 leaf = _leaf(hint, self._table.columns[column], lean=column in self._lean)
                 readers.append((name, _after(itemgetter(column), leaf.read)))
                 self._writers[column] = _after(attrgetter(path + name), leaf.write)

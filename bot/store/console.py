@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 
 from bot.domain.console_log import Author, Content, Entry
 from bot.store.codec import Codec, json_text
-from bot.store.database import Database, Parameters, Statement, Transaction, given, insert, is_listed
+from bot.store.database import Database, Parameters, Statement, TableAccess, Transaction, given, insert, is_listed
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import console_messages as messages
 from bot.store.tables.people import console_sessions
@@ -46,11 +46,8 @@ _TOUCH: Final = update(console_sessions).where(given(console_sessions.c.digest))
 _FORGET: Final = delete(console_sessions).where(is_listed(console_sessions.c.digest, "digests"))
 
 
-class ConsoleSessions:
+class ConsoleSessions(TableAccess):
     """The table of console sessions. Whether a session is still valid is decided by the console."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self) -> tuple[Session, ...]:
         """Return all stored sessions, the one that was unused the longest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -13,7 +13,7 @@ from agent.ports.agent import AS_SET, Guidance
 from bot.domain.task import Task
 from bot.domain.task_events import Accepted, LogEvent
 from bot.store.codec import Codec, json_text
-from bot.store.database import Database, Parameters, Transaction, given, insert, is_listed
+from bot.store.database import Parameters, TimedTableAccess, Transaction, WithValues, given, in_turn, insert, is_listed
 from bot.store.tables.people import api_requests, conversation_messages, conversations
 from bot.store.tables.tasks import task_events
 
@@ -108,12 +108,8 @@ _WITH_DELETED: Final = select(conversation_messages.c.task).where(
 )
 
 
-class Conversations:
+class Conversations(TimedTableAccess):
     """The tables of conversations and their messages. `clock` returns Unix seconds."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(self, number: str, owner: str, title: str, guidance: Guidance = AS_SET) -> Conversation:
         """Add a conversation with the id `number`, or return the existing one with this id unchanged."""
@@ -166,13 +162,9 @@ class Conversations:
 
     async def delete_message(self, conversation: str, number: int) -> None:
         """Delete the text of this message, and the model's thoughts about the message's task. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_DELETE_MESSAGE, {"conversation": conversation, "id": number})
-            await transaction.fetch(_FORGET_THOUGHTS, {"conversation": conversation, "id": number})
-            await transaction.fetch(_UPDATED, {"id": conversation, "updated": self._clock()})
-
-        await self._database.write(work)
+        message: Parameters = {"conversation": conversation, "id": number}
+        updated: WithValues = (_UPDATED, {"id": conversation, "updated": self._clock()})
+        await self._database.write(in_turn((_DELETE_MESSAGE, message), (_FORGET_THOUGHTS, message), updated))
 
     async def with_deleted(self, tasks: Sequence[str]) -> frozenset[str]:
         """Return those of these tasks that have a deleted message, so that their contents must not be used."""
@@ -259,12 +251,8 @@ _FINISH: Final = update(api_requests).where(*_IS_REQUEST).values(status=bindpara
 _FORGET: Final = delete(api_requests).where(*_IS_REQUEST)
 
 
-class ApiRequests:
+class ApiRequests(TimedTableAccess):
     """The table of API requests that carried an Idempotency-Key, with their responses."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def begin(self, person: str, key: str, digest: str) -> Answered | None:
         """Record that a request is being processed. Returns None, or the stored response if this person sent the same

@@ -140,9 +140,13 @@ def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
     )
 
 
-def accounts_text(accounts: Collection[Person]) -> str:
-    """Return accounts as JSON text, the parameter of `is_of`."""
-    return json.dumps([{"platform": account.platform, "id": account.id} for account in accounts])
+def accounts_text(accounts: Collection[Person] | None) -> str | None:
+    """Return accounts as JSON text, the parameter of `is_of`; None for None."""
+    return (
+        None
+        if accounts is None
+        else json.dumps([{"platform": account.platform, "id": account.id} for account in accounts])
+    )
 
 
 def has_words(fact: ColumnElement[int], parameter: str) -> ColumnElement[bool]:
@@ -174,6 +178,8 @@ Parameters = dict[str, Value]
 Values = tuple[Value, ...] | Mapping[str, Value]
 """The parameters of a statement: by position for SQL text, by name for SQLAlchemy statements."""
 Result = TypeVar("Result")
+WithValues = tuple[Statement, Values]
+"""A statement with its parameters."""
 
 
 class Row(Protocol):
@@ -272,7 +278,7 @@ class Database(Protocol):
         """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
         `write`.
         """
-        ...
+        return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
         """Like `write`, for deletions: `work` returns what it deleted, and as few traces of it as possible remain on
@@ -305,6 +311,31 @@ class Database(Protocol):
     async def probe(self) -> None:
         """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         ...
+
+
+class TableAccess:
+    """Base class for the access to tables of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+class TimedTableAccess(TableAccess):
+    """The same with a `clock`, which returns Unix seconds."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        super().__init__(database)
+        self._clock = clock
+
+
+def in_turn(*statements: WithValues) -> Callable[[Transaction], Awaitable[None]]:
+    """Return work for `Database.write` that runs these statements with their parameters, in order."""
+
+    async def work(transaction: Transaction) -> None:
+        for statement, values in statements:
+            await transaction.fetch(statement, values)
+
+    return work
 
 
 def to_its_end(work: Awaitable[Result]) -> Result:

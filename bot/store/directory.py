@@ -9,7 +9,6 @@ import stat
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from bot.store.errors import DirectoryInUse, StoreError
@@ -86,9 +85,7 @@ class DataDirectory:
             os.write(lock.fileno(), f"{os.getpid()}{f' {SERVICE}' if self._serves else ''}".encode())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Release the lock."""
         if self._lock is not None:
             os.umask(self._umask)

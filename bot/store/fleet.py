@@ -14,7 +14,7 @@ from sqlalchemy import Text, bindparam, delete, exists, func, literal, or_, sele
 
 from agent.run import RunId
 from bot.store.codec import Codec
-from bot.store.database import Database, Parameters, Transaction, given, insert, upsert
+from bot.store.database import Parameters, TableAccess, Transaction, WithValues, given, in_turn, insert, upsert
 from bot.store.tables.metadata import Number
 from bot.store.tables.phones import (
     fleet_epochs,
@@ -133,11 +133,8 @@ _EVENTS: Final = select(fleet_events).order_by(fleet_events.c.run, fleet_events.
 _EVENTS_OF_RUN: Final = _EVENTS.where(given(fleet_events.c.run))
 
 
-class FleetTable:
+class FleetTable(TableAccess):
     """The tables of the fleet: hosts, invitations, phones, runs and undelivered events."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin_epoch(self) -> int:
         """Return the number of this start of the service, higher than that of every start before."""
@@ -214,12 +211,8 @@ class FleetTable:
 
     async def keep_phone_hosts(self, hosts: Mapping[str, str]) -> None:
         """Store which host each of these phones belongs to."""
-
-        async def work(transaction: Transaction) -> None:
-            for phone, host in hosts.items():
-                await transaction.fetch(_KEEP_PHONE_HOST, {"phone": phone, "host": host})
-
-        await self._database.write(work, patience=PATIENCE_S)
+        rows = ((_KEEP_PHONE_HOST, {"phone": phone, "host": host}) for phone, host in hosts.items())
+        await self._database.write(in_turn(*rows), patience=PATIENCE_S)
 
     async def runs(self) -> tuple[KnownRun, ...]:
         """Return all stored runs."""
@@ -232,12 +225,8 @@ class FleetTable:
 
     async def forget_run(self, run: RunId) -> None:
         """Delete a run that is over, with its undelivered events."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_FORGET_RUN, {"run": str(run)})
-            await transaction.fetch(_FORGET_EVENTS, {"run": str(run)})
-
-        await self._database.write(work, patience=PATIENCE_S)
+        that: Parameters = {"run": str(run)}
+        await self._database.write(in_turn((_FORGET_RUN, that), (_FORGET_EVENTS, that)), patience=PATIENCE_S)
 
     async def write_event(self, run: RunId, body: str) -> int:
         """Store an event of a run that this host does and return its number, from 1 on; 0 if the run is not stored.
@@ -258,39 +247,26 @@ class FleetTable:
         """Store events that hosts have reported, by run and number. Skipped are those that were stored or processed
         before, and those of runs that are not stored. Waits without limit while the database cannot be written.
         """
-
-        async def work(transaction: Transaction) -> None:
-            for (run, number), body in events.items():
-                await transaction.fetch(_RECEIVE_EVENT, {"run": str(run), "n": number, "body": body})
-
-        await self._database.write(work, patience=float("inf"))
+        rows: list[WithValues] = [
+            (_RECEIVE_EVENT, {"run": str(run), "n": n, "body": body}) for (run, n), body in events.items()
+        ]
+        await self._database.write(in_turn(*rows), patience=float("inf"))
 
     async def take_events(self, taken: Mapping[RunId, int]) -> None:
         """Record that the events of these runs up to these numbers are processed by the hub, and delete them."""
-
-        async def work(transaction: Transaction) -> None:
-            for run, number in taken.items():
-                values: Parameters = {"run": str(run), "n": number}
-                await transaction.fetch(_TAKEN, values)
-                await transaction.fetch(_DROP_EVENTS, values)
-
-        await self._database.write(work, patience=PATIENCE_S)
+        rows: list[WithValues] = [
+            (each, {"run": str(run), "n": n}) for run, n in taken.items() for each in (_TAKEN, _DROP_EVENTS)
+        ]
+        await self._database.write(in_turn(*rows), patience=PATIENCE_S)
 
     async def drop_events(self, arrived: Mapping[RunId, int]) -> None:
         """Delete the events of these runs up to these numbers, because they have arrived at the hub."""
-
-        async def work(transaction: Transaction) -> None:
-            for run, number in arrived.items():
-                await transaction.fetch(_DROP_EVENTS, {"run": str(run), "n": number})
-
-        await self._database.write(work)
+        rows: list[WithValues] = [(_DROP_EVENTS, {"run": str(run), "n": n}) for run, n in arrived.items()]
+        await self._database.write(in_turn(*rows))
 
     async def events(self, run: RunId | None = None) -> tuple[tuple[RunId, int, str], ...]:
         """Return the stored events of one run, or of all, as (run, number, body), ordered by run and number: on a host,
         those that have not arrived at the hub; on the hub, those that are not processed.
         """
-        if run is None:
-            rows = await self._database.fetch(_EVENTS)
-        else:
-            rows = await self._database.fetch(_EVENTS_OF_RUN, {"run": str(run)})
+        rows = await self._database.fetch(_EVENTS if run is None else _EVENTS_OF_RUN, {"run": str(run)})
         return tuple((RunId.parse(row["run"]), row["n"], row["body"]) for row in rows)

@@ -20,14 +20,14 @@ from sqlalchemy import Text, bindparam, delete, exists, func, or_, select
 from bot.domain.address import Address, Person
 from bot.domain.limits import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.database import (
-    Database,
     JsonField,
     JsonPart,
     Listed,
     Parameters,
-    Transaction,
+    TimedTableAccess,
     accounts_text,
     given,
+    in_turn,
     is_of,
     upsert,
 )
@@ -233,30 +233,21 @@ _HANDED_IN: Final = upsert(handed_in, handed_in.c.keys())
 _FORGET: Final = delete(handed_in).where(handed_in.c.at < bindparam("oldest"))
 
 
-class OwnFiles:
+class OwnFiles(TimedTableAccess):
     """Finds out, from the tables of tasks, events, questions and messages, which files a person was shown or has
     uploaded.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
-
     async def handed_in(self, content: str, person: Person) -> None:
         """Record that this person uploaded the file with the reference `content`. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            now = self._clock()
-            await transaction.fetch(_FORGET, {"oldest": now - KEPT_S})
-            values: Parameters = {
-                "content": content,
-                "person_platform": person.platform,
-                "person_id": person.id,
-                "at": now,
-            }
-            await transaction.fetch(_HANDED_IN, values)
-
-        await self._database.write(work)
+        now = self._clock()
+        values: Parameters = {
+            "content": content,
+            "person_platform": person.platform,
+            "person_id": person.id,
+            "at": now,
+        }
+        await self._database.write(in_turn((_FORGET, {"oldest": now - KEPT_S}), (_HANDED_IN, values)))
 
     async def has(self, content: str, accounts: Collection[Person], home: Address) -> bool:
         """Return whether a person with these accounts has uploaded the file with the reference `content`, or was shown

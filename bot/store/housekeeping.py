@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -171,11 +171,7 @@ class Housekeeper:
             "Removed because of age or size: steps and messages of %d tasks, checkpoints of %d, %d other rows, %d "
             "pictures and files, files of %d tasks. Kept: %d pictures and files in %.1f MB, tasks in %.1f MB, "
             "checkpoints in %.1f MB.",
-            removed.tasks,
-            removed.checkpoints,
-            removed.rows,
-            removed.pictures,
-            removed.folders,
+            *astuple(removed),
             kept.pictures,
             kept.pictures_size / 1e6,
             kept.database_size / 1e6,

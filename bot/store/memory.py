@@ -32,8 +32,10 @@ from bot.store.database import (
     Parameters,
     Row,
     Transaction,
+    WithValues,
     given,
     has_words,
+    in_turn,
     insert,
     is_listed,
     listed,
@@ -193,12 +195,10 @@ class MemoryTable:
         return [_FACT.read(by_id[fact]) for fact in near]
 
     async def _keep(self, vectors: dict[int, Vector], embedder: str) -> None:
-        async def work(transaction: Transaction) -> None:
-            for fact, vector in vectors.items():
-                values: Parameters = {"id": fact, "embedder": embedder, "vector": _blob(vector)}
-                await transaction.fetch(_KEEP, values)
-
-        await self._database.write(work, patience=PATIENCE_S)
+        rows: list[WithValues] = [
+            (_KEEP, {"id": fact, "embedder": embedder, "vector": _blob(vector)}) for fact, vector in vectors.items()
+        ]
+        await self._database.write(in_turn(*rows), patience=PATIENCE_S)
 
 
 def _together(rankings: Sequence[Sequence[Fact]]) -> list[Fact]:

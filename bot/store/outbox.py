@@ -4,6 +4,7 @@ once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, assert_never
@@ -11,8 +12,8 @@ from typing import Final, Literal, assert_never
 from sqlalchemy import bindparam, delete, exists, or_, select, update
 
 from bot.domain.address import MessageRef
-from bot.store.codec import Codec, message_of, message_text
-from bot.store.database import Database, Row, Source, Transaction, given, insert, upsert
+from bot.store.codec import Codec, message_text
+from bot.store.database import Database, Source, TableAccess, Transaction, given, in_turn, insert, upsert
 from bot.store.tables.chats import cards, outbox, questions
 from bot.store.waiting import PATIENCE_S
 from bot.store.webhooks import Webhooks
@@ -171,12 +172,8 @@ class Outbox:
         No retry stays later than `LONGEST_SILENCE` after `now` (Unix seconds), in case the clock was set back. See
         `Database.write` for `patience`.
         """
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_UNCERTAIN)
-            await transaction.fetch(_NO_LATER, {"latest": now + LONGEST_SILENCE})
-
-        await self._database.write(work, patience=patience)
+        no_later = (_NO_LATER, {"latest": now + LONGEST_SILENCE})
+        await self._database.write(in_turn((_UNCERTAIN, {}), no_later), patience=patience)
 
     async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
         """Add a message of a task, and what webhooks get about it, in this transaction. Raises StoreConflict for a
@@ -201,8 +198,7 @@ class Outbox:
 
         A message whose task has an earlier message that is being sent, or is waiting for its retry, is left out.
         """
-        rows = await (source or self._database).fetch(_PENDING, {"now": now})
-        return tuple(_row(row) for row in rows)
+        return _ROW.read_all(await (source or self._database).fetch(_PENDING, {"now": now}))
 
     async def sending(self, row: int) -> bool:
         """Mark a message as being sent. Returns False if it may not be sent now: it is no longer pending, or an
@@ -232,13 +228,13 @@ class Outbox:
         async def work(transaction: Transaction) -> tuple[OutboxRow, ...]:
             for row in await transaction.fetch(_UNASK, {"task": int(task)}):
                 await self._add(transaction, task, QuestionPayload(row["subject"]), now=now)
-            return tuple(_row(row) for row in await transaction.fetch(_ASKED, {"task": int(task)}))
+            return _ROW.read_all(await transaction.fetch(_ASKED, {"task": int(task)}))
 
         return await self._database.write(work)
 
     async def of(self, task: str) -> tuple[OutboxRow, ...]:
         """Return all messages of a task, in the order in which they were added."""
-        return tuple(_row(row) for row in await self._database.fetch(_OF, {"task": int(task)}))
+        return _ROW.read_all(await self._database.fetch(_OF, {"task": int(task)}))
 
 
 def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
@@ -256,36 +252,14 @@ def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
             assert_never(payload)
 
 
-def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
-    match kind:
-        case "final":
-            return FinalPayload(quiet=subject == _QUIET)
-        case "question":
-            return QuestionPayload(subject)
-        case "notice":
-            return NoticePayload(Notice(subject))
-        case "file":
-            return FilePayload(subject, name)
-        case _:
-            assert_never(kind)
-
-
 _QUIET = "quiet"
-
-
-def _row(row: Row) -> OutboxRow:
-    return OutboxRow(
-        id=row["id"],
-        task=str(row["task"]),
-        payload=_payload(row["kind"], row["subject"], row["name"]),
-        state=row["state"],
-        uncertain=bool(row["uncertain"]),
-        attempts=row["attempts"],
-        not_before=row["not_before"],
-        created=row["created"],
-        message=None if row["message"] is None else message_of(row["message"]),
-        why=row["why"],
-    )
+_PAYLOADS: Final[Mapping[OutboxKind, Callable[[str, str], Payload]]] = {
+    "final": lambda subject, _: FinalPayload(quiet=subject == _QUIET),
+    "question": lambda subject, _: QuestionPayload(subject),
+    "notice": lambda subject, _: NoticePayload(Notice(subject)),
+    "file": FilePayload,
+}
+_ROW: Final = Codec(OutboxRow, outbox, own={"payload": lambda row: _PAYLOADS[row["kind"]](row["subject"], row["name"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +277,8 @@ _GET_CARD: Final = select(cards).where(given(cards.c.task))
 _PUT_CARD: Final = upsert(cards, cards.c.keys())
 
 
-class Cards:
+class Cards(TableAccess):
     """The table that stores which message is each task's card."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def get(self, task: str) -> CardRef | None:
         """Return the task's card; None if it has none yet."""

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right, TierGift, Token
 from bot.store.codec import Codec
-from bot.store.database import Database, Parameters, Source, Transaction, given, insert, upsert
+from bot.store.database import Parameters, Source, TableAccess, Transaction, given, in_turn, insert, upsert
 from bot.store.tables.people import grants, links, person_tiers, tokens
 from bot.store.tables.tasks import task_tiers, tasks
 
@@ -49,11 +49,8 @@ _NEXT: Final = select(func.coalesce(func.max(links.c.person), 0) + 1)
 _UNLINK: Final = delete(links).where(given(links.c.platform), given(links.c.id))
 
 
-class Grants:
+class Grants(TableAccess):
     """The table of grants: rights given to persons or roles, for one phone or for all."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self, source: Source | None = None) -> tuple[Grant, ...]:
         """Return all grants. With `source`, as the open transaction sees them."""
@@ -75,13 +72,10 @@ class Grants:
         await transaction.fetch(_TAKE, GRANT.values(grant))
 
 
-class Tiers:
+class Tiers(TableAccess):
     """The tables of tiers (named daily quotas): one tier for each person or role, and one for each task that was
     limited by one.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self) -> tuple[TierGift, ...]:
         """Return the tiers of all persons and roles that have one."""
@@ -105,14 +99,9 @@ class Tiers:
 
     async def now_with(self, task: str, tier: str) -> None:
         """Replace the tier of the task (or of the task that it is a part of); "" removes it. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            values: Parameters = {"task": int(task), "tier": tier}
-            await transaction.fetch(_FORGET_TIER, values)
-            if tier:
-                await transaction.fetch(_NOW_WITH, values)
-
-        await self._database.write(work)
+        values: Parameters = {"task": int(task), "tier": tier}
+        statements = (_FORGET_TIER, _NOW_WITH) if tier else (_FORGET_TIER,)
+        await self._database.write(in_turn(*((statement, values) for statement in statements)))
 
     async def of_task(self, task: str, source: Source | None = None) -> str:
         """Return the tier whose quota applies to the task (or to the task that it is a part of); "" if none does."""
@@ -120,11 +109,8 @@ class Tiers:
         return str(rows[0]["tier"]) if rows else ""
 
 
-class Links:
+class Links(TableAccess):
     """The table of accounts that are linked as one person's. A person has at most one account per platform."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self, source: Source | None = None) -> tuple[tuple[Person, ...], ...]:
         """Return the linked accounts of each person who has several. With `source`, as the open transaction sees
@@ -176,11 +162,8 @@ _REMOVE: Final = delete(tokens).where(given(tokens.c.name))
 _TOUCH: Final = update(tokens).where(given(tokens.c.name)).values(used=bindparam("used"))
 
 
-class TokenTable:
+class TokenTable(TableAccess):
     """The table of access tokens. Whether a token is still valid is decided by `bot.people.tokens`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self, source: Source | None = None) -> tuple[tuple[str, Token], ...]:
         """Return all tokens as (digest of the secret, token), sorted by name. With `source`, as the open transaction

@@ -5,7 +5,7 @@ and which buttons in apps were judged harmless to press.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from sqlalchemy import bindparam, delete, func, or_, select, update
@@ -15,7 +15,17 @@ from agent.ports.leases import Lease
 from agent.run import RunId
 from bot.domain.address import MessageRef
 from bot.store.codec import Codec, address_text, json_text
-from bot.store.database import Database, Parameters, Transaction, given, insert, is_listed, upsert
+from bot.store.database import (
+    Parameters,
+    TableAccess,
+    TimedTableAccess,
+    Transaction,
+    given,
+    in_turn,
+    insert,
+    is_listed,
+    upsert,
+)
 from bot.store.errors import StoreError
 from bot.store.tables.chats import hand_pictures
 from bot.store.tables.metadata import Time
@@ -28,12 +38,8 @@ _USUAL: Final = select(usual_phone_names).order_by(usual_phone_names.c.phone)
 _KEEP_USUAL_NAME: Final = upsert(usual_phone_names, usual_phone_names.c.keys())
 
 
-class PhoneNameTable:
+class PhoneNameTable(TimedTableAccess):
     """The tables of phone names: names given by people, and default names (the model) for phones without one."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def names(self) -> Mapping[str, str]:
         """Return the names given by people, by phone id."""
@@ -69,11 +75,8 @@ _KEEP_VERDICT: Final = upsert(press_verdicts, press_verdicts.c.keys())
 _CLEAR_VERDICTS: Final = delete(press_verdicts)
 
 
-class PressVerdictTable:
+class PressVerdictTable(TableAccess):
     """The table of such verdicts. Implements `agent.guards.press_verdicts.PressVerdicts`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def all(self, since: float) -> tuple[KeptVerdict, ...]:
         """Return the verdicts made at or after `since` (Unix seconds), the latest first, and delete older ones. Raises
@@ -130,16 +133,13 @@ _SHOW: Final = insert(hand_pictures, hand_pictures.c.keys()).on_conflict_do_noth
 _SHOWN: Final = select(hand_pictures.c.sent).where(given(hand_pictures.c.place), given(hand_pictures.c.message))
 
 
-class LeaseTable:
+class LeaseTable(TableAccess):
     """The tables of leases and tickets.
 
     A lease lets one run use one phone until it is released or expires. Each lease has a fence, a number higher than
     that of the phone's earlier leases, by which an outdated holder is recognised. A ticket is a run's place in the
     queue.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def take(self, run: RunId, phone: str, *, alive: Iterable[RunId], now: float, expires: float) -> Lease | None:
         """Lease the phone to the run and delete the run's ticket. Returns None if the phone is leased already, or the
@@ -164,13 +164,8 @@ class LeaseTable:
 
     async def adopt(self, lease: Lease, *, now: float) -> None:
         """Store a lease that another computer's database granted. Other open leases of this phone or run end."""
-
-        async def work(transaction: Transaction) -> None:
-            values: Parameters = _LEASE.values(lease) | {"taken": now, "expires": now, "released": None}
-            await transaction.fetch(_RELEASE_FOR, values | {"now": now})
-            await transaction.fetch(_ADOPT, values)
-
-        await self._database.write(work)
+        values: Parameters = _LEASE.values(lease) | {"taken": now, "expires": now, "released": None}
+        await self._database.write(in_turn((_RELEASE_FOR, values | {"now": now}), (_ADOPT, values)))
 
     async def renew(self, alive: Iterable[RunId], *, expires: float) -> None:
         """Extend the open leases of these runs until `expires`. Called regularly as a heartbeat."""
@@ -179,13 +174,8 @@ class LeaseTable:
 
     async def release(self, run: RunId, *, now: float) -> None:
         """End the run's lease and delete its ticket, if it has them."""
-
-        async def work(transaction: Transaction) -> None:
-            values: Parameters = {"run": str(run), "now": now}
-            await transaction.fetch(_RELEASE, values)
-            await transaction.fetch(_FORGET_TICKET, values)
-
-        await self._database.write(work)
+        values: Parameters = {"run": str(run), "now": now}
+        await self._database.write(in_turn((_RELEASE, values), (_FORGET_TICKET, values)))
 
     async def release_all(self, *, now: float) -> tuple[Lease, ...]:
         """End all open leases and return them. Only for when the process whose leases they were is certainly dead."""
@@ -206,12 +196,8 @@ class LeaseTable:
         return _LEASE.read_all(await self._database.fetch(_OPEN))
 
 
-class HandPictures:
+class HandPictures(TimedTableAccess):
     """The table of chat messages that show, or once showed, a phone while a person was operating it by hand."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(self, message: MessageRef) -> None:
         """Record that this message shows a phone operated by hand."""

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from bot.store.codec import json_text
-from bot.store.database import Database, Row, Statement, Transaction, given, listed
+from bot.store.database import Row, Statement, TableAccess, Transaction, given, listed
 from bot.store.tables.chats import cards, hand_pictures, missed, outbox, questions
 from bot.store.tables.metadata import Number, Time
 from bot.store.tables.people import console_messages, forgettings
@@ -144,11 +144,8 @@ _OLD: Final[Sequence[Statement]] = (
 )
 
 
-class Pruning:
+class Pruning(TableAccess):
     """Deletes data by age. A task on several phones is deleted together with its parts (one per phone)."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def with_checkpoints(self, before: float, limit: int) -> tuple[str, ...]:
         """Return ended tasks whose checkpoints can be deleted, at most `limit`, the oldest first.

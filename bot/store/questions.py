@@ -10,7 +10,7 @@ from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Closing, OpenQuestion, locator
 from bot.store.codec import Codec, address_text, message_text
-from bot.store.database import Database, JsonField, Parameters, Source, Transaction, given, insert
+from bot.store.database import JsonField, Parameters, Source, TableAccess, Transaction, given, in_turn, insert
 from bot.store.tables.chats import questions
 from bot.store.tables.metadata import Number
 from bot.store.tables.tasks import tasks
@@ -71,11 +71,8 @@ _MOVE_TASKS: Final = (
 )
 
 
-class Questions:
+class Questions(TableAccess):
     """The table of questions that tasks ask people. A question is open until it is answered, expires or is closed."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, transaction: Transaction, task: str, question: Question, *, now: float, expires: float) -> bool:
         """Store a question. Returns False and changes nothing if it is stored already. Times are Unix seconds."""
@@ -160,19 +157,12 @@ class Questions:
         await self._database.execute(_SHOWN, {"id": question, "message": message_text(message)})
 
 
-class Deadlines:
+class Deadlines(TableAccess):
     """The stored deadlines: of open questions, and of interrupted tasks that wait for a person to resume them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def move(self, seconds: float) -> None:
         """Shift all deadlines by `seconds`, by which the system clock was set, so that nobody has less time than
         before.
         """
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_MOVE_QUESTIONS, {"by": seconds})
-            await transaction.fetch(_MOVE_TASKS, {"by": seconds})
-
-        await self._database.write(work)
+        by = {"by": seconds}
+        await self._database.write(in_turn((_MOVE_QUESTIONS, by), (_MOVE_TASKS, by)))

@@ -301,13 +301,9 @@ def _swap(fresh: Path, directory: Path, names: Sequence[str]) -> Path | None:
             source.rename(target)
             done.append((source, target))
     except OSError:
-        _undo(done)
+        for source, target in reversed(done):
+            target.rename(source)
         if present:
             aside.rmdir()
         raise
     return aside if present else None
-
-
-def _undo(done: Sequence[tuple[Path, Path]]) -> None:
-    for source, target in reversed(done):
-        target.rename(source)

@@ -5,11 +5,11 @@ started it.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Final
 
 from sqlalchemy import bindparam, delete, func, select, update
 
+from agent.questions import StandingYes
 from bot.domain.address import Person
 from bot.domain.schedule import Plan, Schedule
 from bot.domain.task import OverTriggerLimit
@@ -21,7 +21,17 @@ from bot.store.errors import StoreConflict
 from bot.store.tables.tasks import schedules, trigger_marks
 
 _PLAN: Final = Codec(Plan, schedules, lean={"draft"})
-_SCHEDULE: Final = Codec(Schedule, schedules, lean={"draft"})
+
+
+def _standing(row: Row) -> StandingYes | None:
+    """Return a schedule's standing approval. It is stored without the schedule's number, which it gets here."""
+    kept = row["standing"]
+    return (
+        None if kept is None else StandingYes.model_validate_json(kept).model_copy(update={"schedule": str(row["id"])})
+    )
+
+
+_SCHEDULE: Final = Codec(Schedule, schedules, own={"plan.standing": _standing})
 
 _ADD: Final = (
     insert(schedules, (*_PLAN.columns, "paused", "created", "due")).on_conflict_do_nothing().returning(schedules)
@@ -95,7 +105,7 @@ class Schedules:
             rows = await transaction.fetch(_ADD, values) or await transaction.fetch(_OF_EVENT, values)
             if not rows:
                 raise StoreConflict(f"{plan.words} is taken")
-            return _schedule(rows[0])
+            return _SCHEDULE.read(rows[0])
 
         made = await self._database.write(work)
         self.trigger_begun.set()
@@ -105,15 +115,14 @@ class Schedules:
         """Return the schedule with this number; None if there is none."""
         number = row_number(schedule)
         rows = [] if number is None else await self._database.fetch(_GET, {"id": number})
-        return _schedule(rows[0]) if rows else None
+        return _SCHEDULE.first(rows)
 
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
         """Return all schedules, or those of one account, in the order in which they are due; paused ones come last."""
         if person is None:
-            rows = await self._database.fetch(_ALL)
-        else:
-            rows = await self._database.fetch(_OF_PERSON, {"person_platform": person.platform, "person_id": person.id})
-        return tuple(map(_schedule, rows))
+            return _SCHEDULE.read_all(await self._database.fetch(_ALL))
+        whose: Parameters = {"person_platform": person.platform, "person_id": person.id}
+        return _SCHEDULE.read_all(await self._database.fetch(_OF_PERSON, whose))
 
     async def readings(self, transaction: Transaction, schedule: str) -> WatchState | None:
         """Return the stored readings of a watch (a schedule that reads one value); None if it no longer exists."""
@@ -126,15 +135,15 @@ class Schedules:
 
     async def due(self, now: float) -> tuple[Schedule, ...]:
         """Return the schedules that are due at `now` (Unix seconds), the longest due first."""
-        return tuple(map(_schedule, await self._database.fetch(_DUE, {"now": now})))
+        return _SCHEDULE.read_all(await self._database.fetch(_DUE, {"now": now}))
 
     async def triggers(self) -> tuple[Schedule, ...]:
         """Return the schedules that are started by a phone's notification, without paused ones."""
-        return tuple(map(_schedule, await self._database.fetch(_TRIGGERS)))
+        return _SCHEDULE.read_all(await self._database.fetch(_TRIGGERS))
 
     async def hooks(self) -> tuple[Schedule, ...]:
         """Return the schedules that are started by an HTTP call, including paused ones."""
-        return tuple(map(_schedule, await self._database.fetch(_HOOKS)))
+        return _SCHEDULE.read_all(await self._database.fetch(_HOOKS))
 
     async def is_marked(self, schedule: str, mark: str) -> bool:
         """Return whether a trigger has handled the notification with this mark."""
@@ -190,12 +199,3 @@ class Schedules:
     async def remove(self, schedule: str) -> bool:
         """Delete a schedule. Returns False if there was none."""
         return bool(await self._database.execute(_REMOVE, {"id": int(schedule)}))
-
-
-def _schedule(row: Row) -> Schedule:
-    """Return the schedule in a row. A standing approval is stored without the schedule's number, which it gets here."""
-    schedule = _SCHEDULE.read(row)
-    if schedule.plan.standing is None:
-        return schedule
-    standing = schedule.plan.standing.model_copy(update={"schedule": schedule.id})
-    return replace(schedule, plan=replace(schedule.plan, standing=standing))

@@ -11,7 +11,7 @@ from sqlalchemy import Text, bindparam, cast, exists, func, or_, select
 from bot.domain.address import Person
 from bot.domain.task import Task
 from bot.store.codec import json_text
-from bot.store.database import Database, accounts_text, given, is_of, listed
+from bot.store.database import TableAccess, accounts_text, given, is_of, listed
 from bot.store.tables.metadata import Number
 from bot.store.tables.tasks import tasks
 from bot.store.tasks import task_of
@@ -104,11 +104,8 @@ _PERSONS: Final = (
 )
 
 
-class TaskSearch:
+class TaskSearch(TableAccess):
     """Searches the table of tasks. A task on several phones is found as one task, without its parts."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> tuple[Task, ...]:
         """Return at most `limit` tasks that match, the latest first; with `before`, a task's number, only earlier
@@ -124,7 +121,7 @@ class TaskSearch:
                 "phone": wanted.phone,
                 "person_platform": wanted.platform,
                 "person_id": wanted.person,
-                "people": _accounts(wanted.accounts),
+                "people": accounts_text(wanted.accounts),
                 "limit": limit,
             },
         )
@@ -134,11 +131,7 @@ class TaskSearch:
         """Return the phones and people of all tasks, or of the tasks of these accounts, with their latest names; at
         most `CHOICES` of each.
         """
-        whose = {"people": _accounts(accounts)}
+        whose = {"people": accounts_text(accounts)}
         phones = await self._database.fetch(_PHONES, whose)
         people = await self._database.fetch(_PERSONS, whose)
         return Choices([tuple(row) for row in phones], [tuple(row) for row in people])
-
-
-def _accounts(accounts: Collection[Person] | None) -> str | None:
-    return None if accounts is None else accounts_text(accounts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 
 from bot.domain.address import Person
 from bot.store.codec import Codec
-from bot.store.database import Database, Transaction, given, upsert
+from bot.store.database import TimedTableAccess, Transaction, given, upsert
 from bot.store.errors import StoreError, StoreTooOld
 from bot.store.sqlite.database import sql_of
 from bot.store.sqlite.schema import IS_OURS
@@ -38,12 +38,8 @@ _KEEP: Final = upsert(settings, _CHANGE.columns)
 _FORGET: Final = delete(settings).where(given(settings.c.name))
 
 
-class Changes:
+class Changes(TimedTableAccess):
     """The table of changed settings."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def all(self) -> tuple[Change, ...]:
         """Return all changed settings, sorted by name."""

@@ -17,7 +17,17 @@ from agent.recorded_skills.step_record import PressVerdict
 from agent.run import Outcome
 from bot.domain.address import Person
 from bot.store.codec import Codec, json_text, usage_of
-from bot.store.database import Database, JsonField, JsonPart, Parameters, Transaction, given, insert, upsert
+from bot.store.database import (
+    JsonField,
+    JsonPart,
+    Parameters,
+    TableAccess,
+    Transaction,
+    given,
+    in_turn,
+    insert,
+    upsert,
+)
 from bot.store.tables.tasks import saved_skills, schedules, skill_drafts, skill_names, tasks
 from bot.store.waiting import PATIENCE_S
 
@@ -113,20 +123,13 @@ _RUNS: Final = (
 )
 
 
-class SkillTable:
+class SkillTable(TableAccess):
     """The tables of what the service knows about recorded skills besides their folders."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add_draft(self, draft: Draft) -> None:
         """Store a draft that is shown to a person, and delete drafts older than `KEEP_SECONDS`."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_FORGET_DRAFTS, {"oldest": draft.made - KEEP_SECONDS})
-            await transaction.fetch(_ADD_DRAFT, _DRAFT.values(draft))
-
-        await self._database.write(work)
+        forget_old = (_FORGET_DRAFTS, {"oldest": draft.made - KEEP_SECONDS})
+        await self._database.write(in_turn(forget_old, (_ADD_DRAFT, _DRAFT.values(draft))))
 
     async def draft(self, number: str, *, now: float) -> Draft | None:
         """Return the draft with this id; None if there is none or it is too old."""
@@ -138,12 +141,7 @@ class SkillTable:
         `verdicts` are the guard model's verdicts on the buttons that its recorded run pressed.
         """
         saved = _Saved(draft.name, draft.person, int(draft.task), now, tuple(verdicts))
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_FORGET_DRAFT, {"id": draft.id})
-            await transaction.fetch(_SAVE, _SAVED.values(saved))
-
-        await self._database.write(work)
+        await self._database.write(in_turn((_FORGET_DRAFT, {"id": draft.id}), (_SAVE, _SAVED.values(saved))))
 
     async def owner(self, name: str) -> Person | None:
         """Return the person who first saved this skill; None if it was not saved here."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from agent.models.other_models import Embedder
 from agent.ports.memory import Accounts, only_that
@@ -20,7 +20,7 @@ from bot.store.audit import Audit
 from bot.store.chats import MissedTable, Moves, Offers
 from bot.store.console import ConsoleMessages, ConsoleSessions
 from bot.store.conversations import ApiRequests, Conversations
-from bot.store.database import Database, Source, Transaction
+from bot.store.database import Database
 from bot.store.directory import own_files_in
 from bot.store.fleet import FleetTable
 from bot.store.frames import FrameFiles, OwnFiles
@@ -105,8 +105,6 @@ FRAMES_NAME = "frames"
 TASK_FILES_NAME = "task-files"
 """The folder that contains a folder for each task with files of its own."""
 
-Result = TypeVar("Result")
-
 
 class Store:
     """The open store of a data directory, with one attribute per table. Lock the directory (`DataDirectory`) first."""
@@ -114,6 +112,8 @@ class Store:
     def __init__(self, database: Database, frames: FrameFiles, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
+        # As the database has them.
+        self.read, self.write, self.size, self.answers = database.read, database.write, database.size, database.answers
         self.tasks = Tasks(database)
         self.steps = Steps(database)
         self.journal = ActionJournal(database, clock)
@@ -187,26 +187,10 @@ class Store:
         """Finish the write in progress and close the store."""
         await self._database.close()
 
-    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
-        """Run several reads together and return the result of `work`; see `Database.read`."""
-        return await self._database.read(work)
-
-    async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several changes as one transaction and return the result of `work`; see `Database.write`."""
-        return await self._database.write(work, patience=patience)
-
-    async def size(self) -> int:
-        """Return how many bytes the database takes on the disk. Raises StoreError."""
-        return await self._database.size()
-
     @property
     def is_ours(self) -> bool:
         """Whether it is certain that no other service is using the database now."""
         return self._database.is_ours
-
-    async def answers(self) -> bool:
-        """Return whether the database can be used now; see `Database.answers`."""
-        return await self._database.answers()
 
     async def trouble(self) -> str:
         """Return why writing fails at the moment, after another try if it failed before; "" if it works."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from sqlalchemy import bindparam, case, func, select
@@ -11,8 +12,9 @@ from sqlalchemy import bindparam, case, func, select
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
 from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
+from bot.store.codec import Codec
 from bot.store.conversations import Conversations
-from bot.store.database import Database, Parameters, Row, Transaction, given, insert
+from bot.store.database import Database, Parameters, Transaction, given, insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import conversation_messages
 from bot.store.tables.tasks import epochs, task_events
@@ -47,6 +49,14 @@ _OF_CONVERSATION: Final = (
     .join(conversation_messages, conversation_messages.c.id == task_events.c.message, isouter=True)
     .where(given(task_events.c.conversation), task_events.c.told > bindparam("after"))
     .order_by(task_events.c.told)
+)
+_LOGGED: Final = Codec(
+    LoggedEvent,
+    task_events,
+    own={
+        "event": lambda row: KINDS[row["kind"]].model_validate_json(row["data"]),
+        "is_deleted": lambda _row: False,
+    },
 )
 
 
@@ -97,13 +107,12 @@ class TaskEvents:
 
     async def of_task(self, task: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """Return at most `limit` events of the task and its parts with a number greater than `after`, in order."""
-        rows = await self._database.fetch(_OF_TASK, {"task": int(task), "after": after, "limit": limit})
-        return tuple(map(_logged, rows))
+        values: Parameters = {"task": int(task), "after": after, "limit": limit}
+        return _LOGGED.read_all(await self._database.fetch(_OF_TASK, values))
 
     async def since(self, position: int, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """Return at most `limit` events of all tasks after this position, in order."""
-        rows = await self._database.fetch(_SINCE, {"after": position, "limit": limit})
-        return tuple(map(_logged, rows))
+        return _LOGGED.read_all(await self._database.fetch(_SINCE, {"after": position, "limit": limit}))
 
     async def latest(self) -> int:
         """Return the position of the last event of all tasks; 0 if there is none."""
@@ -131,24 +140,8 @@ class TaskEvents:
         """Return at most `limit` events of a conversation's tasks after the event with the number `after`, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         rows = await self._database.fetch(_OF_CONVERSATION, values)
-        return tuple([_logged(row, is_deleted=bool(row["deleted"])) for row in rows])
+        return tuple([replace(_LOGGED.read(row), is_deleted=bool(row["deleted"])) for row in rows])
 
     def _appended(self, task: Task, event: LogEvent) -> None:
         for listener in tuple(self._listeners):
             listener(task, event)
-
-
-def _logged(row: Row, *, is_deleted: bool = False) -> LoggedEvent:
-    event, task = KINDS[row["kind"]].model_validate_json(row["data"]), str(row["task"])
-    return LoggedEvent(
-        task,
-        row["number"],
-        row["at"],
-        event,
-        row["part"],
-        row["done"],
-        row["told"],
-        row["message"],
-        is_deleted,
-        row["position"],
-    )

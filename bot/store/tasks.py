@@ -9,30 +9,18 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from sqlalchemy import Text, and_, bindparam, case, delete, func, or_, select, update
 
-from agent.run import NeedsModel, Outcome
+from agent.run import NeedsModel
 from bot.domain.address import Address, Person
-from bot.domain.task import Task, TaskState
+from bot.domain.task import Task, TaskState, UnknownTask
 from bot.domain.task_request import Origin, SkillCall, TaskRequest
 from bot.domain.watch import Verdict
-from bot.store.codec import (
-    address_beginning,
-    address_of,
-    address_text,
-    json_text,
-    row_number,
-    sources_of,
-    sources_text,
-    todos_of,
-    todos_text,
-    usage_of,
-    usage_text,
-)
+from bot.store.codec import Codec, address_beginning, address_of, address_text, json_text, row_number
 from bot.store.database import (
-    Database,
     Parameters,
     Row,
     Source,
     Statement,
+    TableAccess,
     Transaction,
     Value,
     accounts_text,
@@ -53,6 +41,25 @@ _COLUMNS: Final[Mapping[str, bool | set[str]]] = {
 }
 """What of a request has columns of its own."""
 
+
+def _request_of(row: Row) -> TaskRequest:
+    kept: dict[str, Any] = json.loads(row["request"])
+    kept["text"] = row["text"]
+    kept["person"] = Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"])
+    kept["origin"] |= {"address": address_of(row["origin"]), "anchor": row["anchor"]}
+    kept["skill"] = SkillCall(row["skill"], json.loads(row["arguments"])) if row["skill"] else None
+    return _REQUESTS.validate_python(kept)
+
+
+_TASK: Final = Codec(
+    Task,
+    tasks,
+    own={
+        "request": _request_of,
+        "needs_model": lambda row: NeedsModel.model_validate_json(row["needs_model"]) if row["needs_model"] else None,
+        "verdict": lambda row: Verdict.model_validate_json(row["verdict"]) if row["verdict"] else None,
+    },
+)
 _ADD: Final = insert(
     tasks,
     (
@@ -86,24 +93,8 @@ _WAITING: Final = select(tasks.c.waiting).where(_THAT)
 _OF_EVENT: Final = select(tasks).join(events).where(given(events.c.source), given(events.c.event))
 _REMEMBER_EVENT: Final = insert(events, events.c.keys())
 _FORGET_EVENTS: Final = delete(events).where(events.c.seen < bindparam("before"))
-_SAVED: Final = (
-    "state",
-    "place",
-    "outcome",
-    "summary",
-    "data",
-    "phone",
-    "phone_name",
-    "steps",
-    "usage",
-    "started",
-    "ended",
-    "frame",
-    "todos",
-    "sources",
-    "needs_model",
-    "verdict",
-)
+_SAVED: Final = sorted(({*_TASK.columns} - {"id", "created", "parent", "parts"}) | {"needs_model", "verdict"})
+"""The columns that change."""
 _SAVE: Final = (
     update(tasks)
     .where(_THAT)
@@ -154,11 +145,8 @@ _LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts")), _
 )
 
 
-class Tasks:
+class Tasks(TableAccess):
     """The table of tasks. Methods with a `transaction` argument take effect when that is committed."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(
         self,
@@ -237,23 +225,8 @@ class Tasks:
         """Store the changeable fields of a task (state, outcome, phone, usage and the like). If its state differs,
         `now` (Unix seconds) is stored as the time of the change.
         """
-        values: Parameters = {
-            "id": int(task.id),
+        values: Parameters = _TASK.values(task) | {
             "now": now,
-            "state": task.state.value,
-            "place": None if task.place is None else address_text(task.place),
-            "outcome": None if task.outcome is None else task.outcome.value,
-            "summary": task.summary,
-            "data": task.data,
-            "phone": task.phone,
-            "phone_name": task.phone_name,
-            "steps": task.steps,
-            "usage": usage_text(task.usage),
-            "started": task.started,
-            "ended": task.ended,
-            "frame": task.frame,
-            "todos": todos_text(task.todos),
-            "sources": sources_text(task.sources),
             "needs_model": "" if task.needs_model is None else task.needs_model.model_dump_json(),
             "verdict": "" if task.verdict is None else task.verdict.model_dump_json(),
         }
@@ -281,6 +254,12 @@ class Tasks:
             return None
         rows = await (source or self._database).fetch(_GET, {"id": number})
         return task_of(rows[0]) if rows else None
+
+    async def known(self, task: str, source: Source | None = None) -> Task:
+        """Return the task with this number. Raises UnknownTask."""
+        if (found := await self.get(task, source)) is None:
+            raise UnknownTask(task)
+        return found
 
     async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
         """Return these tasks, their parts, and the tasks that they are parts of, ordered by number."""
@@ -357,37 +336,6 @@ def _request_text(request: TaskRequest) -> str:
     return _REQUESTS.dump_json(request, exclude=_COLUMNS, exclude_defaults=True).decode()
 
 
-def _request_of(row: Row) -> TaskRequest:
-    kept: dict[str, Any] = json.loads(row["request"])
-    kept["text"] = row["text"]
-    kept["person"] = Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"])
-    kept["origin"] |= {"address": address_of(row["origin"]), "anchor": row["anchor"]}
-    kept["skill"] = SkillCall(row["skill"], json.loads(row["arguments"])) if row["skill"] else None
-    return _REQUESTS.validate_python(kept)
-
-
 def task_of(row: Row) -> Task:
     """Return the task stored in a row of the table."""
-    return Task(
-        id=str(row["id"]),
-        request=_request_of(row),
-        place=None if row["place"] is None else address_of(row["place"]),
-        state=TaskState(row["state"]),
-        outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
-        summary=row["summary"],
-        data=row["data"],
-        phone=row["phone"],
-        steps=row["steps"],
-        usage=usage_of(row["usage"]),
-        created=row["created"],
-        started=row["started"],
-        ended=row["ended"],
-        frame=row["frame"],
-        parent="" if row["parent"] is None else str(row["parent"]),
-        parts=row["parts"],
-        phone_name=row["phone_name"],
-        todos=todos_of(row["todos"]),
-        sources=sources_of(row["sources"]),
-        needs_model=NeedsModel.model_validate_json(row["needs_model"]) if row["needs_model"] else None,
-        verdict=Verdict.model_validate_json(row["verdict"]) if row["verdict"] else None,
-    )
+    return _TASK.read(row)

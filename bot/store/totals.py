@@ -5,7 +5,7 @@ which contain no names and no texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
@@ -18,7 +18,17 @@ from agent.models.other_models import Transcript
 from bot.domain.address import Person
 from bot.domain.locale import day_of
 from bot.store.codec import Codec, usage_of
-from bot.store.database import Database, JsonField, Row, Source, accounts_text, insert, is_of
+from bot.store.database import (
+    JsonField,
+    Parameters,
+    Row,
+    Source,
+    TableAccess,
+    TimedTableAccess,
+    accounts_text,
+    insert,
+    is_of,
+)
 from bot.store.tables.chats import outbox, questions, voice_notes
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import refusals
@@ -56,11 +66,8 @@ _REFUSAL_COUNTS: Final = select(
 ).group_by(refusals.c.platform, refusals.c.kind)
 
 
-class Figures:
+class Figures(TableAccess):
     """Computes counts over the store's tables."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def now(self) -> FiguresNow:
         """Count everything now. Raises StoreError."""
@@ -93,12 +100,8 @@ _REFUSE: Final = insert(refusals, _REFUSAL.columns).on_conflict_do_update(
 _ALL_REFUSALS: Final = select(refusals).order_by(refusals.c.day.desc(), refusals.c.platform, refusals.c.kind)
 
 
-class Refusals:
+class Refusals(TimedTableAccess):
     """The table that counts how often the service refused somebody, per platform, kind and day."""
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def count(self, platform: str, kind: str) -> None:
         """Count one more refusal of this kind on this platform for the current day (UTC)."""
@@ -161,14 +164,7 @@ class UsageTotals:
         return self.seconds / 60.0
 
     def __add__(self, other: UsageTotals) -> UsageTotals:
-        return UsageTotals(
-            self.tasks + other.tasks,
-            self.steps + other.steps,
-            self.seconds + other.seconds,
-            self.tokens + other.tokens,
-            self.unpriced + other.unpriced,
-            self.voice + other.voice,
-        )
+        return UsageTotals(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 def _sum(*costs: float | None) -> float | None:
@@ -229,7 +225,7 @@ _VOICES: Final = select(voice_notes, literal("").label("phone")).where(*_counts(
 _HEAR: Final = insert(voice_notes, [column.key for column in voice_notes.c if column.key != "id"])
 
 
-class UsageTable:
+class UsageTable(TimedTableAccess):
     """Computes the usage of tasks and voice notes.
 
     A task counts, with everything that it used, at the time of its acceptance; a voice note when it was transcribed. A
@@ -237,10 +233,6 @@ class UsageTable:
     in the queue) do not count, unless a model was called for them. In all methods `begin` and `end` are Unix seconds,
     the end excluded; `people` are the accounts that count, None for all.
     """
-
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database = database
-        self._clock = clock
 
     async def total(
         self,
@@ -258,8 +250,9 @@ class UsageTable:
         transaction to read in.
         """
         source = source or self._database
-        rows = await self._rows(begin, end, people, source, before, without)
-        spoken = [_spoken(row) for row in await self._voices(begin, end, people, source)]
+        values = _values(begin, end, people, before, without)
+        rows = await source.fetch(_TASKS, values)
+        spoken = [_spoken(row) for row in await source.fetch(_VOICES, values)]
         return sum((*(_totals(row, self._clock()) for row in rows), *spoken), UsageTotals())
 
     async def heard(self, person: Person, said: Transcript) -> None:
@@ -289,8 +282,9 @@ class UsageTable:
         labels: dict[str, str] = {}
         sums: dict[str, UsageTotals] = {}
         now = self._clock()
-        parts = [(row, key(row), _spoken(row)) for row in await self._voices(begin, end, people, self._database)]
-        for row in await self._rows(begin, end, people, self._database):
+        values = _values(begin, end, people)
+        parts = [(row, key(row), _spoken(row)) for row in await self._database.fetch(_VOICES, values)]
+        for row in await self._database.fetch(_TASKS, values):
             used = _totals(row, now)
             split = _split(by, row, used) if by in {UsageBy.ROLE, UsageBy.MODEL} else {key(row): used}
             parts += [(row, name, part) for name, part in split.items()]
@@ -302,32 +296,21 @@ class UsageTable:
             return tuple(sorted(found, key=lambda row: row.key))
         return tuple(sorted(found, key=lambda row: (_rank(row.totals), row.label, row.key)))
 
-    async def _rows(
-        self,
-        begin: float,
-        end: float,
-        people: Collection[Person] | None,
-        source: Source,
-        before: str | None = None,
-        without: str | None = None,
-    ) -> list[Row]:
-        return await source.fetch(
-            _TASKS,
-            {
-                "begin": begin,
-                "end": end,
-                "people": _accounts(people),
-                "before": None if before is None else int(before),
-                "without": None if without is None else int(without),
-            },
-        )
 
-    async def _voices(self, begin: float, end: float, people: Collection[Person] | None, source: Source) -> list[Row]:
-        return await source.fetch(_VOICES, {"begin": begin, "end": end, "people": _accounts(people)})
-
-
-def _accounts(people: Collection[Person] | None) -> str | None:
-    return None if people is None else accounts_text(people)
+def _values(
+    begin: float,
+    end: float,
+    people: Collection[Person] | None,
+    before: str | None = None,
+    without: str | None = None,
+) -> Parameters:
+    return {
+        "begin": begin,
+        "end": end,
+        "people": accounts_text(people),
+        "before": None if before is None else int(before),
+        "without": None if without is None else int(without),
+    }
 
 
 def _spoken(row: Row) -> UsageTotals:

@@ -10,7 +10,7 @@ from sqlalchemy import insert as plain_insert
 
 from bot.domain.webhook import Delivery, NewWebhook, Webhook
 from bot.store.codec import Codec, row_number
-from bot.store.database import Database, Parameters, Transaction, given, insert
+from bot.store.database import Database, Parameters, Transaction, WithValues, given, in_turn, insert
 from bot.store.tables.chats import webhook_deliveries as deliveries
 from bot.store.tables.chats import webhooks
 from bot.store.tables.metadata import Time
@@ -145,47 +145,32 @@ class Webhooks:
 
     async def arrived(self, delivery: Delivery) -> None:
         """Delete a delivered message, and record that its webhook works."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_DONE, {"id": int(delivery.id)})
-            await transaction.fetch(_ANSWERS, {"id": int(delivery.webhook)})
-
-        await self._database.write(work)
+        await self._database.write(
+            in_turn((_DONE, {"id": int(delivery.id)}), (_ANSWERS, {"id": int(delivery.webhook)}))
+        )
 
     async def failed(self, delivery: Delivery, *, now: float, later: float | None) -> None:
         """Record that a message was not delivered: it is sent again at `later` (Unix seconds), or given up if that is
         None.
         """
-
-        async def work(transaction: Transaction) -> None:
-            if later is None:
-                await _go(transaction, delivery)
-            else:
-                await transaction.fetch(_LATER, {"id": int(delivery.id), "later": later, "now": now})
-                await transaction.fetch(_FAILING, {"id": int(delivery.webhook), "now": now})
-
-        await self._database.write(work)
+        if later is None:
+            await self.drop(delivery)
+            return
+        put_off: Parameters = {"id": int(delivery.id), "later": later, "now": now}
+        await self._database.write(in_turn((_LATER, put_off), (_FAILING, {"id": int(delivery.webhook), "now": now})))
 
     async def drop(self, delivery: Delivery) -> None:
-        """Delete a message that need not be sent any more."""
-        await self._database.write(lambda transaction: _go(transaction, delivery))
+        """Delete a message that need not be sent any more. A webhook without messages no longer counts as failing."""
+        await self._database.write(
+            in_turn((_DONE, {"id": int(delivery.id)}), (_NOTHING_WAITS, {"id": int(delivery.webhook)}))
+        )
 
     async def switch_off(self, webhook: str, why: str) -> None:
         """Switch a webhook off because of `why`, and delete its undelivered messages."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(_SWITCH_OFF, {"id": int(webhook), "why": why})
-            await transaction.fetch(_FORGET, {"webhook": int(webhook)})
-
-        await self._database.write(work)
+        switch_off: WithValues = (_SWITCH_OFF, {"id": int(webhook), "why": why})
+        await self._database.write(in_turn(switch_off, (_FORGET, {"webhook": int(webhook)})))
 
     async def switch_on(self, webhook: str) -> None:
         """Switch a webhook on again. It gets only messages about later events."""
         await self._database.execute(_SWITCH_ON, {"id": int(webhook)})
         self.made.set()
-
-
-async def _go(transaction: Transaction, delivery: Delivery) -> None:
-    """Delete an undelivered message. A webhook without messages no longer counts as failing."""
-    await transaction.fetch(_DONE, {"id": int(delivery.id)})
-    await transaction.fetch(_NOTHING_WAITS, {"id": int(delivery.webhook)})

@@ -25,9 +25,13 @@ from bot.texts import paragraph, say, speaking
 logger = logging.getLogger(__name__)
 
 
+_STILL = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
+
+
 class TaskControl:
-    """Cancels, pauses, resumes or steers a task on one phone that has not ended. `task` is the task as it was just read
-    from the store; every method returns it as it is afterwards.
+    """Cancels, pauses, resumes or steers a task that has not ended, on one phone or with parts on several.
+
+    `task` is the task as it was just read from the store; every method returns it as it is afterwards.
     """
 
     def __init__(
@@ -47,132 +51,46 @@ class TaskControl:
         self._limits = limits
 
     async def cancel(self, task: Task, by: Person) -> Task:
-        """End the task. If the agent does not stop in time, its phone is taken away, so that it can do nothing more
-        there, and its worker is cancelled. `by` is the person who cancels it. Raises WrongState if it has ended.
-        """
-        require(task, TaskState.ENDED)
-        name = by.name or by.id
-        quiet, since = True, self._record.now()
-        if self._workers.alive(task.id):
-            self._workers.mark_cancelled(task.id, by)
-            self._news.changed(task.id)
-            self._calls.later(self._agent.cancel(task.id))
-            quiet = await self._workers.wait(task.id, self._limits.patience)
-        with speaking(task.person.language):
-            summary = say("desk.ended.cancelled", name=name)
-            if not quiet:
-                sent = await self._record.in_flight(self._workers.runs(task.id), since=since)
-                summary = paragraph(summary, say("desk.ended.cut_off_sending" if sent else "desk.ended.cut_off"))
-        ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary, by=by))
-        self._news.changed(task.id)
-        if not quiet:
-            await self._workers.free_phones(task.id)
-            self._calls.later(self._workers.abandon(task.id, self._limits.goodbye))
-        return ended
-
-    async def pause(self, task: Task) -> Task:
-        """Pause the task, and return it. Raises WrongState if it cannot be paused now, AgentFailed, or NotStill if it
-        is paused but an action has not finished yet; nothing new begins.
-        """
-        require(task, TaskState.PAUSED)
-        if task.state is TaskState.QUEUED and not task.parent:
-            # Once it is its turn, it would occupy a phone that others wait for.
-            raise WrongState(task, "paused")
-        since = self._record.now()
-        still = await self._calls.bounded(self._agent.pause(task.id))
-        try:
-            paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
-        except WrongState:
-            # The task has just asked something or ended, so it is not paused and the agent must not be either.
-            await self._calls.bounded(self._agent.resume(task.id))
-            raise
-        self._news.changed(task.id)
-        if not still:
-            raise NotStill(paused, sent=await self._record.in_flight(self._workers.runs(task.id), since=since))
-        return paused
-
-    async def resume(self, task: Task, note: str) -> Task:
-        """Resume the task, passing `note` to the agent ("" for none). After a restart, the agent continues where it
-        stopped. Raises WrongState or AgentFailed.
-        """
-        if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
-            raise WrongState(task, "working")
-        await self._record.close_hands(task.id)
-        going = await self._record.move(task.id, _resumed)
-        if not self._workers.alive(task.id):
-            self._workers.start(going, note)
-        else:
-            try:
-                await self._calls.bounded(self._agent.resume(task.id, note))
-            except AgentFailed:
-                await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
-                raise
-        self._news.changed(task.id)
-        return going
-
-    async def steer(self, task: Task, note: str) -> Task:
-        """Pass the note to the agent, which reads it before its next step. Raises WrongState or AgentFailed."""
-        if task.state is TaskState.ENDED or not self._workers.alive(task.id):
-            raise WrongState(task, "steered")
-        await self._calls.bounded(self._agent.steer(task.id, note))
-        return task
-
-
-def _resumed(task: Task, asked: bool) -> TaskState:
-    """Return the state of a resumed task. If two people resume it at the same time, the second one finds it working."""
-    if task.state is TaskState.PAUSED and asked:
-        return TaskState.WAITING
-    return TaskState.QUEUED if task.started is None and not task.members_at_work else TaskState.WORKING
-
-
-_STILL = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
-
-
-class MultiDeviceControl:
-    """Does what `TaskControl` does, both for a task on one phone and for one with parts."""
-
-    def __init__(self, control: TaskControl, record: TaskRepository, workers: Workers) -> None:
-        self._control = control
-        self._record = record
-        self._workers = workers
-
-    async def cancel(self, task: Task, by: Person) -> Task:
         """End the task and all its parts at once. `by` is the person who cancels it. Raises WrongState if it
         has ended.
         """
         if not task.parts:
-            return await self._control.cancel(task, by)
+            return await self._cancel(task, by)
         require(task, TaskState.ENDED)
         parts = [part for part in await self._record.parts(task.id) if part.state is not TaskState.ENDED]
-        return await self._each(task, "ended", parts, lambda part: self._control.cancel(part, by))
+        return await self._each(task, "ended", parts, lambda part: self._cancel(part, by))
 
     async def pause(self, task: Task) -> Task:
-        """Pause all parts. A part that waits for its phone does not begin when the phone becomes free.
+        """Pause the task, or all its parts. A part that waits for its phone does not begin when the phone becomes free.
 
-        Raises WrongState if no part can be paused, AgentFailed, or NotStill if an action has not finished yet.
+        Raises WrongState if nothing can be paused now, AgentFailed, or NotStill if it is paused but an action has not
+        finished yet; nothing new begins.
         """
         if not task.parts:
-            return await self._control.pause(task)
+            return await self._pause(task)
         can = {TaskState.WORKING, TaskState.QUEUED}
         parts = [part for part in await self._record.parts(task.id) if part.state in can]
-        return await self._each(task, "paused", parts, self._control.pause)
+        return await self._each(task, "paused", parts, self._pause)
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Resume every paused or interrupted part, passing `note` to the agent. Raises WrongState if there is none, or
-        AgentFailed.
+        """Resume the task, or every paused or interrupted part, passing `note` to the agent ("" for none). After a
+        restart, the agent continues where it stopped. Raises WrongState if there is nothing to resume, or AgentFailed.
         """
         if not task.parts:
-            return await self._control.resume(task, note)
+            return await self._resume(task, note)
         await self._record.close_hands(task.id)
         parts = [part for part in await self._record.parts(task.id) if part.state in _STILL]
-        return await self._each(task, "working", parts, lambda part: self._control.resume(part, note))
+        return await self._each(task, "working", parts, lambda part: self._resume(part, note))
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Pass the note to every part that is at work. Raises WrongState if none is, or AgentFailed."""
+        """Pass the note to the agent, for every part that is at work; it is read before the next step.
+
+        Raises WrongState if nothing is at work, or AgentFailed.
+        """
         if not task.parts:
-            return await self._control.steer(task, note)
+            return await self._steer(task, note)
         parts = [part for part in await self._record.parts(task.id) if self._workers.alive(part.id)]
-        return await self._each(task, "steered", parts, lambda part: self._control.steer(part, note))
+        return await self._each(task, "steered", parts, lambda part: self._steer(part, note))
 
     async def _each(
         self, task: Task, wanted: str, parts: Sequence[Task], act: Callable[[Task], Awaitable[Task]]
@@ -194,6 +112,77 @@ class MultiDeviceControl:
                 raise error
         return now
 
+    async def _cancel(self, task: Task, by: Person) -> Task:
+        """If the agent does not stop in time, its phone is taken away, so that it can do nothing more there, and its
+        worker is cancelled.
+        """
+        require(task, TaskState.ENDED)
+        name = by.name or by.id
+        quiet, since = True, self._record.now()
+        if self._workers.alive(task.id):
+            self._workers.mark_cancelled(task.id, by)
+            self._news.changed(task.id)
+            self._calls.later(self._agent.cancel(task.id))
+            quiet = await self._workers.wait(task.id, self._limits.patience)
+        with speaking(task.person.language):
+            summary = say("desk.ended.cancelled", name=name)
+            if not quiet:
+                sent = await self._record.in_flight(self._workers.runs(task.id), since=since)
+                summary = paragraph(summary, say("desk.ended.cut_off_sending" if sent else "desk.ended.cut_off"))
+        ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary, by=by))
+        self._news.changed(task.id)
+        if not quiet:
+            await self._workers.free_phones(task.id)
+            self._calls.later(self._workers.abandon(task.id, self._limits.goodbye))
+        return ended
+
+    async def _pause(self, task: Task) -> Task:
+        require(task, TaskState.PAUSED)
+        if task.state is TaskState.QUEUED and not task.parent:
+            # Once it is its turn, it would occupy a phone that others wait for.
+            raise WrongState(task, "paused")
+        since = self._record.now()
+        still = await self._calls.bounded(self._agent.pause(task.id))
+        try:
+            paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
+        except WrongState:
+            # The task has just asked something or ended, so it is not paused and the agent must not be either.
+            await self._calls.bounded(self._agent.resume(task.id))
+            raise
+        self._news.changed(task.id)
+        if not still:
+            raise NotStill(paused, sent=await self._record.in_flight(self._workers.runs(task.id), since=since))
+        return paused
+
+    async def _resume(self, task: Task, note: str) -> Task:
+        if task.state not in _STILL:
+            raise WrongState(task, "working")
+        await self._record.close_hands(task.id)
+        going = await self._record.move(task.id, _resumed)
+        if not self._workers.alive(task.id):
+            self._workers.start(going, note)
+        else:
+            try:
+                await self._calls.bounded(self._agent.resume(task.id, note))
+            except AgentFailed:
+                await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
+                raise
+        self._news.changed(task.id)
+        return going
+
+    async def _steer(self, task: Task, note: str) -> Task:
+        if task.state is TaskState.ENDED or not self._workers.alive(task.id):
+            raise WrongState(task, "steered")
+        await self._calls.bounded(self._agent.steer(task.id, note))
+        return task
+
+
+def _resumed(task: Task, asked: bool) -> TaskState:
+    """Return the state of a resumed task. If two people resume it at the same time, the second one finds it working."""
+    if task.state is TaskState.PAUSED and asked:
+        return TaskState.WAITING
+    return TaskState.QUEUED if task.started is None and not task.members_at_work else TaskState.WORKING
+
 
 class Takeover:
     """Asks the question that stays open until a person is done on the phone, and resumes the task once it is
@@ -201,7 +190,7 @@ class Takeover:
     """
 
     def __init__(
-        self, control: MultiDeviceControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
+        self, control: TaskControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
     ) -> None:
         self._control = control
         self._record = record

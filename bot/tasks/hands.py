@@ -11,9 +11,10 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from PIL import Image
 
@@ -133,23 +134,15 @@ class Hold:
     """Allows one touch at a time."""
     pressing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Allows one press of a chat button at a time, including the picture that follows it."""
-    _looks: int = 0
-    _stills: int = 0
+    looks: Iterator[int] = field(default_factory=lambda: count(1))
+    """New numbers for pictures that are sent to a chat."""
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    """New numbers for pictures of the live view."""
 
     @property
     def own(self) -> bool:
         """Whether the hold has a lease of its own, not that of a paused run."""
         return self.lease.run.task.startswith(_PREFIX)
-
-    def next_look(self) -> int:
-        """Return a new number for a picture that is sent to a chat."""
-        self._looks += 1
-        return self._looks
-
-    def next_still(self) -> int:
-        """Return a new number for a picture of the live view."""
-        self._stills += 1
-        return self._stills
 
     def keep(self) -> None:
         """Restart the time after which an idle hold ends, because the person is still there."""
@@ -365,7 +358,7 @@ class Hands:
                 raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
             places = await asyncio.to_thread(touchable_places, seen)
             bare = seen.without_picture()
-            hold.look = Look(hold.next_look(), bare, screen_word(bare), places)
+            hold.look = Look(next(hold.looks), bare, screen_word(bare), places)
             return replace(hold.look, seen=seen)
 
     async def live(self, hold: Hold) -> LiveStill | None:
@@ -383,7 +376,7 @@ class Hands:
         if last is not None and _same_still(last.seen, size, app, thumbnail):
             return LiveStill(last, image)
         before = None if last is None or last.seen.size != size else last.seen
-        still = Still(hold.next_still(), Observation(size, None, None, app, thumbnail=thumbnail), before)
+        still = Still(next(hold.numbers), Observation(size, None, None, app, thumbnail=thumbnail), before)
         hold.stills.append(still)
         return LiveStill(still, image)
 

@@ -183,8 +183,7 @@ class PhoneLeases:
                 return None
             now, last = self._clock(), max((each.waiter.rank for each in self._waiting.values()), default=0) + 1
             mine = Waiter(run, wish, last, partial(self._admits, run), lambda: self._standing(run, lambda: None))
-            queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
-            grants = granted([*queue, mine], self._phones.list(), self._held_phones() | self._awaited(now))
+            grants = granted([*self._queue(), mine], self._phones.list(), self._held_phones() | self._awaited(now))
             phone = next((phone for waiter, phone in grants if waiter is mine), None)
             if phone is None:
                 return None
@@ -263,8 +262,7 @@ class PhoneLeases:
     async def _give_out(self) -> None:
         """Do the work of `_serve`, whose lock is held. Raises StoreAway."""
         phones, now = self._phones.list(), self._clock()
-        queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
-        for waiter, phone in granted(queue, phones, self._held_phones() | self._awaited(now)):
+        for waiter, phone in granted(self._queue(), phones, self._held_phones() | self._awaited(now)):
             lease = await self._table.take(waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S)
             if lease is None:
                 continue
@@ -288,9 +286,8 @@ class PhoneLeases:
         if not self._lent or not self._waiting:
             return
         lent = {self._held[run].phone: run for run in self._lent}
-        queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
         others = (self._held_phones() | self._awaited(now)) - lent.keys()
-        for _, phone in granted(queue, self._phones.list(), others):
+        for _, phone in granted(self._queue(), self._phones.list(), others):
             run = lent.get(phone)
             if run is not None and (wanted := self._lent[run]) is not None:
                 self._lent[run] = None
@@ -304,14 +301,12 @@ class PhoneLeases:
 
     def _judge(self, waiting: _Waiting, trouble: NoPhone | None, now: float) -> None:
         """Check whether the wish can still be served; its phone may be away for a while."""
-        if isinstance(trouble, NotAdmitted):
-            waiting.trouble = trouble
-            waiting.learned()  # and says it again in the language of its person
-        elif trouble is None:
+        if trouble is None:
             waiting.hopeless_since = None
-        elif waiting.hopeless_since is None:
+            return
+        if waiting.hopeless_since is None:
             waiting.hopeless_since = now
-        elif now - waiting.hopeless_since >= GRACE_S:
+        if isinstance(trouble, NotAdmitted) or now - waiting.hopeless_since >= GRACE_S:
             waiting.trouble = trouble
             waiting.learned()  # and says it again in the language of its person
 
@@ -345,6 +340,9 @@ class PhoneLeases:
         """Wake every waiting run to look at its place again."""
         for waiting in self._waiting.values():
             waiting.news.set()
+
+    def _queue(self) -> list[Waiter]:
+        return [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
 
     def _held_phones(self) -> frozenset[str]:
         return frozenset(lease.phone for lease in self._held.values())

@@ -161,13 +161,14 @@ class Aim(Protocol):
 
     def holds(self, gate: Gate) -> bool:
         """Return whether the target is certain enough, given `gate`: the decision of the approval rules about this
-        input.
+        input. By default, a target that was found is.
         """
-        ...
+        del gate
+        return True
 
 
 @dataclass(frozen=True, slots=True)
-class AtAnchor:
+class AtAnchor(Aim):
     """A control that the person chose by its number on a picture in a chat. It must still be the same control,
     surrounded by the same words.
     """
@@ -182,14 +183,9 @@ class AtAnchor:
             raise ScreenMoved
         return target_now.target
 
-    def holds(self, gate: Gate) -> bool:
-        """Return True: a control that was found is certain enough for every decision of the rules."""
-        del gate
-        return True
-
 
 @dataclass(frozen=True, slots=True)
-class OnScreen:
+class OnScreen(Aim):
     """The whole screen, identified by its fingerprint `word`. Used for keys, text and scrolling, which have
     no place.
     """
@@ -202,11 +198,6 @@ class OnScreen:
             raise ScreenMoved
         return resolve_target(action, now)
 
-    def holds(self, gate: Gate) -> bool:
-        """Return True: a screen with the same fingerprint is certain enough for every decision of the rules."""
-        del gate
-        return True
-
 
 @dataclass(frozen=True, slots=True)
 class Still:
@@ -218,7 +209,7 @@ class Still:
     before: Observation | None = None
 
 
-class OnStill:
+class OnStill(Aim):
     """A place on a picture of the live view. The screen must look the same around it; for keys and text, only the app
     must be the same.
 

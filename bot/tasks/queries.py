@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from statistics import median
 
-from agent.events import ModelAway, Told
-from bot.domain.address import Address, MessageRef, Person
-from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, UnknownTask
+from bot.domain.address import Address, MessageRef
+from bot.domain.task import Ahead, PartNow, Task
 from bot.domain.task_request import Origin
 from bot.store.store import Store
-from bot.tasks.event_bus import ChangeListener, EventBus, EventListener
+from bot.tasks.event_bus import EventBus
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.repository import TaskRepository
 from bot.tasks.workers import Workers
@@ -52,47 +51,16 @@ class TaskQueries:
         self._workers = workers
         self._news = news
         self._leases = leases
-
-    def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
-        """Call `listener` with a task's id after each committed change; it must be quick. Returns a function that
-        unsubscribes.
-        """
-        return self._news.subscribe(listener)
-
-    def on_event(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event of a task's work: stored ones after the commit, and those that are not
-        stored. It must be quick. Returns a function that unsubscribes.
-        """
-        return self._news.on_event(listener)
-
-    def on_passing(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event that is not stored in a log, such as streamed text; it must be quick. Returns
-        a function that unsubscribes.
-        """
-        return self._news.on_passing(listener)
-
-    def status(self, task: str) -> Told | ModelAway | None:
-        """Return what the work on a task is waiting for, or which model stands in for its own; None if neither. This is
-        not stored.
-        """
-        return self._news.status(task)
-
-    async def get(self, task: str) -> Task | None:
-        """Return the task with this number; None if there is none."""
-        return await self._store.tasks.get(task)
-
-    async def known(self, task: str) -> Task:
-        """Return the task with this number. Raises UnknownTask."""
-        found = await self._store.tasks.get(task)
-        if found is None:
-            raise UnknownTask(task)
-        return found
-
-    async def parts(self, task: str) -> tuple[Task, ...]:
-        """Return the parts of a task for several phones, in the order in which the phones were named; empty for any
-        other task.
-        """
-        return await self._store.tasks.parts(task)
+        # What others know already is offered as it is, with its own documentation.
+        self.subscribe, self.on_event, self.on_passing = news.subscribe, news.on_event, news.on_passing
+        self.status = news.status
+        stored = store.tasks
+        self.get, self.known, self.parts, self.around = stored.get, stored.known, stored.parts, stored.around
+        self.recent, self.active, self.working_on = stored.recent, stored.active, stored.working_on
+        self.in_place, self.made_for_tasks = stored.in_place, stored.made_for_tasks
+        self.steps, self.last_step = store.steps.of, store.steps.last
+        self.question, self.open_questions = store.questions.get, store.questions.open
+        self.ending = workers.ending
 
     async def ahead(self, task: Task) -> Ahead | None:
         """Return which other task has the phone that this one waits for, and the estimated wait; None if none has it,
@@ -108,70 +76,18 @@ class TaskQueries:
         """Return the ids of the tasks that have a phone now. A paused or waiting task may have given it back."""
         return frozenset(lease.run.task for lease in self._leases.held)
 
-    def ending(self, task: str) -> bool:
-        """Return whether a person has cancelled the task and its last action has not finished yet."""
-        return self._workers.ending(task)
-
     async def parts_now(self, task: str) -> tuple[PartNow, ...]:
         """Return the progress of each part of a task for several phones; empty for any other task."""
         steps, place = self._store.steps, self._workers.place
         return tuple([PartNow(part, await steps.last(part.id), place(part.id)) for part in await self.parts(task)])
 
-    async def of_event(self, origin: Origin) -> Task | None:
-        """Return the task that was accepted from this event (a chat message, for example); None if there is none."""
-        return await self._store.tasks.of_event(None, origin)
-
-    async def recent(
-        self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None
-    ) -> tuple[Task, ...]:
-        """Return up to `limit` tasks, latest first; parts of tasks are not among them. With `before`, only those
-        accepted before the task with that id; with `accounts`, only tasks of these people.
-        """
-        return await self._store.tasks.recent(limit, before=before, accounts=accounts)
-
-    async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
-        """Return these tasks, their parts, and the tasks that they are parts of."""
-        return await self._store.tasks.around(tasks)
-
-    async def active(self) -> tuple[Task, ...]:
-        """Return all unfinished tasks in order of acceptance. Parts come after the task that they belong to."""
-        return await self._store.tasks.active()
-
-    async def working_on(self, phone: str) -> Task | None:
-        """Return the unfinished task that has begun on this phone, also if it is paused or interrupted; None if there
-        is none.
-        """
-        return await self._store.tasks.working_on(phone)
-
-    async def in_place(self, address: Address) -> Task | None:
-        """Return the task whose messages go to this place: the latest unfinished one, else the latest; None if there is
-        none.
-        """
-        return await self._store.tasks.in_place(address)
-
-    async def made_for_tasks(self, address: Address) -> bool:
-        """Return whether the place is a thread that was opened for a task."""
-        return await self._store.tasks.made_for_tasks(address)
-
-    async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
-        """Return the steps of a task and of its parts in order, without the first `after`."""
-        return await self._store.steps.of(task, after=after)
-
-    async def last_step(self, task: str) -> StepRow | None:
-        """Return the latest step of a task or of its parts; None before the first step."""
-        return await self._store.steps.last(task)
-
     async def place_in_queue(self, task: str) -> int | None:
         """Return the task's place in the queue, from 1; None if it is not waiting for a phone."""
         return self._workers.place(task)
 
-    async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
-        """Return the open questions, oldest first: all, those of a task and its parts, or those shown at a place."""
-        return await self._store.questions.open(task, place)
-
-    async def question(self, question: str) -> OpenQuestion | None:
-        """Return the question with this id, open or closed; None if there is none."""
-        return await self._store.questions.get(question)
+    async def of_event(self, origin: Origin) -> Task | None:
+        """Return the task that was accepted from this event (a chat message, for example); None if there is none."""
+        return await self._store.tasks.of_event(None, origin)
 
     async def question_shown(self, question: str, message: MessageRef) -> None:
         """Record that the question was sent as this chat message."""

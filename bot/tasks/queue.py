@@ -155,14 +155,6 @@ Heard = Callable[[Task, Person], Awaitable[None]]
 """Takes a task and its person with their current roles, before the task gets a phone."""
 
 
-def _unseen(_task: str, _text: str) -> None:
-    pass
-
-
-async def _unheard(_task: Task, _person: Person) -> None:
-    pass
-
-
 @dataclass
 class _Held:
     """A task being worked on, and the latest answer about its person's roles."""
@@ -185,15 +177,15 @@ class Admission:
         self._policy = policy
         self._clock = clock
         self._ask: AskRoles | None = None
-        self._note: Note = _unseen
-        self._heard: Heard = _unheard
+        self._note: Note
+        self._heard: Heard
         self._held: dict[str, _Held] = {}
 
     def subject(self, person: Person) -> str:
         """Return the id under which memory is kept for tasks of this person."""
         return self._policy().subject(person)
 
-    def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
+    def ask_with(self, ask: AskRoles, note: Note, heard: Heard) -> None:
         """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
         called to show on a task's card that the roles could not be found out; `heard` is called with the task and its
         person with the roles that were found.

@@ -4,9 +4,8 @@ the messages that people must get.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 
 from agent.effect_facts import AllowedAhead
 from agent.events import (
@@ -24,12 +23,13 @@ from agent.events import (
     Waiting,
 )
 from agent.questions import Question, QuestionKind, QuestionOrigin
-from agent.run import Outcome, RunId
+from agent.run import Outcome
 from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, WrongState, moved
 from bot.domain.task_events import Accepted as TaskAccepted
 from bot.domain.task_events import Noted, QuestionClosed, StepDone
 from bot.domain.task_request import TaskRequest, WishedPhone
+from bot.people.quotas import Quotas
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.database import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
@@ -64,16 +64,6 @@ class ServiceLimits:
     """Seconds between checks for what has expired; the shortest expiry is minutes."""
 
 
-class AdmissionCheck(Protocol):
-    """A check that runs in the transaction that accepts a task, so that two tasks cannot both use the last of
-    a quota.
-    """
-
-    async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
-        """Check the task that was just written. Raises OverQuota, which undoes the transaction."""
-        ...
-
-
 class TaskRepository:
     """Writes the task service's changes to the store."""
 
@@ -83,14 +73,15 @@ class TaskRepository:
         clock: Callable[[], float],
         limits: ServiceLimits,
         model: Callable[[], str] = str,
-        gate: AdmissionCheck | None = None,
+        gate: Quotas | None = None,
     ) -> None:
         self._store = store
         self._keeping = Transitions(store, clock)
         self._gate = gate
         self._model = model
-        self._clock = clock
+        self._clock = self.now = clock
         self._limits = limits
+        self.in_flight, self.parts = store.journal.in_flight, store.tasks.parts
 
     async def accept(self, request: TaskRequest) -> Accepted:
         """Store a new task. If its event was accepted before, the existing task is returned instead; a request with an
@@ -153,7 +144,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> Task:
-            current = await self._keeping.known(transaction, task)
+            current = await self._store.tasks.known(task, transaction)
             asked = bool(await self._store.questions.open(task, source=transaction))
             changed = moved(current, to(current, asked), now=self._clock())
             await self._keeping.save(transaction, current, changed)
@@ -163,19 +154,11 @@ class TaskRepository:
 
         return await self._store.write(work)
 
-    def now(self) -> float:
-        """Return the current time in Unix seconds, as used in the store."""
-        return self._clock()
-
-    async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
-        """Return whether the last input of these runs, if begun since the time `since` (Unix seconds), may still reach
-        the phone. See `ActionJournal.in_flight`.
-        """
-        return await self._store.journal.in_flight(runs, since=since)
-
     async def known(self, task: str) -> Task:
         """Return the task with this id; waits while the store is unavailable. Raises UnknownTask."""
-        return await self._store.write(lambda transaction: self._keeping.known(transaction, task), patience=PATIENCE_S)
+        return await self._store.write(
+            lambda transaction: self._store.tasks.known(task, transaction), patience=PATIENCE_S
+        )
 
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
         """Return the stored tasks that this one follows up, at most `most`, oldest first. Tasks of which a message was
@@ -192,15 +175,11 @@ class TaskRepository:
         forgotten = await self._store.conversations.with_deleted([one.id for one in found]) if found else ()
         return tuple(one for one in reversed(found) if one.id not in forgotten)
 
-    async def parts(self, task: str) -> tuple[Task, ...]:
-        """Return the parts of a task for several phones; empty for any other task."""
-        return await self._store.tasks.parts(task)
-
     async def place(self, task: str, place: Address) -> Task:
         """Send the task's card and messages to this place from now on, and return the task."""
 
         async def work(transaction: Transaction) -> Task:
-            changed = replace(await self._keeping.known(transaction, task), place=place)
+            changed = replace(await self._store.tasks.known(task, transaction), place=place)
             await self._store.tasks.save(transaction, changed, now=self._clock())
             return changed
 
@@ -213,7 +192,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> bool:
-            current, now = await self._keeping.known(transaction, task), self._clock()
+            current, now = await self._store.tasks.known(task, transaction), self._clock()
             # With several phones, one may wait for an answer while the others are paused.
             still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
             if current.state not in still:
@@ -250,7 +229,7 @@ class TaskRepository:
             asked = question.question.id
             won = await self._store.questions.answer(transaction, asked, text, by=name, now=self._clock())
             if won:
-                task = await self._keeping.known(transaction, question.task)
+                task = await self._store.tasks.known(question.task, transaction)
                 await self._store.task_events.append(transaction, task, QuestionClosed(question=asked, by=name))
             return won
 
@@ -269,7 +248,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> Task:
-            current = await self._keeping.known(transaction, task)
+            current = await self._store.tasks.known(task, transaction)
             if current.state is TaskState.ENDED:
                 return current
             if not current.parts:
@@ -277,7 +256,7 @@ class TaskRepository:
             for part in await self._store.tasks.parts(task, transaction):
                 if part.state is not TaskState.ENDED:
                     await self._keeping.end(transaction, part, ending)
-            return await self._keeping.known(transaction, task)
+            return await self._store.tasks.known(task, transaction)
 
         return await self._store.write(work, patience=patience)
 
@@ -290,7 +269,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> OpenQuestion | None:
-            current = await self._keeping.known(transaction, task)
+            current = await self._store.tasks.known(task, transaction)
             if current.state is TaskState.ENDED:
                 return None
             if isinstance(event, Thinking | Waiting | SkillChosen | Planned | Started | Resumed | FileFound):
@@ -334,8 +313,8 @@ class TaskRepository:
                         event.sources,
                         value=event.value,
                         needs_model=event.needs_model,
+                        by=by if event.outcome is Outcome.CANCELLED else None,
                     )
-                    ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)
                 case _:
                     pass
@@ -348,7 +327,7 @@ class TaskRepository:
         """Send a message that the work begins if the person was told to wait and it took long; otherwise only the
         card changes. With several phones, the first one sends it.
         """
-        known = await self._keeping.known(transaction, task.parent) if task.parent else task
+        known = await self._store.tasks.known(task.parent, transaction) if task.parent else task
         if known.state is not TaskState.QUEUED:
             return
         since = await self._store.tasks.waiting_since(transaction, task.id)
@@ -369,31 +348,17 @@ class TaskRepository:
         await self._keeping.save(transaction, before, task)
 
     async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
+        told = {name: getattr(event, name) for name in Step.model_fields}
         row = StepRow(
             task=task.parent or task.id,
-            run=event.run,
-            subtask=event.subtask,
-            step=event.step,
-            max_steps=event.max_steps,
-            summary=event.summary,
-            thought=event.thought,
-            action=event.action,
-            effect=event.effect,
-            app=event.app,
-            app_name=event.app_name,
-            frame=event.frame,
-            mark=event.mark,
-            usage=event.usage,
-            seconds=event.seconds,
             at=self._clock(),
             part=task.id if task.parent else "",
-            record=event.record,
             phone_name=task.phone_name if task.parent else "",
+            **{field.name: told[field.name] for field in fields(StepRow) if field.name in told},
         )
         if await self._store.steps.add(transaction, row):
             await self._passed(transaction, task, event)
-            whole = await self._keeping.known(transaction, task.parent) if task.parent else task
-            told = {name: getattr(event, name) for name in Step.model_fields}
+            whole = await self._store.tasks.known(task.parent, transaction) if task.parent else task
             done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name, target=row.target)
             await self._store.task_events.append(transaction, task, done)
             after = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
-from agent.events import ModelAway, Told
+from agent.events import Told
 from agent.ports.agent import Agent
 from agent.questions import ALLOW_FOR_TASK, QuestionKind, QuestionOrigin
 from agent.run import Outcome, RunId
@@ -29,16 +30,17 @@ from bot.domain.task import (
 )
 from bot.domain.task_request import TaskRequest
 from bot.people.access import Policy
+from bot.people.quotas import Quotas
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.store import Store
-from bot.tasks.control import MultiDeviceControl, Takeover, TaskControl
+from bot.tasks.control import Takeover, TaskControl
 from bot.tasks.event_bus import EventBus
 from bot.tasks.input import answer_of, choice_of, clean
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.maintenance import Maintenance
 from bot.tasks.queries import TaskQueries
 from bot.tasks.queue import Admission
-from bot.tasks.repository import AdmissionCheck, ServiceLimits, TaskRepository
+from bot.tasks.repository import ServiceLimits, TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.transitions import Ending, QuestionClosing
@@ -70,7 +72,7 @@ class TaskService(TaskQueries):
         clock: Callable[[], float] = time.time,
         limits: ServiceLimits | None = None,
         model: Callable[[], str] = str,
-        gate: AdmissionCheck | None = None,
+        gate: Quotas | None = None,
         admission: Admission | None = None,
         steady: Callable[[], float] | None = None,
     ) -> None:
@@ -82,14 +84,15 @@ class TaskService(TaskQueries):
         self._agent = agent
         self._secrets = secrets
         self._one_secret = asyncio.Lock()
-        self._clock = clock
         self._closings = QuestionClosing(store, clock)
         self._calls = ShieldedCalls(self._limits.patience)
-        control = TaskControl(agent, record, workers, self._news, self._calls, self._limits)
-        self._control = MultiDeviceControl(control, record, workers)
+        self._control = TaskControl(agent, record, workers, self._news, self._calls, self._limits)
         self._takeover = Takeover(self._control, record, self._news, clock)
         watch = ClockWatch(clock, steady or clock)
         self._maintenance = Maintenance(store, record, workers, self._news, self._calls, clock, self._limits, watch)
+        self.model_away = self._news.passed
+        """Shows on a task's card that its model does not answer, or that the waiting for it is over."""
+        self.still_for, self.expire = self._maintenance.still_for, self._maintenance.expire
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -121,30 +124,17 @@ class TaskService(TaskQueries):
                 logger.error("Some work did not stop in time and was abandoned")
         await self._leases.stop()
 
-    def still_for(self) -> float:
-        """Return the seconds since the last round of background work, to detect that it hangs."""
-        return self._maintenance.still_for()
-
-    async def expire(self) -> None:
-        """Close expired questions, and end interrupted tasks that were not resumed in time. Called every few
-        seconds.
-        """
-        await self._maintenance.expire()
-
     async def accept(self, request: TaskRequest) -> Accepted:
         """Store the task and begin to work on it. Raises BadText, TooManyTasks or OverQuota."""
-        request = replace(request, text=clean(request.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._accept(request))
+        return await self._calls.unbroken(self._accept(_cleaned(request)))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
         """Store a task that ends as blocked without having begun. `why` is its final message. Raises BadText."""
-        request = replace(request, text=clean(request.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.BLOCKED, why)))
+        return await self._calls.unbroken(self._end_at_once(_cleaned(request), Ending(Outcome.BLOCKED, why)))
 
     async def reply(self, request: TaskRequest, answer: str) -> Accepted:
         """Store a task that is answered at once with this text, without any work. Raises BadText."""
-        request = replace(request, text=clean(request.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.ANSWERED, answer)))
+        return await self._calls.unbroken(self._end_at_once(_cleaned(request), Ending(Outcome.ANSWERED, answer)))
 
     async def cancel(self, task: str, by: Person) -> Task:
         """End the task within a second, and return it. If it was ending at the same moment, its outcome may not be
@@ -152,24 +142,18 @@ class TaskService(TaskQueries):
 
         Raises UnknownTask, or WrongState if it had already ended.
         """
-        found = await self.known(task)
-        logger.info("task %s: cancel, by %s", task, by.id)
-        return await self._calls.unbroken(self._control.cancel(found, by))
+        return await self._act(task, "cancel", by, lambda found: self._control.cancel(found, by))
 
     async def pause(self, task: str, by: Person) -> Task:
         """Pause the task. Raises UnknownTask, WrongState, AgentFailed, or NotStill if it is paused but an action has
         not finished.
         """
-        found = await self.known(task)
-        logger.info("task %s: pause, by %s", task, by.id)
-        return await self._calls.unbroken(self._control.pause(found))
+        return await self._act(task, "pause", by, self._control.pause)
 
     async def resume(self, task: str, note: str, by: Person) -> Task:
         """Resume a paused or interrupted task. Raises UnknownTask, WrongState, BadText or AgentFailed."""
         note = clean(note, say("desk.text.note")) if note.strip() else ""
-        found = await self.known(task)
-        logger.info("task %s: resume, by %s", task, by.id)
-        return await self._calls.unbroken(self._resume(found, note, by))
+        return await self._act(task, "resume", by, lambda found: self._resume(found, note, by))
 
     async def hurry(self, task: str, by: Person) -> Task:
         """Move a task that waits for a phone to the head of its queue, and return it. Raises UnknownTask or
@@ -184,28 +168,18 @@ class TaskService(TaskQueries):
 
     async def take_over(self, task: str, by: Person) -> Task:
         """Pause the task until a person is done on its phone, and return the task. Raises what `pause` raises."""
-        found = await self.known(task)
-        logger.info("task %s: taken over, by %s", task, by.id)
-        return await self._calls.unbroken(self._takeover.take(found, by))
+        return await self._act(task, "taken over", by, lambda found: self._takeover.take(found, by))
 
     async def steer(self, task: str, note: str, by: Person) -> Task:
         """Give the task a note, which the agent reads before its next step. Raises what `resume` raises."""
         note = clean(note, say("desk.text.note"))
-        found = await self.known(task)
-        logger.info("task %s: a note, by %s", task, by.id)
-        return await self._calls.unbroken(self._steer(found, note, by))
+        return await self._act(task, "a note", by, lambda found: self._steer(found, note, by))
 
     def note(self, task: str, text: str) -> None:
         """Show on the task's card what its work is waiting for, until the work continues or "" is passed. This is not
         stored.
         """
         self._news.passed(task, Told(text=text))
-
-    def model_away(self, task: str, away: ModelAway) -> None:
-        """Show on the task's card that its model does not answer, and until when it is waited for or which model stands
-        in; or that the waiting is over. This is not stored.
-        """
-        self._news.passed(task, away)
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
         """Answer a question; the first answer in time wins. Returns the question and whether this answer won. Raises
@@ -218,6 +192,11 @@ class TaskService(TaskQueries):
         closed. Raises UnknownQuestion.
         """
         return await self._calls.unbroken(self._give_up(question))
+
+    async def _act(self, task: str, what: str, by: Person, act: Callable[[Task], Coroutine[Any, Any, Task]]) -> Task:
+        found = await self.known(task)
+        logger.info("task %s: %s, by %s", task, what, by.id)
+        return await self._calls.unbroken(act(found))
 
     async def _steer(self, task: Task, note: str, by: Person) -> Task:
         steered = await self._control.steer(task, note)
@@ -304,3 +283,7 @@ class TaskService(TaskQueries):
         if found is None:
             raise UnknownQuestion(question_id)
         return found
+
+
+def _cleaned(request: TaskRequest) -> TaskRequest:
+    return replace(request, text=clean(request.text, say("desk.text.task")))

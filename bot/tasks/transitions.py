@@ -12,9 +12,10 @@ from agent.models.base import Usage
 from agent.run import NeedsModel, Outcome
 from agent.task_results import Value
 from bot.domain.address import Person
-from bot.domain.task import TRANSITIONS, Closing, OpenQuestion, Task, TaskState, UnknownTask, moved
+from bot.domain.task import TRANSITIONS, Closing, OpenQuestion, Task, TaskState, moved
 from bot.domain.task_events import Ended, LogEvent, QuestionClosed, StateChanged
 from bot.domain.watch import Finding, TaskWatch, Verdict, judge
+from bot.people.access import same_person
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
@@ -73,13 +74,8 @@ def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None
         ended = moved(task, to, now=now, outcome=outcome_of(parts))
         with speaking(task.person.language):
             lacks = next((part.needs_model for part in parts if part.needs_model is not None), None)
-            return replace(
-                ended,
-                summary=summary_of(parts),
-                data=data_of(parts),
-                sources=sources_of(parts),
-                needs_model=lacks,
-            )
+            data, sources = data_of(parts), sources_of(parts)
+            return replace(ended, summary=summary_of(parts), data=data, sources=sources, needs_model=lacks)
     # What one part does after another may need two moves of the table for all of them: waiting, working, paused.
     if to not in TRANSITIONS[task.state]:
         task = moved(task, TaskState.WORKING, now=now)
@@ -116,26 +112,15 @@ class QuestionClosing:
     async def by_end(self, transaction: Transaction, ended: Task) -> None:
         """Close the questions of a task that has ended."""
         why = Closing.CANCELLED if ended.outcome is Outcome.CANCELLED else Closing.ENDED
-        await self._tell(
-            transaction, await self._store.questions.close(transaction, ended.id, why=why, now=self._clock())
-        )
+        await self._close(transaction, ended.id, None, why)
 
     async def by_going_on(self, transaction: Transaction, task: str, question: str) -> None:
         """Close a question of a task that continued without an answer. This is not recorded in the audit."""
-        await self._tell(
-            transaction,
-            await self._store.questions.close(transaction, task, question, why=Closing.WENT_ON, now=self._clock()),
-        )
+        await self._close(transaction, task, question, Closing.WENT_ON)
 
     async def give_up(self, task: str, question: str) -> None:
         """Close a question of a task because nobody will answer it."""
-
-        async def work(transaction: Transaction) -> None:
-            questions, now = self._store.questions, self._clock()
-            closed = await questions.close(transaction, task, question, why=Closing.GIVEN_UP, now=now)
-            await self._tell(transaction, closed)
-
-        await self._store.write(work)
+        await self._store.write(lambda transaction: self._close(transaction, task, question, Closing.GIVEN_UP))
 
     async def expire(self, now: float) -> tuple[OpenQuestion, ...]:
         """Close the questions that have expired at `now` (Unix seconds), and return them. Writes nothing if there are
@@ -151,10 +136,13 @@ class QuestionClosing:
 
         return await self._store.write(work)
 
+    async def _close(self, transaction: Transaction, task: str, question: str | None, why: Closing) -> None:
+        closed = await self._store.questions.close(transaction, task, question, why=why, now=self._clock())
+        await self._tell(transaction, closed)
+
     async def _tell(self, transaction: Transaction, closed: tuple[OpenQuestion, ...]) -> None:
         for one in closed:
-            task = await self._store.tasks.get(one.task, transaction)
-            assert task is not None, "a task has asked it"
+            task = await self._store.tasks.known(one.task, transaction)
             closing = QuestionClosed(question=one.question.id, why=one.closing)
             await self._store.task_events.append(transaction, task, closing)
             if one.closing is not Closing.WENT_ON:
@@ -189,13 +177,6 @@ class Transitions:
         self._clock = clock
         self.closings = QuestionClosing(store, clock)
 
-    async def known(self, transaction: Transaction, task: str) -> Task:
-        """Return the task with this number. Raises UnknownTask."""
-        found = await self._store.tasks.get(task, transaction)
-        if found is None:
-            raise UnknownTask(task)
-        return found
-
     async def save(self, transaction: Transaction, before: Task, task: Task, *, by: Person | None = None) -> None:
         """Store `task`, whose former state was `before`, and update the task that it is a part of. `by` is the person
         who ended it, if one did.
@@ -204,7 +185,7 @@ class Transitions:
         await self._keep(transaction, before, task, now, by)
         if not task.parent:
             return
-        before = await self.known(transaction, task.parent)
+        before = await self._store.tasks.known(task.parent, transaction)
         if before.state is TaskState.ENDED:
             return
         parts = await self._store.tasks.parts(task.parent, transaction)
@@ -278,4 +259,4 @@ def _final(task: Task, by: Person | None) -> FinalPayload:
 
 
 def _is_own(task: Task, by: Person | None) -> bool:
-    return by is not None and (by.platform, by.id) == (task.person.platform, task.person.id)
+    return by is not None and same_person(by, task.person)

@@ -10,34 +10,7 @@ from datetime import datetime, timedelta
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from agent.effect_facts import (
-    AllowedAhead,
-    Answered,
-    AppChanged,
-    Appeared,
-    CameTrue,
-    DeniedBefore,
-    Disappeared,
-    DoneByHand,
-    Effect,
-    EffectUnseen,
-    FileSent,
-    KeyboardClosed,
-    KeyboardOpened,
-    LookedBefore,
-    NotAllowed,
-    NothingChanged,
-    NotWithin,
-    OtherWindow,
-    PageChanged,
-    PhoneNote,
-    PlainText,
-    ScreenChanged,
-    ScreenTurned,
-    SwitchedTo,
-    TextNow,
-    Worded,
-)
+from agent import effect_facts as fact
 from agent.error_mapping import remedy
 from agent.models.base import Usage
 from agent.models.state import ModelState, ModelStatus
@@ -53,7 +26,7 @@ if TYPE_CHECKING:
     from devices.phone import PhoneInfo
 
 
-def effect_words(effects: Sequence[Effect], names: Mapping[str, str]) -> str:
+def effect_words(effects: Sequence[fact.Effect], names: Mapping[str, str]) -> str:
     """Describe the effects of a step (what it changed on the phone) in the current language. `names` maps packages to
     names of apps.
     """
@@ -61,61 +34,61 @@ def effect_words(effects: Sequence[Effect], names: Mapping[str, str]) -> str:
     return reduce(lambda before, change: say("changes.next", before=before, change=change), changes or [""])
 
 
-def _change(effect: Effect, names: Mapping[str, str]) -> str:
+def _change(effect: fact.Effect, names: Mapping[str, str]) -> str:
     match effect:
-        case AppChanged(app=app):
+        case fact.AppChanged(app=app):
             return say("effect.app", app=names.get(app) or readable(app or "unknown"))
-        case PageChanged():
+        case fact.PageChanged():
             return say("effect.page")
-        case Appeared(words=words, more=0):
+        case fact.Appeared(words=words, more=0):
             return say("effect.appeared", words=_row(words))
-        case Appeared(words=words, more=more):
+        case fact.Appeared(words=words, more=more):
             return say("effect.appeared_more", words=_row(words), number=more)
-        case Disappeared(words=words, more=0):
+        case fact.Disappeared(words=words, more=0):
             return say("effect.vanished", words=_row(words))
-        case Disappeared(words=words, more=more):
+        case fact.Disappeared(words=words, more=more):
             return say("effect.vanished_more", words=_row(words), number=more)
-        case KeyboardOpened():
+        case fact.KeyboardOpened():
             return say("effect.keyboard_opened")
-        case KeyboardClosed():
+        case fact.KeyboardClosed():
             return say("effect.keyboard_closed")
-        case ScreenTurned():
+        case fact.ScreenTurned():
             return say("effect.turned")
-        case SwitchedTo(name=name, on=on):
+        case fact.SwitchedTo(name=name, on=on):
             return say("effect.on" if on else "effect.off", name=_row([name]))
-        case ScreenChanged():
+        case fact.ScreenChanged():
             return say("effect.changed")
-        case NothingChanged():
+        case fact.NothingChanged():
             return say("effect.nothing")
-        case TextNow(text=text):
+        case fact.TextNow(text=text):
             return say("effect.reads", text=_row([text]))
-        case PhoneNote() | Worded():
+        case fact.PhoneNote() | fact.Worded():
             return said(effect.words)
-        case LookedBefore(milliseconds=milliseconds):
+        case fact.LookedBefore(milliseconds=milliseconds):
             return say("effect.looked_before", milliseconds=milliseconds)
-        case OtherWindow(window=window):
+        case fact.OtherWindow(window=window):
             return say("effect.other_window", window=window)
-        case EffectUnseen():
+        case fact.EffectUnseen():
             return say("effect.unseen")
-        case CameTrue(seconds=seconds):
+        case fact.CameTrue(seconds=seconds):
             return say("effect.so", seconds=f"{seconds:.1f}")
-        case NotWithin(seconds=seconds):
+        case fact.NotWithin(seconds=seconds):
             return say("effect.not_so", seconds=f"{seconds:g}")
-        case FileSent(name=name, size=size):
+        case fact.FileSent(name=name, size=size):
             return say("effect.file", name=name, size=size)
-        case Answered(text=text):
+        case fact.Answered(text=text):
             return say("effect.answer", text=text)
-        case DoneByHand():
+        case fact.DoneByHand():
             return say("effect.by_hand")
-        case NotAllowed():
+        case fact.NotAllowed():
             return say("effect.not_allowed")
-        case AllowedAhead(to=to, by=by, schedule=""):
+        case fact.AllowedAhead(to=to, by=by, schedule=""):
             return say("effect.allowed_for_task", to=to, by=by)
-        case AllowedAhead(to=to, by=by, schedule=schedule):
+        case fact.AllowedAhead(to=to, by=by, schedule=schedule):
             return say("effect.allowed_by_schedule", to=to, by=by, schedule=schedule)
-        case DeniedBefore(tries=tries):
+        case fact.DeniedBefore(tries=tries):
             return say("effect.denied_before", tries=tries)
-        case PlainText(text=text):
+        case fact.PlainText(text=text):
             return text
         case _:
             assert_never(effect)

@@ -14,9 +14,10 @@ from pathlib import PurePath
 from agent.ports.stores import Frames
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Capabilities, ChatError, ChatGone
-from bot.domain.console_log import ConsoleLog, Content, Entry, KeptButton, KeptFile, KeptMenu
+from bot.domain.console_log import Content, Entry, KeptButton, KeptFile, KeptMenu
 from bot.domain.outgoing import Button, Message, Picture, Turn, at_once
 from bot.domain.right import API_PLATFORM
+from bot.store.console import ConsoleMessages
 from bot.web.wakeup import Wakeup
 
 PLATFORM = "web"
@@ -69,7 +70,7 @@ class WebChat:
     their own in it, named after them.
     """
 
-    def __init__(self, log: ConsoleLog, frames: Frames, platform: str = PLATFORM) -> None:
+    def __init__(self, log: ConsoleMessages, frames: Frames, platform: str = PLATFORM) -> None:
         self._log = log
         self._frames = frames
         self._platform = platform
@@ -151,7 +152,7 @@ class WebChat:
         log = self._log_of(place)
         return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
 
-    def _log_of(self, place: Address) -> ConsoleLog:
+    def _log_of(self, place: Address) -> ConsoleMessages:
         """Return the messages of the chat's owner. Raises ChatGone for a place that does not exist here."""
         at_home = (place.account, place.chat) == (HOME.account, HOME.chat)
         if place.platform != self._platform or at_home != (self._platform == PLATFORM) or not place.chat:

@@ -22,10 +22,10 @@ from starlette.routing import Route
 
 from agent.events import Asked, Step
 from bot.application.services import Services
-from bot.domain.console_log import ConsoleLog
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, StepRow, Task
 from bot.domain.task_events import LogEvent, LoggedEvent, QuestionClosed, StepDone
+from bot.store.console import ConsoleMessages
 from bot.store.errors import StoreError
 from bot.store.task_events import TaskEvents
 from bot.texts import say, spoken
@@ -221,7 +221,7 @@ class Cursor:
         return None if found is None else cls(int(found[1]), int(found[2]), found[3] or "")
 
     @classmethod
-    async def now(cls, log: ConsoleLog, events: TaskEvents) -> Cursor:
+    async def now(cls, log: ConsoleMessages, events: TaskEvents) -> Cursor:
         """Return the cursor at the end of both logs."""
         return cls(await log.revision(), await events.latest(), await events.epoch())
 

@@ -18,9 +18,9 @@ from bot.application.phones import open_phones
 from bot.application.services import Services
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Address, Person, Place
-from bot.domain.console_log import ConsoleLog
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task
+from bot.store.console import ConsoleMessages
 from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.chat import HOME, WebChat
@@ -38,7 +38,7 @@ class Viewer:
 
     person: Person
     chat: WebChat
-    log: ConsoleLog
+    log: ConsoleMessages
     """The messages of their chat."""
     home: Address
     """The address of their chat."""
@@ -99,7 +99,7 @@ class Viewer:
             return standing
         active = tuple(task for task in standing.active if self.sees(task))
         known = {task.id for task in active}
-        recent = await self.services.task_service.recent(TASKS_SHOWN, None, self.accounts)
+        recent = await self.services.task_service.recent(TASKS_SHOWN, accounts=self.accounts)
         listed = {task.id for task in recent}
         old = (task for task in reversed(active) if not task.parent and task.id not in listed)
         return replace(

@@ -35,7 +35,7 @@ from bot.monitoring.heartbeat import Pulse, ServiceManager, status_line
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.spans import spans_to
 from bot.outbox.outbox import Outbox
-from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
+from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns, Urgency
 from bot.people.subjects import Naming, asker
 from bot.platform import Platform
 from bot.runtime.run_config import SideEndpoint
@@ -101,7 +101,9 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         ):
             await standby.aclose()  # the console has the same address
             waits = Dependencies(of_core(core))
-            pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
+            pulse = Pulse(
+                core.task_service.still_for, manager, partial(status_line, core.store.tasks, core.phones, waits)
+            )
             opened: list[str] = []
             async with waits.watched(), _chats(core, platforms, pulse, waits, opened.append):
                 with pulse.beating():
@@ -156,7 +158,7 @@ async def _chats(
         core.services(following),
         chats=chats,
         turns=turns,
-        press_turns=turns.for_a_press,
+        press_turns=partial(turns, urgency=Urgency.URGENT),  # a person is looking at the message
         transcriber=transcriber.now,
         waits=waits.now,
         on_outage=waits.on_change,

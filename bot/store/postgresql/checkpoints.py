@@ -123,7 +123,7 @@ async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[Pos
     )
     async with pool:
         saver = PostgresCheckpoints(pool, server)
-        with server.explained_in_full():
+        with server.explained(in_full=True):
             await saver.setup()
         yield saver
 

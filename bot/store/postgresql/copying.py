@@ -47,12 +47,12 @@ async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
     server = Server(url)
     database = await PostgresDatabase.open(url, owns=True)
     try:
-        with server.explained_in_full():
+        with server.explained(in_full=True):
             there = await asyncio.to_thread(_rows_in_server, server)
         if any(there.values()) and not replaces:
             raise StoreError(words("store.not_empty", name=server.name))
         async with open_in_files(folder) as source, open_checkpoints(url, owns=True) as target:
-            with server.explained_in_full(), explained(folder / DATABASE_NAME):
+            with server.explained(in_full=True), explained(folder / DATABASE_NAME):
                 rows = await asyncio.to_thread(_fill_server, folder / DATABASE_NAME, server)
             return {**rows, THREADS: await _copy_threads(source, target)}
     finally:
@@ -68,7 +68,7 @@ async def copy_out(url: str, folder: Path) -> Counts:
     server = Server(url)
     async with open_checkpoints(url) as source, open_in_files(folder) as target:
         threads = await _copy_threads(source, target)
-    with server.explained_in_full(), explained(folder / DATABASE_NAME):
+    with server.explained(in_full=True), explained(folder / DATABASE_NAME):
         rows = await asyncio.to_thread(_fill_file, server, folder / DATABASE_NAME)
     return {**rows, THREADS: threads}
 
@@ -103,7 +103,6 @@ def _rows_in_server(server: Server) -> dict[str, int]:
 
 
 def _fill_server(file: Path, server: Server) -> dict[str, int]:
-    """Copy all rows of the file in one transaction."""
     address = f"{file.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as source, server.connect() as target:
         target.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")

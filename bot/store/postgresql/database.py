@@ -16,7 +16,19 @@ from typing import Any, Final, Generic, TypeVar
 import psycopg
 from psycopg import errors
 
-from bot.store.database import Engine, Row, Run, Source, Statement, Statements, Transaction, Value, Values, to_its_end
+from bot.store.database import (
+    Database,
+    Engine,
+    Row,
+    Run,
+    Source,
+    Statement,
+    Statements,
+    Transaction,
+    Value,
+    Values,
+    to_its_end,
+)
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
 from bot.store.postgresql.schema import POSTGRESQL, Migrations, migrate, migrations
 from bot.store.postgresql.server import Connection, Line, Server, reason_of, say_something
@@ -40,7 +52,7 @@ _NUL_IN_JSON: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 Result = TypeVar("Result")
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """A database (`bot.store.database.Database`) on a PostgreSQL server. Transactions are serializable, as in
     SQLite.
     """
@@ -86,7 +98,7 @@ class PostgresDatabase:
         async def prepare() -> StoreOwned | None:
             """Return the error if another owner is being waited for."""
             try:
-                with server.explained_in_full():
+                with server.explained(in_full=True):
                     await database._writer.run(
                         lambda connection: migrate(connection, server.name, known or migrations())
                     )
@@ -122,9 +134,7 @@ class PostgresDatabase:
         return await self.read(lambda source: source.fetch(statement, values), patience=patience)
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several reads in one visit to the connection's thread and return the result of `work`, which may await
-        nothing but statements. Waits up to `patience` seconds for an unreachable server. Raises StoreError.
-        """
+        """Run several reads in one visit to the connection's thread; see `Database.read`."""
         return await patiently(lambda: self._read(work), seconds=patience)
 
     async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
@@ -145,12 +155,6 @@ class PostgresDatabase:
             if fate.is_committed is None:
                 raise StoreUnsure(words("store.unsure", reason=away.reason), away.reason) from away
             raise
-
-    async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
-        `write`.
-        """
-        return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
         """Like `write`, for deletions: `work` returns what it deleted.

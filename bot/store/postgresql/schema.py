@@ -49,9 +49,7 @@ class PostgreSQL:
         return "".join(f"{statement};\n" for statement in (*_functions(), *tables_script(_DIALECT)))
 
     def any_of(self, words: Collection[str]) -> str:
-        """Return the value of the parameter of `FactsWith` that matches any of these words. Without words it matches
-        nothing.
-        """
+        """Return the parameter of `FactsWith` that matches any of these words; see `Engine.any_of`."""
         return json.dumps([word.casefold() for word in words])
 
     def forget_words(self) -> Sequence[str]:

@@ -182,32 +182,20 @@ class Server:
             raise StoreLost(words("store.lost"))
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def explained(self, *, in_full: bool = False) -> Iterator[None]:
         """Context manager that turns PostgreSQL's errors into StoreAway or StoreError, with a sentence that may be
-        shown in a chat.
+        shown in a chat; with `in_full`, with a detailed one for the operator.
         """
         try:
             yield
         except psycopg.Error as error:
             # The library's own messages about a connection contain the host and the user.
             reason = error.diag.message_primary or words("store.silent")
-            raise _error(error, words("store.away", reason=reason), reason) from error
-
-    @contextmanager
-    def explained_in_full(self) -> Iterator[None]:
-        """Context manager that turns PostgreSQL's errors into StoreAway or StoreError, with a detailed sentence for
-        the operator.
-        """
-        try:
-            yield
-        except psycopg.Error as error:
-            reason = error.diag.message_primary or words("store.silent")
-            raise _error(error, words("store.unreached", name=self.name, reason=reason_of(error)), reason) from error
-
-
-def _error(error: psycopg.Error, sentence: str, reason: str) -> StoreError:
-    state = error.sqlstate or ("08000" if isinstance(error, psycopg.OperationalError) else "")
-    return StoreAway(sentence, reason) if state.startswith(_PASSING) else StoreError(sentence)
+            full = words("store.unreached", name=self.name, reason=reason_of(error))
+            sentence = full if in_full else words("store.away", reason=reason)
+            state = error.sqlstate or ("08000" if isinstance(error, psycopg.OperationalError) else "")
+            away = StoreAway(sentence, reason) if state.startswith(_PASSING) else StoreError(sentence)
+            raise away from error
 
 
 def _set(connection: Connection, settings: Mapping[str, str]) -> None:

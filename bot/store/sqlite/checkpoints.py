@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -23,7 +23,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooOld
-from bot.store.sqlite.database import explained, size_of
+from bot.store.sqlite.database import explained, size_of, touched
 from bot.store.sqlite.schema import APPLICATION_ID, IS_OURS, shrink
 from bot.store.waiting import PatientWrites
 from bot.texts import words
@@ -69,7 +69,12 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
         ]
         # As AsyncSqliteSaver has it: a question that is asked again takes the place of the first.
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        await self._writes.keep(lambda: self._put_writes(rows, "REPLACE" if replaces else "IGNORE"))
+        columns = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
+        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+        await self._keep(
+            f"INSERT OR {'REPLACE' if replaces else 'IGNORE'} INTO writes ({columns}) VALUES {places}",  # noqa: S608 - fixed words and marks
+            values=[value for row in rows for value in row],
+        )
 
     async def aput(
         self,
@@ -90,31 +95,27 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
             *self.serde.dumps_typed(checkpoint),
             facts,
         )
-        await self._writes.keep(lambda: self._put(row))
+        await self._keep(
+            "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
+            " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            values=row,
+        )
         if metadata.get("step", 0) % PRUNE_EVERY == 0:
             # Identifiers begin with their time (UUID 6): text order is the order of time.
-            earlier = (thread, namespace, checkpoint["id"])
-            await self._writes.keep(lambda: self._forget_before(earlier))
+            where = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?"
+            await self._keep(*_deletions("checkpoints", "writes", where), values=(thread, namespace, checkpoint["id"]))
         return {
             "configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]},
         }
 
-    async def _put(self, row: tuple[str | bytes | None, ...]) -> None:
-        async with self.lock:
-            await self.conn.execute_fetchall(
-                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
-                " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+    async def _keep(self, *statements: str, values: Sequence[Any]) -> None:
+        """Run these statements, all with these values, again while the file cannot be written."""
+        await self._writes.keep(lambda: self._run(*statements, values=values))
 
-    async def _put_writes(self, rows: Sequence[tuple[object, ...]], otherwise: Literal["REPLACE", "IGNORE"]) -> None:
-        columns = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
-        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+    async def _run(self, *statements: str, values: Sequence[Any] = ()) -> None:
         async with self.lock:
-            await self.conn.execute_fetchall(
-                f"INSERT OR {otherwise} INTO writes ({columns}) VALUES {places}",  # noqa: S608 - fixed words and marks
-                [value for row in rows for value in row],
-            )
+            for statement in statements:
+                await self.conn.execute_fetchall(statement, values)
 
     async def size(self) -> int:
         """Return how many bytes the checkpoints take on the disk."""
@@ -122,33 +123,20 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
 
     async def forget(self, task: str) -> None:
         """Delete the checkpoints of a task, of its runs and of its team members."""
-        await self._writes.keep(lambda: self._forget_task(task))
-
-    async def _forget_task(self, task: str) -> None:
-        async with self.lock:
-            for table in ("writes", "checkpoints"):
-                await self.conn.execute_fetchall(
-                    f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)"  # noqa: S608 - two fixed names
-                    " OR (thread_id >= ?4 AND thread_id < ?5)",
-                    threads_of(task),
-                )
-
-    async def _forget_before(self, which: tuple[str, str, str]) -> None:
-        async with self.lock:
-            for table in ("checkpoints", "writes"):
-                await self.conn.execute_fetchall(
-                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
-                    which,
-                )
+        where = "thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3) OR (thread_id >= ?4 AND thread_id < ?5)"
+        await self._keep(*_deletions("writes", "checkpoints", where), values=threads_of(task))
 
     async def _try_out(self) -> None:
         """Insert a row of 64 KB and delete it, to check that there is room for a checkpoint."""
-        async with self.lock:
-            await self.conn.execute_fetchall(
-                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)"
-                " VALUES ('probe', '', '', zeroblob(65536))"
-            )
-            await self.conn.execute_fetchall("DELETE FROM checkpoints WHERE thread_id = 'probe'")
+        await self._run(
+            "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)"
+            " VALUES ('probe', '', '', zeroblob(65536))",
+            "DELETE FROM checkpoints WHERE thread_id = 'probe'",
+        )
+
+
+def _deletions(first: str, then: str, where: str) -> tuple[str, str]:
+    return f"DELETE FROM {first} WHERE {where}", f"DELETE FROM {then} WHERE {where}"  # noqa: S608 - fixed words
 
 
 @asynccontextmanager
@@ -161,7 +149,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
     path = directory / CHECKPOINTS_NAME
     try:
         # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file.
-        await asyncio.to_thread(_touch, path)
+        await asyncio.to_thread(touched, path)
     except OSError as error:
         raise _unusable(path, str(error.strerror)) from error
     async with aiosqlite.connect(path, isolation_level=None) as connection:
@@ -187,11 +175,6 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
         # A cancelled graph can leave its write open, which would lock out all others.
         async with saver.lock:
             await connection.commit()
-
-
-def _touch(path: Path) -> None:
-    """Open the file for writing, and leave it as it is."""
-    path.open("ab").close()
 
 
 def _unusable(path: Path, reason: str) -> StoreError:

@@ -17,7 +17,18 @@ from typing import Final, TypeVar
 
 import aiosqlite
 
-from bot.store.database import Engine, Row, Run, Source, Statement, Statements, Transaction, Values, to_its_end
+from bot.store.database import (
+    Database,
+    Engine,
+    Row,
+    Run,
+    Source,
+    Statement,
+    Statements,
+    Transaction,
+    Values,
+    to_its_end,
+)
 from bot.store.errors import StoreAway, StoreConflict, StoreCorrupt, StoreError
 from bot.store.sqlite.schema import SQLITE, Migrations, migrate, migrations, shrink
 from bot.store.waiting import Writable, come_and_go, patiently
@@ -92,7 +103,7 @@ _PASSING: Final = frozenset(
 """Errors that may pass: locks, a full disk, one that is being mounted again."""
 
 
-class SQLiteDatabase:
+class SQLiteDatabase(Database):
     """A database (`bot.store.database.Database`) in an SQLite file."""
 
     engine: Engine = SQLITE
@@ -114,7 +125,7 @@ class SQLiteDatabase:
             # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file. Never again later: by
             # closing any handle of a file a process loses its locks on it (https://www.sqlite.org/howtocorrupt.html,
             # 2.2), and the next one that opens the database, a backup, takes the -wal away with all that comes after.
-            await asyncio.to_thread(_touch, path)
+            await asyncio.to_thread(touched, path)
         except OSError as error:
             raise StoreError(words("store.unopened", path=path, reason=error.strerror)) from error
         writer = await _connect(path)
@@ -145,29 +156,16 @@ class SQLiteDatabase:
             return list[Row](await self._reader.execute_fetchall(sql_of(statement), values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:  # noqa: ARG002
-        """Run several reads in one visit to SQLite's thread and return the result of `work`, which may await nothing
-        but statements. Raises StoreError.
-        """
+        """Run several reads in one visit to SQLite's thread; see `Database.read`. `patience` is ignored."""
         with explained(self._path):
             return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run `work` in a transaction and return its result after the commit.
-
-        `work` runs in SQLite's thread and may await nothing but the statements of the transaction. Cancelling the
-        caller neither aborts the transaction nor leaves it open.
-
-        For up to `patience` seconds, a full disk or a locked file is waited for; `work` is then run again from the
-        start. Raises StoreError, and whatever `work` raises; in both cases nothing is written.
+        """Run `work` in a transaction and return its result after the commit; see `Database.write`. A failed
+        transaction has written nothing.
         """
         return await patiently(lambda: self._write(work), seconds=patience)
-
-    async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
-        `write`.
-        """
-        return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
         """Like `write`, for deletions: `work` returns what it deleted. Raises StoreError.
@@ -275,8 +273,8 @@ def size_of(path: Path) -> int:
     return size
 
 
-def _touch(path: Path) -> None:
-    """Open the file for writing, and leave it as it is."""
+def touched(path: Path) -> None:
+    """Open the file for writing, and leave it as it is. Raises OSError."""
     path.open("ab").close()
 
 

@@ -58,9 +58,7 @@ class SQLite:
         return "".join(f"{statement};\n" for statement in (*tables_script(_DIALECT), *_WORDS_OF_FACTS))
 
     def any_of(self, words: Collection[str]) -> str:
-        """Return the value of the parameter of `FactsWith` that matches any of these words. Without words it matches
-        nothing.
-        """
+        """Return the parameter of `FactsWith` that matches any of these words; see `Engine.any_of`."""
         return " OR ".join(f'"{word}"' for word in words) or '""'
 
     def forget_words(self) -> Sequence[str]:

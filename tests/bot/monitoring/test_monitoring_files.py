@@ -74,7 +74,7 @@ def test_prometheus_understands_every_query_of_the_board(tmp_path: Path) -> None
 
 async def test_they_ask_for_numbers_that_there_are(tmp_path: Path) -> None:
     store = await open_store(tmp_path)
-    pulse = Pulse(TaskService(), ServiceManager(), no_status)
+    pulse = Pulse(lambda: 0.0, ServiceManager(), no_status)
     metrics = Metrics(store.figures, AdbPhones(), pulse, lambda: 0.0, Dependencies({}), lambda: None)
     told = (await metrics.text()).decode()
     await store.close()

@@ -72,7 +72,7 @@ class Watched:
 async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  # noqa: ARG001
     store = await open_store(tmp_path)
     task_service = WindowManager()
-    pulse = Pulse(task_service, ServiceManager(), no_status)
+    pulse = Pulse(task_service.still_for, ServiceManager(), no_status)
     waiting: dict[str, str] = {}
 
     async def model() -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.domain.chat import Budget, FloodWait
 from bot.domain.clock import WaitingClock
 from bot.domain.outgoing import Message
-from bot.outbox.rate_limit import Account, ChatRateLimit, RateLimitedChat, Urgency
+from bot.outbox.rate_limit import ChatRateLimit, RateLimitedChat, Urgency, windows
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import CHANNEL, Clock
 
@@ -21,7 +21,7 @@ from tests.bot.world import CHANNEL, Clock
 def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
     """Seen failing with a `Window.delay` that looks at the last call alone: 60 calls went out in a minute."""
     clock = Clock()
-    rate_limit = ChatRateLimit(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
+    rate_limit = ChatRateLimit(CAPABILITIES, clock, group=True, account=windows(CAPABILITIES.account_budgets, clock))
     times: list[float] = []
     for urgency, later in calls:
         clock.advance(later)
@@ -59,7 +59,7 @@ def test_answers_leave_room_for_what_notifies() -> None:
 
 def test_chats_share_what_their_account_may_send() -> None:
     clock = Clock()
-    account = Account((Budget(2, 1.0),), clock)
+    account = windows((Budget(2, 1.0),), clock)
     one, other = (ChatRateLimit(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
     one.spent()
     other.spent()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +25,7 @@ from bot.domain.outgoing import Message, Turn, at_once
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, TaskRequest
 from bot.outbox.outbox import Outbox
-from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
+from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns, Urgency
 from bot.people.access import Lists, Policy
 from bot.people.rights import Rights
 from tests.bot.chats.telegram.recording import Recording
@@ -140,7 +141,9 @@ async def a_line(path: Path) -> AsyncIterator[RateLimitedChat]:
         lists = Lists(chats=frozenset({str(group.id)}), users=frozenset({str(alice.id)}))
         rights = await Rights.open(Policy({"telegram": lists}), world.store)
         turns = ReplyTurns(rate_limits, world.chats, time)
-        services = replace(world.services, rights=rights, turns=turns, press_turns=turns.for_a_press)
+        services = replace(
+            world.services, rights=rights, turns=turns, press_turns=partial(turns, urgency=Urgency.URGENT)
+        )
         chat = Watched(fake, world.clock, Commands(services))
         running = asyncio.create_task(chat.run())
         await fake.connected()

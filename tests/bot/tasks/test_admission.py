@@ -162,7 +162,11 @@ async def by_role(tmp_path: Path, *names: str) -> AsyncIterator[tuple[WindowMana
     store = await open_store(tmp_path)
     task_service, platform = WindowManager(store, *names), Platform()
     task_service.policy = Policy(grants=(GUEST,))
-    task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)))
+
+    async def unheard(_task: Task, _person: Person) -> None:
+        pass
+
+    task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)), unheard)
     yield task_service, platform
     await store.close()
 
