@@ -41,8 +41,7 @@ async def screencap(call: Call) -> int:
     two = call.phone.faults.two_displays
     now = in_use(call.phone.state)
     if display and display not in (DISPLAYS if two else {now}):
-        call.complain(f"Display Id '{display}' is not valid.")
-        return 1
+        return call.complain(f"Display Id '{display}' is not valid.")
     if two and not display:
         call.complain(SEVERAL)
     target = next((word for word in words if not word.startswith("-")), "")
@@ -57,8 +56,7 @@ async def screencap(call: Call) -> int:
     try:
         call.phone.files.write(target, data)
     except FileRefused as problem:
-        call.complain(f"Error opening file: {target} ({problem})")
-        return 1
+        return call.complain(f"Error opening file: {target} ({problem})")
     return 0
 
 
@@ -68,18 +66,14 @@ async def uiautomator(call: Call) -> int:
     """
     words = call.arguments
     if words[:1] != ("dump",):
-        call.complain(f"Unsupported command: {words[0] if words else 'help'}")
-        return 1
+        return call.complain(f"Unsupported command: {words[0] if words else 'help'}")
     phone = call.phone
     if phone.uiautomator.running:
-        call.complain(REGISTERED)
-        return 1
+        return call.complain(REGISTERED)
     if phone.faults.no_tree:
-        call.complain("ERROR: could not get idle state.")
-        return 0
+        return call.complain("ERROR: could not get idle state.", 0)
     if not phone.state.awake:
-        call.complain("ERROR: null root node returned by UiTestAutomationBridge.")
-        return 0
+        return call.complain("ERROR: null root node returned by UiTestAutomationBridge.", 0)
     target = next((word for word in words[1:] if not word.startswith("--")), DEFAULT_DUMP)
     document = phone.elements(compressed="--compressed" in words).encode("utf-8", "surrogateescape")
     if target in TERMINALS:
