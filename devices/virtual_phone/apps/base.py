@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from devices.virtual_phone.screen.nodes import Touch
-from devices.virtual_phone.screen.pieces import Gap, Label, Picture, Switch
+from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture, Switch
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -147,9 +147,14 @@ def floating_button(icon: str, description: str, identifier: str, on_tap: Touch)
     )
 
 
-def bar_button(icon: str, description: str, on_tap: Touch) -> Picture:
+def bar_button(icon: str, description: str, on_tap: Touch, identifier: str = "") -> Picture:
     """Return an icon button for the title bar. `description` is its name for accessibility."""
-    return Picture(icon, 24, "text", description=description, on_tap=on_tap)
+    return Picture(icon, 24, "text", description=description, identifier=identifier, on_tap=on_tap)
+
+
+def bottom_button(text: str, on_tap: Touch, identifier: str, *, filled: bool = True, enabled: bool = True) -> Button:
+    """Return a button as wide as the page, for its bottom."""
+    return Button(text, on_tap, identifier, filled, enabled, (16, 8, 16, 12))
 
 
 def dollars(cents: int) -> str:

@@ -17,7 +17,7 @@ def main(windows: WindowManager) -> Page:
 
     def row(alarm: Alarm) -> Widget:
         days = windows.say("Every day" if alarm.on else "Not scheduled")
-        toggle = Switch(alarm.on, "onoff", partial(_switch, alarm))
+        toggle = Switch(alarm.on, "onoff", partial(setattr, alarm, "on", not alarm.on))
         return Row(
             parts=[
                 Box(
@@ -45,10 +45,6 @@ def main(windows: WindowManager) -> Page:
         title=windows.say("Clock"),
         body=[face, section(windows.say("Alarms")), *(row(alarm) for alarm in windows.state.alarms)],
     )
-
-
-def _switch(alarm: Alarm) -> None:
-    alarm.on = not alarm.on
 
 
 APP = App(

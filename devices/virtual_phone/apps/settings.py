@@ -25,7 +25,7 @@ def main(windows: WindowManager) -> Page:
     """Build the first page: every switch and every sub-page."""
     rows: list[Widget] = [_switch_row(windows, toggle.name) for toggle in TOGGLES]
     rows += [
-        list_row(windows.say(title), subtitle=windows.say(summary), icon=icon, on_tap=partial(_open, windows, page))
+        list_row(windows.say(title), subtitle=windows.say(summary), icon=icon, on_tap=partial(windows.open, page))
         for page, title, summary, icon in SUB_PAGES
     ]
     search = Row(
@@ -95,10 +95,6 @@ def _switch_row(windows: WindowManager, name: str) -> Widget:
         subtitle=windows.say("On") if on else windows.say("Off"),
         on_tap=lambda: switch(windows.state, name, on=not is_on(windows.state, name)),
     )
-
-
-def _open(windows: WindowManager, page: str) -> None:
-    windows.open(page)
 
 
 APP = App(
