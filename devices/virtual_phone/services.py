@@ -209,9 +209,6 @@ def find_service(phone: Device, name: str) -> Service | None:
         finally:
             phone.locked_by_service = False
 
-    async def sync(stream: Stream) -> None:
-        await serve_sync(phone, stream)
-
     async def restart(_stream: Stream) -> None:
         reboot_soon(phone)
 
@@ -224,7 +221,7 @@ def find_service(phone: Device, name: str) -> Service | None:
     if flavour in {"shell", "exec"} and argument:
         return shell
     if name == "sync:":
-        return sync
+        return partial(serve_sync, phone)
     if name == "reboot:":
         return restart
     return None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import zipfile
 
-from devices.virtual_phone.apps import APPS, BY_KEY, LAUNCHER_PACKAGE
+from devices.virtual_phone.apps import BY_KEY, LAUNCHER_PACKAGE
 from devices.virtual_phone.shell.commands.packages import archive_at
 from devices.virtual_phone.shell.interpreter import Call, Family
 
 FIRST_PROCESS = 4240
-LABELS = {app.package: app.label for app in APPS}
 
 
 async def echo(call: Call) -> int:
@@ -87,7 +86,7 @@ async def unzip(call: Call) -> int:
     if len(call.arguments) != 3 or call.arguments[0] != "-p":
         return call.complain("unzip: only -p ARCHIVE NAME is known")
     path, name = call.arguments[1:]
-    data = archive_at(path, LABELS) or call.phone.files.read(path)
+    data = archive_at(path) or call.phone.files.read(path)
     if data is None:
         return call.complain(f"unzip: couldn't open {path}: I/O error")
     try:

@@ -39,10 +39,10 @@ def path_of(package: str, part: str = "base") -> str:
     return f"{FOLDER}{package}-virtual==/{part}.apk"
 
 
-def archive_at(path: str, labels: Mapping[str, str]) -> bytes | None:
-    """Return the APK at this path; None when there is none. `labels` are the apps' English labels by package."""
-    for package, label in labels.items():
-        chinese = translate(label, "zh-CN")
+def archive_at(path: str) -> bytes | None:
+    """Return the APK at this path; None when there is none."""
+    for app in APPS:
+        package, label, chinese = app.package, app.label, translate(app.label, "zh-CN")
         split = package == SPLIT_APP
         if path == path_of(package):
             texts = {"": label} if split or chinese == label else {"": label, "zh": chinese}
