@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agent.questions import QuestionKind
 from agent.run import Outcome
+from devices.virtual_phone.apps import APPS
 from devices.virtual_phone.ground_truth import GroundTruth, Touched
 from devices.virtual_phone.strings import chinese
 
@@ -160,24 +161,11 @@ def is_on_the_way(touched: Touched, need: Need) -> bool:
         return False
     allowed = {*need.pressed, *_ON_THE_WAY.get(touched.app, ())}
     if touched.app == "launcher":
-        allowed |= {_LABELS[app] for app in need.apps if app in _LABELS}
+        allowed |= {app.label for app in APPS if app.key in need.apps}
     elif touched.app not in {*need.apps, "dialog"}:
         return False
     known = {plain(each) for word in allowed for each in (word, chinese().get(word, word))}
     return any(plain(said) in known for said in (*touched.words, touched.identifier) if said)
-
-
-_LABELS: Final = {
-    "browser": "Browser",
-    "messages": "Messages",
-    "wechat": "WeChat",
-    "notes": "Notes",
-    "clock": "Clock",
-    "calendar": "Calendar",
-    "shop": "Shop",
-    "account": "Account",
-    "settings": "Settings",
-}
 
 
 def plain(thing: Any) -> str:  # noqa: ANN401  # any item of the record
