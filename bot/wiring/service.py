@@ -220,7 +220,7 @@ async def _chats(
             stack.callback(core.task_service.on_event(spans.hear))
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, lambda: core.terms.state, named)
-        checks = ServiceCheck(core.live, core.phones, waits, core.terms, platforms, refused_folders)
+        checks = ServiceCheck(core.live, core.phones.list, waits.now, core.terms, platforms, refused_folders)
         connect = Connect(
             services,
             platforms,
