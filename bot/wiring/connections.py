@@ -13,14 +13,14 @@ from typing import Any
 
 from bot.application.services import Services
 from bot.config.settings import Settings
-from bot.domain.address import Address, Person, Place
+from bot.domain.address import Address, Place
 from bot.domain.chat import Chat, ChatError, Connected, FloodWait, Intake, Record
 from bot.domain.outgoing import Message
 from bot.domain.right import Right
 from bot.outbox.outbox import Outbox
 from bot.people.access import authorize
 from bot.people.rights import Rights
-from bot.people.subjects import Audience, audiences
+from bot.people.subjects import audiences
 from bot.platform import ChatContext, Platform
 from bot.store.errors import StoreError
 from bot.texts import language_of, say, speaking
@@ -215,14 +215,14 @@ def context_of(
     """Create the callbacks for a chat. `moved` is called for chats with a new id, `lost` for places where people can no
     longer be reached.
     """
-
-    def welcome(person: Person, place: Place) -> bool:
-        return authorize(person, place, Right.USE, rights.policy).allowed
-
-    def shown() -> tuple[Audience, ...]:
-        return audiences(rights.policy, platform.name)
-
-    return ChatContext(intake, welcome, shown, moved, lost, record)
+    return ChatContext(
+        intake,
+        lambda person, place: authorize(person, place, Right.USE, rights.policy).allowed,
+        lambda: audiences(rights.policy, platform.name),
+        moved,
+        lost,
+        record,
+    )
 
 
 async def keep(
