@@ -12,7 +12,7 @@ from typing import Any
 
 from devices.geometry import Size
 from devices.virtual_phone.faults import FaultValue, parse_fault
-from devices.wording import said, words
+from devices.wording import Words, said, words
 
 MAX_PHONES = 64
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
@@ -24,25 +24,26 @@ REFERENCE_WIDTH, REFERENCE_DENSITY, DENSITY_STEP = 1080, 420, 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to the parser. `adb` is None unless it is given."""
 
-    def add(name: str, **how: Any) -> None:  # noqa: ANN401 - as argparse has it
-        about = said(words(f"virtual_phone.option.{name.replace('-', '_')}"))
-        parser.add_argument(f"--{name}", help=about, **how)
+    def add(flag: str, about: Words, **how: Any) -> None:  # noqa: ANN401 - as argparse has it
+        parser.add_argument(flag, help=said(about), **how)
 
-    port = partial(_number, least=0, most=65535)
-    add("count", type=partial(_number, least=1, most=MAX_PHONES), default=1, metavar="N")
-    add("size", type=_size, default=Size(1080, 2400), metavar="WxH")
-    add("density", type=partial(_number, least=120, most=640), metavar="DPI")  # ldpi to xxxhdpi
-    add("dark", action="store_true")
-    add("language", type=_language, default="en-US", metavar="TAG")
-    add("seed", type=int, default=0, metavar="N")
-    add("fault", type=_fault, action="append", default=[], metavar="NAME=VALUE")
-    add("state", type=Path, metavar="DIR")
-    add("port", type=port, default=0, metavar="P")
-    add("control-port", type=port, default=0, metavar="P")
-    add("adb", type=_server, metavar="HOST:PORT")
-    add("no-connect", action="store_true")
-    add("json", action="store_true")
-    add("until-input-closes", action="store_true")
+    count, port = partial(_number, least=1, most=MAX_PHONES), partial(_number, least=0, most=65535)
+    density = partial(_number, least=120, most=640)  # ldpi to xxxhdpi
+    add("--count", words("virtual_phone.option.count"), type=count, default=1, metavar="N")
+    add("--size", words("virtual_phone.option.size"), type=_size, default=Size(1080, 2400), metavar="WxH")
+    add("--density", words("virtual_phone.option.density"), type=density, metavar="DPI")
+    add("--dark", words("virtual_phone.option.dark"), action="store_true")
+    add("--language", words("virtual_phone.option.language"), type=_language, default="en-US", metavar="TAG")
+    add("--seed", words("virtual_phone.option.seed"), type=int, default=0, metavar="N")
+    fault = words("virtual_phone.option.fault")
+    add("--fault", fault, type=_fault, action="append", default=[], metavar="NAME=VALUE")
+    add("--state", words("virtual_phone.option.state"), type=Path, metavar="DIR")
+    add("--port", words("virtual_phone.option.port"), type=port, default=0, metavar="P")
+    add("--control-port", words("virtual_phone.option.control_port"), type=port, default=0, metavar="P")
+    add("--adb", words("virtual_phone.option.adb"), type=_server, metavar="HOST:PORT")
+    add("--no-connect", words("virtual_phone.option.no_connect"), action="store_true")
+    add("--json", words("virtual_phone.option.json"), action="store_true")
+    add("--until-input-closes", words("virtual_phone.option.until_input_closes"), action="store_true")
 
 
 def density_for(size: Size) -> int:
