@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from bot.cli.exits import OK, USAGE, Refused
+from bot.cli.terminal import complain
 from bot.config.installation import AGENTS_NAME, DOCUMENTS_NAME, MCP_NAME, SKILLS_NAME
 from bot.config.settings import Settings, record_url, secret_names
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
@@ -126,8 +127,7 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
             for line in _part("console", _set_in_console(SettingsFile(backup.settings).read(), type(settings))):
                 print(line)
         if not options.yes and not sys.stdin.isatty():
-            print(say("cli.failed", prog="opengui", why=say("cli.restore.unasked")), file=sys.stderr)
-            return USAGE
+            return complain(say("cli.restore.unasked"))
         if not options.yes and not _agreed():
             print(say("cli.restore.left"))
             return USAGE

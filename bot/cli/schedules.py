@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.questions import somebody_is_there
 from bot.cli.remote import Remote, body_of, running_service
 from bot.cli.skill import draft_of_words
-from bot.cli.terminal import padded
+from bot.cli.terminal import padded, print_rows
 from bot.commands.parser import ParseError, draft_of, parse, with_skill
 from bot.config.settings import Settings
 from bot.domain.schedule import plan_in
@@ -75,12 +74,7 @@ async def schedules(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _listed(settings: Settings, *, as_json: bool) -> int:
-    rows = await _rows(settings)
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False) if as_json else _line(row))
-    if not rows and not as_json:
-        print(say("cli.schedules.none"))
-    return OK
+    return print_rows(await _rows(settings), _line, say("cli.schedules.none"), as_json=as_json)
 
 
 async def _changed(words: Sequence[str], settings: Settings) -> int:

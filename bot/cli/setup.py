@@ -46,7 +46,7 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
     """List all sections in order, in the terminal's language."""
     return [
         Section(
-            _heading(say("setup.title.model"), say("setup.about.model")),
+            f"{say('setup.title.model')}\n{say('setup.about.model')}",
             (
                 Asked("vlm_base_url", lambda: say("setup.ask.vlm_base_url")),
                 Asked("vlm_api_key", lambda: say("setup.ask.vlm_api_key"), secret=True),
@@ -56,7 +56,7 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
         ),
         *(
             Section(
-                _heading(platform.title, platform.about()),
+                f"{platform.title}\n{platform.about()}",
                 platform.asked,
                 partial(chats.of_one, platform=platform),
                 platform.closing,
@@ -64,15 +64,11 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
             for platform in platforms
         ),
         Section(
-            _heading(say("setup.title.phones"), say("setup.about.phones")),
+            f"{say('setup.title.phones')}\n{say('setup.about.phones')}",
             (Asked("android_serials", lambda: say("setup.ask.android_serials")),),
             _phones,
         ),
     ]
-
-
-def _heading(title: str, about: str) -> str:
-    return f"{title}\n{about}"
 
 
 async def _models(given: Mapping[str, str]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.checks.settings import in_force
 from bot.cli.exits import OK, UNAVAILABLE, Refused
-from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
+from bot.cli.terminal import Style, Styled, cells_of, complain, padded, print_styled
 from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.domain.locale import counting_in, money
@@ -42,8 +42,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
     SettingsError.
     """
     if not is_installed(Extra.VIRTUAL_PHONE):
-        print(say("cli.failed", prog="opengui", why=said(lack_of(Extra.VIRTUAL_PHONE))), file=sys.stderr)
-        return UNAVAILABLE
+        return complain(said(lack_of(Extra.VIRTUAL_PHONE)), code=UNAVAILABLE)
     settings, _ = await in_force(settings)
     # Imported here because it loads the agent and the virtual phones' fonts.
     from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
