@@ -7,7 +7,6 @@ Only a person who may approve on every phone of the schedule can give it, and it
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -160,18 +159,14 @@ def resumed_words(one: Schedule) -> str:
     return _changed(one, "resumed", words)
 
 
-def _example(request: Request) -> str:
-    return f"{request.prefix}{say('command.schedule.example')}"
-
-
 async def _listed(request: Request, services: Services) -> Reply:
     found = await ScheduleCommands(request, services).visible()
     if not found:
-        return plain(say("schedule.none", example=_example(request)))
+        return plain(say("schedule.none", example=f"{request.prefix}{say('command.schedule.example')}"))
     lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
     if len(found) > LISTED:
         lines.append(say("schedule.more", number=len(found) - LISTED))
-        lines += [_short(found[LISTED:])]
+        lines.append(listed(say("schedule.short", schedule=one.id, words=one.plan.words) for one in found[LISTED:]))
     rows = tuple(_buttons(one) for one in found[:LISTED])
     return Reply(Message(heading=say("schedule.heading"), body="\n".join(lines), buttons=rows))
 
@@ -182,13 +177,9 @@ def _line(one: Schedule, *, admin_sees: bool) -> str:
     who = f" · {plan.person.name or plan.person.id}" if admin_sees else ""
     words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.draft.text, TEXT_SHOWN))
     yes = "" if plan.standing is None else f"\n  {yes_words(plan.standing)}"
-    watched = "" if plan.watch is None else f"\n  {watch_line(plan.watch)}{_last_read(one)}"
+    last = "" if one.readings.last is None else f" · {say('watch.last', value=value_words(one.readings.last))}"
+    watched = "" if plan.watch is None else f"\n  {watch_line(plan.watch)}{last}"
     return f"{words}\n  {standing}{who}{yes}{watched}"
-
-
-def _last_read(one: Schedule) -> str:
-    last = one.readings.last
-    return "" if last is None else " · " + say("watch.last", value=value_words(last))
 
 
 def _next(one: Schedule) -> str:
@@ -196,25 +187,14 @@ def _next(one: Schedule) -> str:
     return say("schedule.next", time=local_time(one.due, zone), zone=zone.key)
 
 
-def _short(rest: Sequence[Schedule]) -> str:
-    return listed(say("schedule.short", schedule=one.id, words=one.plan.words) for one in rest)
-
-
 def _buttons(one: Schedule) -> tuple[Button, ...]:
-    verbs = ["resume" if one.paused else "pause", *(["revoke"] if one.plan.standing is not None else [])]
-    return (
-        *(
-            button(ButtonAction.SCHEDULE, one.id, say(f"button.schedule.{verb}", schedule=one.id), choice=verb)
-            for verb in verbs
-        ),
-        button(
-            ButtonAction.SCHEDULE,
-            one.id,
-            say("button.schedule.remove", schedule=one.id),
-            choice="remove",
-            style="danger",
-        ),
-    )
+    revoke = ("revoke",) if one.plan.standing is not None else ()
+    return tuple(_button(one, verb) for verb in ("resume" if one.paused else "pause", *revoke, "remove"))
+
+
+def _button(one: Schedule, verb: str) -> Button:
+    words, style = say(f"button.schedule.{verb}", schedule=one.id), "danger" if verb == "remove" else "secondary"
+    return button(ButtonAction.SCHEDULE, one.id, words, choice=verb, style=style)
 
 
 async def watch(request: Request, services: Services) -> Reply:
@@ -260,13 +240,7 @@ def watch_kept(made: Schedule, services: Services) -> Reply:
     ]
     buttons = (
         button(ButtonAction.SCHEDULE, made.id, say("button.watch.begin"), choice="resume", style="primary"),
-        button(
-            ButtonAction.SCHEDULE,
-            made.id,
-            say("button.schedule.remove", schedule=made.id),
-            choice="remove",
-            style="danger",
-        ),
+        _button(made, "remove"),
     )
     return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
 
@@ -285,14 +259,13 @@ def watch_in_form(form: WatchForm) -> Watch:
     compare = Compare({"at-most": "below", "at-least": "above"}.get(form.compare, form.compare))
     if compare is Compare.CHANGES:
         return Watch(result=schema, condition=Condition(compare=compare))
-    if form.type == "list":
-        return Watch(result=schema, condition=Condition(compare=compare, text=form.limit.strip(f" {QUOTES}")))
-    match read_value(form.limit, ResultSchema(name=form.name, type=form.type)):
+    value = None if form.type == "list" else read_value(form.limit, ResultSchema(name=form.name, type=form.type))
+    match value:
         case NumberValue(number=number, unit=unit):
             schema = schema.model_copy(update={"unit": schema.unit or unit})
-            return Watch(result=schema, condition=Condition(compare=compare, limit=number, inclusive=inclusive))
+            condition = Condition(compare=compare, limit=number, inclusive=inclusive)
         case YesNoValue(yes=yes):
-            return Watch(result=schema, condition=Condition(compare=compare, yes=yes))
+            condition = Condition(compare=compare, yes=yes)
         case _:
-            text = form.limit.strip(f" {QUOTES}")
-            return Watch(result=schema, condition=Condition(compare=compare, text=text))
+            condition = Condition(compare=compare, text=form.limit.strip(f" {QUOTES}"))
+    return Watch(result=schema, condition=condition)
