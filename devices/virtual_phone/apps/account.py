@@ -103,12 +103,5 @@ def _verify(windows: WindowManager) -> None:
         windows.page.arguments["wrong"] = "yes"
 
 
-APP = App(
-    "account",
-    "org.example.account",
-    "org.example.account.SignInActivity",
-    "Account",
-    "account_key",
-    "teal",
-    {"main": main, "code": code},
-)
+_PAGES = {"main": main, "code": code}
+APP = App("account", "org.example.account", ".SignInActivity", "Account", "account_key", "teal", _PAGES)

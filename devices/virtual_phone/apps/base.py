@@ -69,19 +69,24 @@ class App:
     """An app of the virtual phone.
 
     - `key`: Its short name.
-    - `activity`: Its activity's name in `dumpsys` output.
+    - `name`: The name of its activity's class within the package.
     - `pages`: Functions that build its pages, by name; `main` is the first one.
     - `loading`: Builds what is shown instead of a page that has not loaded yet.
     """
 
     key: str
     package: str
-    activity: str
+    name: str
     label: str
     icon: str
     colour: str
     pages: Mapping[str, Callable[[WindowManager], Page]]
     loading: Callable[[WindowManager], Page] = _loading
+
+    @property
+    def activity(self) -> str:
+        """Its activity's name in `dumpsys` output."""
+        return f"{self.package}{self.name}"
 
     @property
     def component(self) -> str:

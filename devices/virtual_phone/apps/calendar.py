@@ -219,20 +219,13 @@ class _Chore:
         return node
 
 
-APP = App(
-    "calendar",
-    "org.example.calendar",
-    "org.example.calendar.MainActivity",
-    "Calendar",
-    "calendar_month",
-    "blue",
-    {
-        "main": main,
-        "event": event,
-        "date": day_of_event,
-        "time": time_of_event,
-        "reminder": reminder,
-        "settings": settings,
-        "chores": chores,
-    },
-)
+_PAGES = {
+    "main": main,
+    "event": event,
+    "date": day_of_event,
+    "time": time_of_event,
+    "reminder": reminder,
+    "settings": settings,
+    "chores": chores,
+}
+APP = App("calendar", "org.example.calendar", ".MainActivity", "Calendar", "calendar_month", "blue", _PAGES)

@@ -47,12 +47,4 @@ def main(windows: WindowManager) -> Page:
     )
 
 
-APP = App(
-    "clock",
-    "com.android.deskclock",
-    "com.android.deskclock.DeskClock",
-    "Clock",
-    "clock_outline",
-    "purple",
-    {"main": main},
-)
+APP = App("clock", "com.android.deskclock", ".DeskClock", "Clock", "clock_outline", "purple", {"main": main})

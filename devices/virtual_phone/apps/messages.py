@@ -148,10 +148,10 @@ _PAGES = {"main": main, "thread": thread, "new": new}
 APP = App(
     "messages",
     "com.android.messaging",
-    "com.android.messaging.ui.conversationlist.ConversationListActivity",
+    ".ui.conversationlist.ConversationListActivity",
     "Messages",
     "message_text",
     "green",
     _PAGES,
 )
-WECHAT = App("wechat", "com.tencent.mm", "com.tencent.mm.ui.LauncherUI", "WeChat", "message_text", "teal", _PAGES)
+WECHAT = App("wechat", "com.tencent.mm", ".ui.LauncherUI", "WeChat", "message_text", "teal", _PAGES)

@@ -91,12 +91,4 @@ def _delete(windows: WindowManager, number: int) -> None:
     windows.close_page()
 
 
-APP = App(
-    "notes",
-    "org.example.notes",
-    "org.example.notes.MainActivity",
-    "Notes",
-    "note_text",
-    "yellow",
-    {"main": main, "edit": edit},
-)
+APP = App("notes", "org.example.notes", ".MainActivity", "Notes", "note_text", "yellow", {"main": main, "edit": edit})

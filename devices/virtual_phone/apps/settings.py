@@ -97,19 +97,12 @@ def _switch_row(windows: WindowManager, name: str) -> Widget:
     )
 
 
-APP = App(
-    "settings",
-    "com.android.settings",
-    "com.android.settings.Settings",
-    "Settings",
-    "cog",
-    "grey",
-    {
-        "main": main,
-        "display": display,
-        "notifications": notifications,
-        "storage": storage,
-        "sound": sound,
-        "about": about,
-    },
-)
+_PAGES = {
+    "main": main,
+    "display": display,
+    "notifications": notifications,
+    "storage": storage,
+    "sound": sound,
+    "about": about,
+}
+APP = App("settings", "com.android.settings", ".Settings", "Settings", "cog", "grey", _PAGES)

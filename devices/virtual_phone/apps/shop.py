@@ -211,12 +211,5 @@ def _order(windows: WindowManager) -> None:
     windows.restart("done")
 
 
-APP = App(
-    "shop",
-    "org.example.shop",
-    "org.example.shop.ShopActivity",
-    "Shop",
-    "shopping",
-    "orange",
-    {"main": main, "product": product, "cart": cart, "payment": payment, "done": done},
-)
+_PAGES = {"main": main, "product": product, "cart": cart, "payment": payment, "done": done}
+APP = App("shop", "org.example.shop", ".ShopActivity", "Shop", "shopping", "orange", _PAGES)

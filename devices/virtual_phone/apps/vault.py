@@ -42,12 +42,5 @@ def _unlock(windows: WindowManager) -> None:
         windows.close_page()
 
 
-APP = App(
-    "vault",
-    "org.example.vault",
-    "org.example.vault.MainActivity",
-    "Vault",
-    "shield_lock",
-    "red",
-    {"main": main, "unlock": unlock},
-)
+_PAGES = {"main": main, "unlock": unlock}
+APP = App("vault", "org.example.vault", ".MainActivity", "Vault", "shield_lock", "red", _PAGES)
