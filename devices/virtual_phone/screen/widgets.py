@@ -44,6 +44,19 @@ class Widget(Protocol):
         ...
 
 
+class Fixed:
+    """The base of widgets whose height is the same at every width."""
+
+    __slots__ = ()
+    height: float
+    """The height in dp."""
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
+        del width
+        return scale.px(self.height)
+
+
 @dataclass(slots=True, kw_only=True)
 class Meaning:
     """What accessibility reports about a container or button, and what touching it does (`on_tap`)."""
