@@ -144,7 +144,7 @@ class ServerConnection:
                 )
                 self._take(await _listed(client))
             self._client = client
-            stack.callback(self._let_go)
+            stack.callback(setattr, self, "_client", None)
             self.changed.set()
             logger.info("The MCP server %s is there, with %d tools.", self.name, len(self._tools))
             while True:
@@ -154,9 +154,6 @@ class ServerConnection:
                     return
                 async with asyncio.timeout(CONNECT_S):
                     self._take(await _listed(client))
-
-    def _let_go(self) -> None:
-        self._client = None
 
     def _take(self, listed: list[OfferedTool]) -> None:
         """Offer as many of these tools as a server may have, first those that the operator named in the file."""
