@@ -6,7 +6,6 @@ Only a person who may approve on every phone of the schedule can give it, and it
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -19,7 +18,7 @@ from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import local_time, reads_words, shortened, told_words, value_words, watch_line
-from bot.commands.parser import draft_of, parse, with_skill
+from bot.commands.parser import LIST_WORDS, SCHEDULE_CHANGE, draft_of, parse, with_skill
 from bot.commands.request import Request, plain
 from bot.commands.skills import skill_draft
 from bot.domain.outgoing import Button, Message, Reply
@@ -57,16 +56,13 @@ LISTED = 5
 TEXT_SHOWN = 80
 """Maximum characters of a task in the list."""
 
-_LIST = frozenset({"list", "列表"})
-_CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
-
 
 async def schedule(request: Request, services: Services) -> Reply:
     """Create a schedule from the typed text: a time (`at`, `every` or `cron`), then a `do` or `skill` command. Also
     accepts `list` and the changes that `schedules` makes.
     """
     typed = request.call.rest.strip()
-    if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
+    if typed.casefold() in LIST_WORDS or SCHEDULE_CHANGE.fullmatch(typed) is not None:
         return await schedules(request, services)
     plan, due = await planned(request, services, typed, say("command.schedule.example"))
     return plan_kept(await ScheduleCommands(request, services).add(plan, due))
@@ -114,9 +110,9 @@ def bad_rule(bad: BadRule, example: str) -> Refused:
 async def schedules(request: Request, services: Services) -> Reply:
     """List the schedules that this person may change here (for an admin: everybody's), or change one."""
     typed = request.call.rest.strip()
-    if not typed or typed.casefold() in _LIST:
+    if not typed or typed.casefold() in LIST_WORDS:
         return await _listed(request, services)
-    found = _CHANGE.fullmatch(typed)
+    found = SCHEDULE_CHANGE.fullmatch(typed)
     if found is None:
         raise Refused(say("schedule.usage", prefix=request.prefix))
     return plain(await change(ScheduleCommands(request, services), found["verb"].lower(), found["schedule"]))

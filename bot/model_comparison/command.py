@@ -203,7 +203,8 @@ def _cells(row: Totals) -> list[str]:
 
 def _advice(rows: Sequence[Totals], chosen: Totals | None) -> str:
     if chosen is not None:
-        return say("cli.compare.use", settings=_line(_settings(chosen)), right=chosen.right, tasks=chosen.tasks)
+        settings = " ".join(f"{name}={value}" for name, value in _settings(chosen).items())
+        return say("cli.compare.use", settings=settings, right=chosen.right, tasks=chosen.tasks)
     if any(not row.candidate.offline for row in rows):
         return say("cli.compare.none_better")
     return say("cli.compare.only_floor")
@@ -216,7 +217,3 @@ def _settings(chosen: Totals | None) -> dict[str, str]:
     window = str(candidate.image_window)
     sight = {"VLM_IMAGE_WINDOW": window} if candidate.image_window else {"VLM_PICTURES": "never"}
     return {"VLM_MODEL": candidate.model, "VLM_DIALECT": candidate.dialect, **sight}
-
-
-def _line(settings: dict[str, str]) -> str:
-    return " ".join(f"{name}={value}" for name, value in settings.items())
