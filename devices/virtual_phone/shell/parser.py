@@ -102,7 +102,7 @@ class _Parser:
                 self._skip_blanks()
             if self._at >= len(self._text):
                 if connector != ";":
-                    raise SyntaxFault("syntax error: unexpected EOF")
+                    raise self._unexpected()
                 return tuple(found)
             found.append(Step(connector, self._pipeline()))
             operator = self._operator()
@@ -134,10 +134,7 @@ class _Parser:
             else:
                 words.append(word)
         if not (assignments or words or redirects):
-            shown = self._operator_here() or "EOF"
-            raise SyntaxFault(
-                f"syntax error: unexpected '{shown}'" if shown != "EOF" else "syntax error: unexpected EOF"
-            )
+            raise self._unexpected()
         return Simple(tuple(assignments), tuple(words), tuple(redirects))
 
     def _redirect(self) -> Redirect | None:
@@ -175,8 +172,7 @@ class _Parser:
                 self._at += 1
                 parts.append(Literal(character))
         if not parts:
-            shown = self._operator_here()
-            raise SyntaxFault(f"syntax error: unexpected '{shown}'" if shown else "syntax error: unexpected EOF")
+            raise self._unexpected()
         return tuple(parts)
 
     def _until_quote(self) -> str:
@@ -278,6 +274,10 @@ class _Parser:
 
     def _operator_here(self) -> str:
         return next((each for each in OPERATORS if self._text.startswith(each, self._at)), "")
+
+    def _unexpected(self) -> SyntaxFault:
+        shown = self._operator_here()
+        return SyntaxFault(f"syntax error: unexpected '{shown}'" if shown else "syntax error: unexpected EOF")
 
     def _operator(self) -> str:
         operator = self._operator_here()
