@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from devices.virtual_phone.screen.nodes import Touch
-from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture, Switch
+from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -99,12 +99,10 @@ def list_row(
     *,
     subtitle: str = "",
     icon: str = "",
-    icon_colour: str = "muted",
     trailing: Widget | None = None,
     trailing_width: float = 56,
     on_tap: Touch | None = None,
     identifier: str = "",
-    enabled: bool = True,
 ) -> Widget:
     """Return a list row with an icon, a title over a subtitle, and an optional widget at the end."""
     lines: list[Widget] = [Label(title, 17, identifier="title", most=1)]
@@ -112,7 +110,7 @@ def list_row(
         lines.append(Label(subtitle, 14, colour="muted", identifier="summary", most=2))
     parts: list[Widget | Wide] = []
     if icon:
-        parts.append(Wide(40, Picture(icon, 24, icon_colour)))
+        parts.append(Wide(40, Picture(icon, 24, "muted")))
     parts.append(Box(children=lines, gap=2))
     if trailing is not None:
         parts.append(Wide(trailing_width, trailing))
@@ -123,13 +121,7 @@ def list_row(
         minimum=68,
         on_tap=on_tap,
         identifier=identifier,
-        enabled=enabled,
     )
-
-
-def switch_row(title: str, *, on: bool, on_tap: Touch, icon: str = "", subtitle: str = "") -> Widget:
-    """Return a list row with a switch at its end; touching the row calls `on_tap`."""
-    return list_row(title, subtitle=subtitle, icon=icon, trailing=Switch(on), on_tap=on_tap)
 
 
 def section(title: str) -> Widget:

@@ -274,7 +274,6 @@ def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[
 
 
 def _answers(windows: WindowManager, ready: Callable[[], None]) -> Widget:
-    """Return the buttons OK and Cancel."""
     material = windows.state.pickers == "material"
     cancel, confirm = ("cancel_button", "confirm_button") if material else ("android:id/button2", "android:id/button1")
     return Row(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from devices.virtual_phone.android import BY_NAME, TOGGLES, is_on, switch
-from devices.virtual_phone.apps.base import App, Page, list_row, shuffled, switch_row
-from devices.virtual_phone.screen.pieces import Label, Picture
+from devices.virtual_phone.apps.base import App, Page, list_row, shuffled
+from devices.virtual_phone.screen.pieces import Label, Picture, Switch
 from devices.virtual_phone.screen.widgets import Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -88,9 +88,9 @@ def _sub_page(windows: WindowManager, title: str, rows: list[Widget]) -> Page:
 def _switch_row(windows: WindowManager, name: str) -> Widget:
     toggle = BY_NAME[name]
     on = is_on(windows.state, name)
-    return switch_row(
+    return list_row(
         windows.say(toggle.title),
-        on=on,
+        trailing=Switch(on),
         icon=toggle.icon,
         subtitle=windows.say("On") if on else windows.say("Off"),
         on_tap=lambda: switch(windows.state, name, on=not is_on(windows.state, name)),

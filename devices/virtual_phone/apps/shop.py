@@ -171,7 +171,6 @@ def done(windows: WindowManager) -> Page:
 
 
 def _cents(windows: WindowManager, item: Product) -> int:
-    """Return the current price of a product in cents."""
     return windows.state.prices.get(item.name, item.cents)
 
 

@@ -171,7 +171,6 @@ def _switch(image: Image.Image, pen: ImageDraw.ImageDraw, box: Bounds, *, on: bo
 
 
 def _frost(image: Image.Image, box: Bounds, radius: int) -> None:
-    """Blurs and lightens a part of the picture."""
     place = (box.left, box.top, box.right, box.bottom)
     behind = image.crop(place)
     small = behind.reduce(8).filter(ImageFilter.GaussianBlur(3)).resize(behind.size, Image.Resampling.BICUBIC)

@@ -11,7 +11,7 @@ from functools import partial
 
 from devices.geometry import Bounds, Point
 from devices.virtual_phone.screen.nodes import Fill, Node, Paint, Touch, Writing
-from devices.virtual_phone.screen.pieces import LINE_SPACING, TEXT
+from devices.virtual_phone.screen.pieces import LINE_SPACING
 from devices.virtual_phone.screen.widgets import Fixed, Scale
 
 VIEW = "android.view.View"
@@ -20,28 +20,18 @@ _INSET = 16
 """Space at both ends of a slider's track (AOSP `Widget.Material.SeekBar`: 16 dp)."""
 
 
-def written(box: Bounds, text: str, scale: Scale, size: float = 16, colour: str = "text") -> tuple[Bounds, Paint]:
+def written(box: Bounds, text: str, scale: Scale, colour: str = "text") -> tuple[Bounds, Paint]:
     """Return a line of text to be painted in the middle of a box."""
-    high = round(scale.sp(size) * LINE_SPACING)
+    high = round(scale.sp(16) * LINE_SPACING)
     middle = box.centre.y - high // 2
     room = Bounds(box.left, middle, box.right, middle + high)
-    return room, Writing((text,), scale.sp(size), 400, colour, high, "centre")
+    return room, Writing((text,), scale.sp(16), 400, colour, high, "centre")
 
 
-def cell(
-    box: Bounds, text: str, scale: Scale, *, role: str = TEXT, on_tap: Touch | None = None, description: str = ""
-) -> Node:
+def cell(box: Bounds, text: str, scale: Scale, *, role: str, on_tap: Touch | None = None) -> Node:
     """Return a node with a text in its middle, which can be touched if `on_tap` is given."""
     paint = (written(box, text, scale),)
-    return Node(
-        role=role,
-        bounds=box,
-        text=text,
-        description=description,
-        clickable=on_tap is not None,
-        on_tap=on_tap,
-        paint=paint,
-    )
+    return Node(role=role, bounds=box, text=text, clickable=on_tap is not None, on_tap=on_tap, paint=paint)
 
 
 @dataclass(slots=True)
