@@ -61,9 +61,6 @@ NOT_OURS: Final = "Not done: another service may have taken over the task."
 SPENT: Final = "Not done: a task may call the server {server} {calls} times, and this one has. Do without it."
 UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
 
-Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
-"""Opens the streams of a connection and sets the event when nothing more can come."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -82,14 +79,12 @@ class ServerConnection:
         self,
         name: str,
         entry: ServerEntry,
-        streams: Streams | None = None,
         *,
         connect_within: float = CONNECT_S,
         may_call: Callable[[], bool] = lambda: True,
     ) -> None:
         self.name = name
         self._entry = entry
-        self._streams = streams or streams_of(entry)
         self._connect_within = connect_within
         self._may_call = may_call
         self._client: Client | None = None
@@ -140,7 +135,7 @@ class ServerConnection:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._connect_within):
                 client = await stack.enter_async_context(
-                    Client(self._streams(gone), read_timeout_seconds=READ_S, cache=None)
+                    Client(_streams(self._entry, gone), read_timeout_seconds=READ_S, cache=None)
                 )
                 self._take(await _listed(client))
             self._client = client
@@ -278,13 +273,11 @@ class McpServers:
         return self.states()
 
 
-def streams_of(entry: ServerEntry) -> Streams:
-    """Return a function that opens the message streams to the server of this entry: to its address, or to a program
-    that it starts.
+def _streams(entry: ServerEntry, gone: asyncio.Event) -> AbstractAsyncContextManager[Any]:
+    """The message streams to the server's address, or to a program that is started; `gone` is set when nothing more
+    can come from it.
     """
-    if entry.url:
-        return lambda _gone: http_streams(entry)
-    return lambda gone: process_streams(entry, gone)
+    return http_streams(entry) if entry.url else process_streams(entry, gone)
 
 
 async def _listed(client: Client) -> list[OfferedTool]:
