@@ -4,8 +4,8 @@ independent reader (the model that judges what a press will do).
 
 from __future__ import annotations
 
-import time
 from collections import Counter
+from datetime import tzinfo
 
 from bot.application.access import Refused
 from bot.application.services import Services
@@ -87,7 +87,7 @@ async def audit(request: Request, services: Services) -> Reply:
     if before and number is None:
         raise Refused(say("audit.bad_number", name=before[:40]))
     found = await services.store.audit.page(PAGE + 1, number)
-    lines = [_audit_line(entry) for entry in found[:PAGE]] or [say("audit.empty")]
+    lines = [_audit_line(entry, services.zone) for entry in found[:PAGE]] or [say("audit.empty")]
     if len(found) > PAGE:
         lines.append(say("audit.older", line=f"{request.prefix}audit --before {found[PAGE - 1].number}"))
     if not before:
@@ -112,8 +112,7 @@ def _told(kept: FileDetail | YesDetail) -> str:
     return words if kept.text is None else say("audit.yes_text", yes=words, text=kept.text)
 
 
-def _audit_line(entry: AuditEntry) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
+def _audit_line(entry: AuditEntry, zone: tzinfo) -> str:
     by = entry.person.name or entry.person.id
     kept = entry.detail
     told = kept if isinstance(kept, str) else _told(kept)
@@ -122,7 +121,11 @@ def _audit_line(entry: AuditEntry) -> str:
         detail = say(f"access.{entry.detail}.failed")
     if entry.kind is AuditKind.UNANSWERED:
         detail = say(f"question.closed.{entry.detail}")
-    words = [when, f"{by} ({entry.person.platform}:{entry.person.id})", say(f"audit.kind.{entry.kind}")]
+    words = [
+        moment(entry.at, zone),
+        f"{by} ({entry.person.platform}:{entry.person.id})",
+        say(f"audit.kind.{entry.kind}"),
+    ]
     words += [say("audit.task", task=entry.task)] if entry.task else []
     return f"#{entry.number} " + " · ".join([*words, detail] if detail else words)
 
