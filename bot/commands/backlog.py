@@ -79,17 +79,6 @@ class MissedLists:
         self._gather = gather
         self._news = asyncio.Event()
         self._news.set()  # what a former process left
-        self._running: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to send lists in the background whenever there are missed messages."""
-        self._running = asyncio.create_task(self._run(), name="missed")
-
-    async def stop(self) -> None:
-        """Stop sending lists."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
 
     def came(self) -> None:
         """Report that another missed message was stored."""
@@ -113,7 +102,8 @@ class MissedLists:
         except (ChatError, FloodWait) as refused:
             logger.info("A list of missed messages stays as it was: %s", refused)
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Send lists whenever there are missed messages, until cancelled."""
         while True:
             await self._news.wait()
             await self._gathered()

@@ -108,7 +108,7 @@ class Commands:
         self._talk = Talk(services)
         self._ears = Ears(services, self._talk)
         self.missed = MissedLists(services)
-        """Lists what was written while the service was away; whoever runs the service starts it."""
+        """Lists what was written while the service was away; the service runs it in the background."""
         self._suggestions = Suggestions(services)
         self._seen: Recent[tuple[str, ...], asyncio.Future[bool]] = Recent(EVENTS_KEPT)
         """The latest events, and whether each was handled; one that was not is handled when it is delivered again."""

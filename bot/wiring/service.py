@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -134,6 +134,16 @@ def _stopped_early() -> Iterator[None]:
 
 
 @asynccontextmanager
+async def _in_background(work: Coroutine[None, None, None], name: str) -> AsyncIterator[None]:
+    task = asyncio.create_task(work, name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
 async def _chats(
     core: Core,
     platforms: Sequence[Platform[Any]],
@@ -197,11 +207,8 @@ async def _chats(
         core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
         waits.add(of_chats(connected.of(*named)))
         await outbox.start()
-        commands.missed.start()
-        stack.push_async_callback(commands.missed.stop)
-        scheduler = Scheduler(services)
-        scheduler.start()
-        stack.push_async_callback(scheduler.stop)
+        await stack.enter_async_context(_in_background(commands.missed.run(), "missed"))
+        await stack.enter_async_context(_in_background(Scheduler(services).run(), "schedules"))
         await stack.enter_async_context(parts_at_work(services, waits))
         connected.start()
         stack.push_async_callback(connected.close)
