@@ -29,15 +29,16 @@ from bot.config.settings import Settings
 from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.locale import counting_in
-from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM
+from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM, Right
 from bot.monitoring.dependencies import Dependencies, OutageNotice
 from bot.monitoring.heartbeat import Pulse, ServiceManager, status_line
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.spans import spans_to
 from bot.outbox.outbox import Outbox
 from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
-from bot.people.subjects import Naming, asker
-from bot.platform import Platform
+from bot.people.access import authorize
+from bot.people.subjects import Naming, asker, audiences
+from bot.platform import ChatContext, Platform
 from bot.runtime.run_config import SideEndpoint
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
@@ -55,7 +56,7 @@ from bot.web.server import Console
 from bot.web.standby import Standby
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
-from bot.wiring.connections import ChatMoves, ConnectedChats, connect_while, context_of
+from bot.wiring.connections import ChatMoves, ConnectedChats, connect_while
 from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
@@ -193,7 +194,14 @@ async def _chats(
         moves = ChatMoves(services, outbox, language=settings.language)
 
         def make(platform: Platform[Any], now: Settings) -> Connected:
-            context = context_of(platform, commands, core.rights, core.store, moved=moves, lost=outbox.leave)
+            context = ChatContext(
+                intake=commands,
+                welcome=lambda person, place: authorize(person, place, Right.USE, core.rights.policy).allowed,
+                audiences=lambda: audiences(core.rights.policy, platform.name),
+                moved=moves,
+                lost=outbox.leave,
+                record=core.store,
+            )
             return platform.connect(now, context)
 
         async def changed(platform: str) -> None:
