@@ -84,12 +84,12 @@ async def task_meant(request: Request, services: Services) -> Task:
     Raises Refused if there is none that may be shown here.
     """
     named = request.option("task").removeprefix("#").strip()
-    if not named:
-        task = await latest_task(request, services)
-        if task is None:
-            raise Refused(say("task.none"))
-        return task
-    return await task_named(named, request, services)
+    if named:
+        return await task_named(named, request, services)
+    task = await latest_task(request, services)
+    if task is None:
+        raise Refused(say("task.none"))
+    return task
 
 
 async def with_leading_task(request: Request, services: Services, *, means: Callable[[Task], bool]) -> Request:

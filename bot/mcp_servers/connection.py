@@ -232,7 +232,10 @@ class ServerConnection:
                 return ToolAnswer(in_a_line(str(error), 500), failed=True)
             told = UNCERTAIN.format(server=self.name, why="has not answered")
             raise ActionError(told, uncertain=True) from error
-        return ToolAnswer("\n".join(map(_text_of, result.content)) or _structured(result), bool(result.is_error))
+        text = "\n".join(map(_text_of, result.content))
+        if not text and result.structured_content is not None:
+            text = json.dumps(result.structured_content, ensure_ascii=False)
+        return ToolAnswer(text, bool(result.is_error))
 
 
 class McpServers:
@@ -301,10 +304,6 @@ def _text_of(block: object) -> str:
         case wire.ResourceLink():
             return in_a_line(f"{block.name}: {block.uri}", 300)
     return f"[{in_a_line(str(getattr(block, 'type', '')), 20)}, which is not shown]"
-
-
-def _structured(result: wire.CallToolResult) -> str:
-    return "" if result.structured_content is None else json.dumps(result.structured_content, ensure_ascii=False)
 
 
 def _absence(error: BaseException) -> tuple[Absence, str]:

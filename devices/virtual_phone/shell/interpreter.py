@@ -173,7 +173,7 @@ class Interpreter:
             return CANNOT_OPEN
         if name == "exit":
             self._variables["!exit"] = ""
-            entry.code = _number(words[1:], self._code)
+            entry.code = int(words[1]) & 0xFF if words[1:] and words[1].isdecimal() else self._code
         elif fault := self._phone.faults.failing(" ".join(words)):
             entry.code, on_error, text = fault
             written.write(ERR if on_error else OUT, f"{text}\n".encode() if text else b"")
@@ -263,10 +263,6 @@ class Interpreter:
         inner = Interpreter(self._phone, self._commands, "substitution")
         _code, output = await inner.run(line)
         return output.of(OUT).decode("utf-8", "surrogateescape").rstrip("\n")
-
-
-def _number(words: tuple[str, ...], otherwise: int) -> int:
-    return int(words[0]) & 0xFF if words and words[0].isdecimal() else otherwise
 
 
 async def _no_service_yet(call: Call) -> int:
