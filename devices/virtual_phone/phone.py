@@ -114,10 +114,6 @@ def load(path: Path) -> Document | None:
         return None
 
 
-def _now() -> datetime:
-    return datetime.now().astimezone()
-
-
 class VirtualPhone(Device):
     """One virtual phone. `async with VirtualPhone() as phone:` starts and stops it.
 
@@ -147,7 +143,7 @@ class VirtualPhone(Device):
         state_file: Path | None = None,
         dark: bool = False,
         faults: Mapping[str, FaultValue] = NO_FAULTS,
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         identity = Identity(name, f"VIRTUAL{number:04d}", hashlib.sha256(f"virtual {number}".encode()).hexdigest()[:16])
         state = PhoneState(

@@ -157,7 +157,9 @@ async def run(options: argparse.Namespace, *, adb: tuple[str, int] = LOCAL_ADB) 
             signal.signal(number, signal.SIG_IGN)
         _watch_input(end)
     else:
-        _end_when_asked(end)
+        with contextlib.suppress(NotImplementedError):  # on Windows, where Ctrl-C raises KeyboardInterrupt
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, end.set)
     async with AsyncExitStack() as stack:
         phones = [await _start(stack, options, number) for number in range(1, options.count + 1)]
         if not options.no_connect:
@@ -213,15 +215,6 @@ async def _disconnect(server: ServerAddress, phones: list[VirtualPhone]) -> None
     with contextlib.suppress(PhoneError):
         for phone in phones:
             await host.ask(server, f"host:disconnect:{phone.address}")
-
-
-def _end_when_asked(end: asyncio.Event) -> None:
-    """Set the event on Ctrl-C and SIGTERM. Where the loop supports no signals, as on Windows, Ctrl-C raises
-    KeyboardInterrupt.
-    """
-    with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, end.set)
 
 
 def _watch_input(closed: asyncio.Event) -> None:

@@ -17,7 +17,6 @@ REDIRECTS = (">>", ">&", "<&", ">", "<")
 ESCAPED_IN_DOUBLE = '$`"\\\n'
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-PARENTHESES = "()"
 DIGITS = frozenset("0123456789")
 
 
@@ -157,7 +156,7 @@ class _Parser:
             character = self._text[self._at]
             if character in BLANKS or character in "<>" or self._operator_here():
                 break
-            if character in PARENTHESES:
+            if character in "()":
                 raise SyntaxFault(f"syntax error: unexpected '{character}'")
             if character == "'":
                 parts.append(Literal(self._until_quote(), quoted=True))

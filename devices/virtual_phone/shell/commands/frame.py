@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from devices.virtual_phone.files import FileRefused
-from devices.virtual_phone.shell.interpreter import Call, Family
+from devices.virtual_phone.shell.interpreter import SCREENS, Call, Family
 from devices.virtual_phone.state import PhoneState
 from devices.virtual_phone.uiautomator_server import REGISTERED
 
@@ -21,7 +21,6 @@ SEVERAL = """\
 however this default is not guaranteed to be consistent across captures. A display id should be specified.
 A display ID can be specified with the [-d display-id] option.
 See "dumpsys SurfaceFlinger --display-id" for valid display IDs."""
-TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
 
 
 def in_use(state: PhoneState) -> str:
@@ -76,7 +75,7 @@ async def uiautomator(call: Call) -> int:
         return call.complain("ERROR: null root node returned by UiTestAutomationBridge.", 0)
     target = next((word for word in words[1:] if not word.startswith("--")), DEFAULT_DUMP)
     document = phone.elements(compressed="--compressed" in words).encode("utf-8", "surrogateescape")
-    if target in TERMINALS:
+    if target in SCREENS:
         call.send(document)
     else:
         # AccessibilityNodeInfoDumper logs the error, and DumpCommand reports success all the same.
