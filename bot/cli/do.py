@@ -146,7 +146,8 @@ async def _follow(
 async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) -> int:
     """Report the refusal as wrong usage, or as a blocked task if the only problem is that no phone can be used."""
     wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
-    named = [row for row in await door.phones() if not wished or _is_called(row, wished)]
+    keys = ("id", "serial", "name")
+    named = [row for row in await door.phones() if not wished or wished & {str(row[key]).casefold() for key in keys}]
     if any(row["usable"] for row in named) or (options.device and not named):
         return complain(why, f"opengui {options.command}")
     # Imported here because it loads the task service and the agent, which only a refusal needs.
@@ -154,10 +155,6 @@ async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) 
 
     _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
     return OF_OUTCOME[Outcome.BLOCKED]
-
-
-def _is_called(row: dict[str, Any], names: set[str]) -> bool:
-    return not names.isdisjoint({str(row[key]).casefold() for key in ("id", "serial", "name")})
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
@@ -230,16 +227,13 @@ def _plain(line: dict[str, Any]) -> str:
         case "file":
             return f"  {say('cli.do.file', name=line['name'])}"
         case "planned":
-            todos = [f"  - {_who(todo)}{todo['title']} ({_todo(todo['state'])})" for todo in line["todos"]]
-            return "\n".join(todos) or line["plan"]
+            return "\n".join(map(_todo, line["todos"])) or line["plan"]
         case other:
             return f"  {other}"
 
 
-def _who(todo: dict[str, Any]) -> str:
-    """The team member who has the item, as a prefix; empty for the executor."""
-    return "" if todo["member"] == EXECUTOR else f"{todo['member']}: "
-
-
-def _todo(state: str) -> str:
-    return say(f"cli.do.todo.{state.replace(' ', '_')}")
+def _todo(todo: dict[str, Any]) -> str:
+    """An item of the plan, with the team member who has it unless that is the executor."""
+    who = "" if todo["member"] == EXECUTOR else f"{todo['member']}: "
+    state = say(f"cli.do.todo.{todo['state'].replace(' ', '_')}")
+    return f"  - {who}{todo['title']} ({state})"

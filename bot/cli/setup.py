@@ -50,7 +50,11 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
             (
                 Asked("vlm_base_url", lambda: say("setup.ask.vlm_base_url")),
                 Asked("vlm_api_key", lambda: say("setup.ask.vlm_api_key"), secret=True),
-                Asked("vlm_model", lambda: say("setup.ask.vlm_model"), choices=_models),
+                Asked(
+                    "vlm_model",
+                    lambda: say("setup.ask.vlm_model"),
+                    choices=lambda given: model.names_at(given["vlm_base_url"], given["vlm_api_key"]),
+                ),
             ),
             model.findings,
         ),
@@ -69,11 +73,6 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
             _phones,
         ),
     ]
-
-
-async def _models(given: Mapping[str, str]) -> Sequence[str]:
-    """List the models at the address that was entered."""
-    return await model.names_at(given["vlm_base_url"], given["vlm_api_key"])
 
 
 async def _phones(settings: Settings) -> list[Finding]:

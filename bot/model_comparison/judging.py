@@ -197,7 +197,9 @@ def _differences(wanted: Wanted, before: GroundTruth, after: GroundTruth) -> tup
             missing.append(name)
         elif name not in wanted.toggles and before.toggles[name] is not on:
             surplus.append(name)
-    missing += [f"{name}: {item}" for name, item in wanted.last.items() if not _is_last(getattr(after, name), item)]
+    missing += [
+        f"{name}: {item}" for name, item in wanted.last.items() if plain(getattr(after, name)[-1:]) != plain(item)
+    ]
     if plain(after.signed_in) != plain(wanted.signed_in or before.signed_in):
         (missing if wanted.signed_in else surplus).append("signed_in")
     return tuple(missing), tuple(surplus)
@@ -205,10 +207,6 @@ def _differences(wanted: Wanted, before: GroundTruth, after: GroundTruth) -> tup
 
 def _counted(items: Any) -> Counter[str]:  # noqa: ANN401  # a list of the record, or a number
     return Counter({"": items}) if isinstance(items, int) else Counter(plain(item) for item in items)
-
-
-def _is_last(items: Sequence[str], wanted: str) -> bool:
-    return bool(items) and plain(items[-1]) == plain(wanted)
 
 
 @dataclass(frozen=True)
