@@ -85,10 +85,6 @@ def filed_by(platforms: Iterable[Platform[Any]]) -> frozenset[str]:
     return FILED.union(*(platform.connected_by for platform in platforms))
 
 
-def _nothing(_settings: Any) -> str:  # noqa: ANN401 - of every platform
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Platform(Generic[S]):
     """A chat platform. Only the package that defines one mentions the platform by name. `settings` is the class with
@@ -122,7 +118,7 @@ class Platform(Generic[S]):
     """What setup asks, in order; if the first question gets no answer, the rest are skipped."""
     about: Callable[[], str]
     """Says where to get the token, for setup."""
-    closing: Callable[[S], str] = _nothing
+    closing: Callable[[S], str] = lambda _settings: ""
     """What setup says at the end, such as how to invite the bot."""
     naming: Naming = field(default_factory=Naming)
     """How admins refer to people on this platform."""

@@ -1,13 +1,11 @@
-"""Limits for a program written by others: its environment variables, and how much of the machine it may use."""
+"""Limits for a program written by others: how much of the machine it may use."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
-
-from devices.processes import child_environment
 
 MEBIBYTE: Final = 1024 * 1024
 
@@ -53,10 +51,3 @@ def limited(command: Sequence[str], limits: Limits) -> tuple[str, ...]:
         "core": 0,
     }
     return (program, *(f"--{name}={value}" for name, value in asked.items() if value is not None), "--", *command)
-
-
-def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment without any of the service's settings, plus the variables in `more`, for this
-    program only.
-    """
-    return child_environment(more=more)

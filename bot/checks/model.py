@@ -160,13 +160,10 @@ def _silence() -> bytes:
 
 async def _listed(endpoint: EndpointSettings) -> Finding | None:
     """Check the endpoint's list of models; None if its answer is inconclusive."""
-    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    url = f"{endpoint.url.rstrip('/')}/models"
-    status, body = await json_at(url, headers, seconds=PATIENCE_S)
+    status, names = await _models_at(endpoint.url, endpoint.key)
     if not status:
         text = say("check.model.silent", host=endpoint.host)
         return Finding("model", "bad", text, remedy(Cause.NO_CONNECTION), Cause.NO_CONNECTION)
-    names = _names(body) if status == HTTPStatus.OK else set()  # some endpoints have no list of models
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         cause = Cause.KEY_REJECTED if endpoint.key else Cause.NO_KEY
         return Finding("model", "bad", say("check.model.key", host=endpoint.host), remedy(cause), cause)
@@ -181,16 +178,17 @@ async def _listed(endpoint: EndpointSettings) -> Finding | None:
 
 async def names_at(url: str, key: str) -> list[str]:
     """Return the names of the models at this endpoint; empty if it lists none or does not answer."""
+    _, names = await _models_at(url, key)
+    return sorted(names)
+
+
+async def _models_at(url: str, key: str) -> tuple[int, set[str]]:
+    """The status of the endpoint's answer, and its models; some endpoints have no list of them."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     status, body = await json_at(f"{url.rstrip('/')}/models", headers, seconds=PATIENCE_S)
-    return sorted(_names(body)) if status == HTTPStatus.OK else []
-
-
-def _names(body: object) -> set[str]:
-    rows = body.get("data") if isinstance(body, dict) else None
-    if not isinstance(rows, list):
-        return set()
-    return {str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row}
+    rows = body.get("data") if status == HTTPStatus.OK and isinstance(body, dict) else None
+    found = rows if isinstance(rows, list) else []
+    return status, {str(row["id"]) for row in found if isinstance(row, dict) and "id" in row}
 
 
 async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.front_matter import Refused
-from agent.models.state import Cause, ModelState
 from bot.checks import chats, files, model
 from bot.checks.settings import Shown, findings_of_changes, findings_of_file, shown
 from bot.config.settings import Settings
@@ -21,6 +21,9 @@ from bot.texts import catalogue, say
 from bot.views.tasks import Json, phone_json
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
+
+if TYPE_CHECKING:
+    from bot.runtime.run_config import RunConfigs
 
 MODEL: Final = "model"
 """Name of the wait for the model, which has a more detailed finding of its own."""
@@ -75,82 +78,48 @@ def lane(row: Json) -> list[Finding]:
     return [Finding("phone", "note", text, say("check.phone.lane_fix"))]
 
 
-class Listed(Protocol):
-    """Lists the phones from memory."""
-
-    def list(self) -> tuple[PhoneInfo, ...]:
-        """Return every known phone."""
-        ...
-
-
-class Waiting(Protocol):
-    """Lists from memory what the service is waiting for."""
-
-    def now(self) -> tuple[Wait, ...]:
-        """Return what was being waited for at the last check."""
-        ...
-
-
-class TestedModel(Protocol):
-    """The model that the service works with, and the result of its last test."""
-
-    @property
-    def state(self) -> ModelState:
-        """The current state of the model."""
-        ...
-
-    def tested(self, cause: Cause | None) -> None:
-        """Record the result of a test: why it failed, or None if the model answered."""
-        ...
-
-
+@dataclass(frozen=True, slots=True)
 class ServiceCheck:
-    """Runs those checks of the doctor that a service can run while it works."""
+    """Runs those checks of the doctor that a service can run while it works.
 
-    def __init__(
-        self,
-        live: RuntimeSettings,
-        known: Listed,
-        waits: Waiting,
-        model_tested: TestedModel,
-        platforms: Sequence[Platform[Any]],
-        refused: Callable[[Settings], Sequence[Refused]],
-    ) -> None:
-        """`refused` reads from the disk which folders of members and skills cannot be used."""
-        self._live = live
-        self._phones = known
-        self._waits = waits
-        self._model = model_tested
-        self._platforms = platforms
-        self._refused = refused
+    `phones` returns the known phones, `waits` what the service is waiting for, and `model` knows the state of the model
+    that acts. `refused` reads from the disk which folders of members and skills cannot be used.
+    """
+
+    live: RuntimeSettings
+    phones: Callable[[], Sequence[PhoneInfo]]
+    waits: Callable[[], Sequence[Wait]]
+    model: RunConfigs
+    platforms: Sequence[Platform[Any]]
+    refused: Callable[[Settings], Sequence[Refused]]
 
     def settings(self) -> tuple[Shown, ...]:
         """Return the settings with their values, without secrets."""
-        return shown(self._live.now)
+        return shown(self.live.now)
 
     async def near(self) -> Sequence[Finding]:
         """Run the checks that contact no other server except the database: files, outages, known phones, changed
         settings, and the settings of the model and the chats.
         """
-        rows = [phone_json(phone, ()) for phone in self._phones.list()]
+        rows = [phone_json(phone, ()) for phone in self.phones()]
         return [
             *(
-                waited(wait.what, said(wait.why), wait.since, self._platforms)
-                for wait in self._waits.now()
+                waited(wait.what, said(wait.why), wait.since, self.platforms)
+                for wait in self.waits()
                 if wait.what != MODEL
             ),
-            *await files.findings(self._live.now),
-            *map(files.refused_folder, await asyncio.to_thread(self._refused, self._live.now)),
-            *findings_of_file(self._live.left_out),
-            *findings_of_changes(self._live.changes, self._live.unusable),
+            *await files.findings(self.live.now),
+            *map(files.refused_folder, await asyncio.to_thread(self.refused, self.live.now)),
+            *findings_of_file(self.live.left_out),
+            *findings_of_changes(self.live.changes, self.live.unusable),
             *findings(rows),
-            model.set_up(self._live.now, self._model.state),
-            *chats.set_up(self._live.now, self._platforms),
+            model.set_up(self.live.now, self.model.state),
+            *chats.set_up(self.live.now, self.platforms),
         ]
 
     async def far(self) -> Sequence[Finding]:
         """Run the checks that contact other servers: the model (with one small picture) and the chat platforms."""
-        tested = await model.findings(self._live.now)
+        tested = await model.findings(self.live.now)
         if model.was_asked(tested):
-            self._model.tested(model.cause_of(tested))
-        return [*tested, *await chats.findings(self._live.now, self._platforms)]
+            self.model.tested(model.cause_of(tested))
+        return [*tested, *await chats.findings(self.live.now, self.platforms)]

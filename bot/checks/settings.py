@@ -8,7 +8,6 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import SecretStr
@@ -57,8 +56,6 @@ def _shown(name: str, value: object, *, default: bool) -> Shown:
         return Shown(name, "entries" if value else "unset", str(len(value)) if value else "", default)
     if isinstance(value, bool):
         return Shown(name, "value", str(value).lower(), default)
-    if isinstance(value, Path):
-        return Shown(name, "value", str(value), default)
     if (address := _HOST.match(str(value))) is not None:
         # The path or user of an address can be a key.
         return Shown(name, "address", address["host"], default)

@@ -15,11 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from bot.cli.exits import OK, USAGE, Refused
+from bot.cli.terminal import complain
+from bot.commands.people import grant_line
 from bot.config.installation import AGENTS_NAME, DOCUMENTS_NAME, MCP_NAME, SKILLS_NAME
 from bot.config.settings import Settings, record_url, secret_names
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person, on_one_line
-from bot.domain.right import Grant
 from bot.people.subjects import Subject
 from bot.store.backup import back_up
 from bot.store.directory import DataDirectory
@@ -126,8 +127,7 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
             for line in _part("console", _set_in_console(SettingsFile(backup.settings).read(), type(settings))):
                 print(line)
         if not options.yes and not sys.stdin.isatty():
-            print(say("cli.failed", prog="opengui", why=say("cli.restore.unasked")), file=sys.stderr)
-            return USAGE
+            return complain(say("cli.restore.unasked"))
         if not options.yes and not _agreed():
             print(say("cli.restore.left"))
             return USAGE
@@ -176,7 +176,7 @@ def _agreed() -> bool:
 
 def _told(brings: Brought) -> Iterator[str]:
     yield from _part("people", map(_who, brings.people))
-    yield from _part("rights", map(_right, brings.grants))
+    yield from _part("rights", map(grant_line, brings.grants))
     yield from _part("links", (" = ".join(map(_who, accounts)) for accounts in brings.links))
     yield from _part("moves", (f"{platform}: {old} → {new}" for platform, old, new in brings.moves))
     tiers = ((Subject(gift.platform, gift.id, gift.guild), gift.tier) for gift in brings.tiers)
@@ -195,13 +195,6 @@ def _part(name: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _who(person: Person) -> str:
     return say("link.account", name=person.name or person.id, who=Subject.of_person(person))
-
-
-def _right(grant: Grant) -> str:
-    who = Subject.of(grant)
-    if grant.phone:
-        return say("people.grant_phone", who=who, right=grant.right, phone=grant.phone)
-    return say("people.grant", who=who, right=grant.right)
 
 
 def _waiting(waiting: Waiting) -> str:

@@ -22,10 +22,10 @@ from agent.run import Outcome
 from agent.task_results import JsonSchema
 from bot.cards.formatting import source_lines
 from bot.cli.control import service_of, service_or_own
-from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
-from bot.cli.questions import Give, Prompt, somebody_is_there
+from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, Refused, ServiceGone
+from bot.cli.questions import Give, Prompt, read_input, somebody_is_there
 from bot.cli.remote import Remote
-from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
+from bot.cli.terminal import STYLE_OF, Style, Styled, complain, print_styled
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
 from bot.domain.task_request import TaskDraft, TaskOptions
@@ -35,7 +35,6 @@ from bot.texts import say
 if TYPE_CHECKING:
     from bot.cli.local import Local
 
-STANDARD_INPUT = "-"
 GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"})
 """Events after which the run that sent them is no longer waiting for an answer."""
 
@@ -46,20 +45,17 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
     """
     text = options.task.strip()
     if not text:
-        _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))
-        return USAGE
+        return complain(say("cli.do.empty", example=say("cli.do.example")), f"opengui {options.command}")
     how = TaskOptions(**{name: getattr(options, name) for name in TaskOptions.model_fields})
     try:
         schema = None if options.schema is None else await asyncio.to_thread(_schema, options.schema)
     except OSError as error:
-        _complain(options.command, say("cli.do.unread", file=error.filename, reason=error.strerror))
-        return USAGE
+        return complain(say("cli.do.unread", file=error.filename, reason=error.strerror), f"opengui {options.command}")
     except ValueError as error:
         problem = (
             error.errors()[0]["msg"].removeprefix("Value error, ") if isinstance(error, ValidationError) else error
         )
-        _complain(options.command, say("cli.do.no_schema", file=options.schema, problem=problem))
-        return USAGE
+        return complain(say("cli.do.no_schema", file=options.schema, problem=problem), f"opengui {options.command}")
     return await give(TaskDraft(text, options.device, how, result_schema=schema), options, settings)
 
 
@@ -78,14 +74,11 @@ async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings
         files = await asyncio.to_thread(_read, options.file)
         answers = [*options.answer, *await asyncio.to_thread(_answers, options.answer_file)]
     except OSError as error:
-        _complain(options.command, say("cli.do.unread", file=error.filename, reason=error.strerror))
-        return USAGE
+        return complain(say("cli.do.unread", file=error.filename, reason=error.strerror), f"opengui {options.command}")
     except UnicodeDecodeError:
-        _complain(options.command, say("cli.do.no_text"))
-        return USAGE
+        return complain(say("cli.do.no_text"), f"opengui {options.command}")
     except BadFiles as error:
-        _complain(options.command, str(error))
-        return USAGE
+        return complain(str(error), f"opengui {options.command}")
     async with service_of(settings) if options.detach else service_or_own(settings) as door:
         return await _follow(door, draft, options, files, answers)
 
@@ -98,8 +91,7 @@ def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
 
 def _answers(paths: Sequence[str]) -> list[str]:
     """Read the non-empty lines of these files ("-" is standard input). Raises OSError and UnicodeDecodeError."""
-    given = [sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths]
-    lines = [line.removesuffix("\r") for data in given for line in data.decode("utf-8-sig").split("\n")]
+    lines = [line.removesuffix("\r") for path in paths for line in read_input(path).split("\n")]
     return [line for line in lines if line]
 
 
@@ -148,30 +140,21 @@ async def _follow(
     finally:
         if prompt is not None:
             await prompt.close()
-    _complain(options.command, say("cli.do.stopping"))
-    return UNAVAILABLE
+    return complain(say("cli.do.stopping"), f"opengui {options.command}", UNAVAILABLE)
 
 
 async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) -> int:
     """Report the refusal as wrong usage, or as a blocked task if the only problem is that no phone can be used."""
     wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
-    named = [row for row in await door.phones() if not wished or _is_called(row, wished)]
+    keys = ("id", "serial", "name")
+    named = [row for row in await door.phones() if not wished or wished & {str(row[key]).casefold() for key in keys}]
     if any(row["usable"] for row in named) or (options.device and not named):
-        _complain(options.command, why)
-        return USAGE
+        return complain(why, f"opengui {options.command}")
     # Imported here because it loads the task service and the agent, which only a refusal needs.
     from bot.tasks.follow import Heard, line_of  # noqa: PLC0415 - see above
 
     _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
     return OF_OUTCOME[Outcome.BLOCKED]
-
-
-def _is_called(row: dict[str, Any], names: set[str]) -> bool:
-    return not names.isdisjoint({str(row[key]).casefold() for key in ("id", "serial", "name")})
-
-
-def _complain(command: str, why: str) -> None:
-    print(say("cli.failed", prog=f"opengui {command}", why=why), file=sys.stderr)
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
@@ -206,10 +189,10 @@ async def _ask(
         return
     _show(question, options)
     if answer is None:
-        _complain(options.command, say("cli.do.unanswered"))
+        complain(say("cli.do.unanswered"), f"opengui {options.command}")
     refusal = await give_answer(question["question"], answer)
     if refusal:
-        _complain(options.command, refusal)
+        complain(refusal, f"opengui {options.command}")
         await give_answer(question["question"], None)
 
 
@@ -244,16 +227,13 @@ def _plain(line: dict[str, Any]) -> str:
         case "file":
             return f"  {say('cli.do.file', name=line['name'])}"
         case "planned":
-            todos = [f"  - {_who(todo)}{todo['title']} ({_todo(todo['state'])})" for todo in line["todos"]]
-            return "\n".join(todos) or line["plan"]
+            return "\n".join(map(_todo, line["todos"])) or line["plan"]
         case other:
             return f"  {other}"
 
 
-def _who(todo: dict[str, Any]) -> str:
-    """The team member who has the item, as a prefix; empty for the executor."""
-    return "" if todo["member"] == EXECUTOR else f"{todo['member']}: "
-
-
-def _todo(state: str) -> str:
-    return say(f"cli.do.todo.{state.replace(' ', '_')}")
+def _todo(todo: dict[str, Any]) -> str:
+    """An item of the plan, with the team member who has it unless that is the executor."""
+    who = "" if todo["member"] == EXECUTOR else f"{todo['member']}: "
+    state = say(f"cli.do.todo.{todo['state'].replace(' ', '_')}")
+    return f"  - {who}{todo['title']} ({state})"

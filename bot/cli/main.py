@@ -9,16 +9,16 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Final
+from typing import Any, Final
 
 from bot.chats.installed import installed, model_of
-from bot.cli.exits import FAULT, UNAVAILABLE, USAGE, Refused, ServiceGone
+from bot.cli.exits import FAULT, UNAVAILABLE, Refused, ServiceGone
 from bot.cli.options import ENV_FILE, parser
-from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, wished
+from bot.cli.terminal import complain, leave_quietly, reader_is_gone, terminal_language, wished
 from bot.config.installation import places
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.logs.lines import sanitize_terminals
@@ -31,7 +31,7 @@ from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)
 
-Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
+Command = Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]
 _CODE: Final = {
     **dict.fromkeys(("cancel", "pause", "resume", "again"), ("control", "control")),
     **{name: ("tasks", name) for name in ("show", "usage")},
@@ -91,14 +91,11 @@ def _guarded(arguments: Sequence[str] | None) -> int:
             return int(resolve_name(of_part.code)(options))
         return _run(options, _settings(options.settings_file))
     except SettingsError as error:
-        _complain(error)
-        return USAGE
+        return complain(said(sentence_of(error)))
     except Refused as error:
-        _complain(error, f"opengui {options.name}")
-        return USAGE
+        return complain(said(sentence_of(error)), f"opengui {options.name}")
     except (StoreError, ServiceGone) as error:
-        _complain(error)
-        return UNAVAILABLE
+        return complain(said(sentence_of(error)), code=UNAVAILABLE)
     except KeyboardInterrupt:
         return 130
     except Exception as error:
@@ -107,10 +104,6 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         # Through the log, which redacts secrets; Python's own traceback would not.
         logger.exception("opengui has stopped because of a fault in the program")
         return FAULT
-
-
-def _complain(error: Exception, prog: str = "opengui") -> None:
-    print(say("cli.failed", prog=prog, why=said(sentence_of(error))), file=sys.stderr)
 
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
@@ -132,7 +125,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     with _uncollected():
         command: Command = resolve_name(f"bot.cli.{module}:{function}" if of_part is None else of_part.code)
     with asyncio.Runner(loop_factory=_service_loop() if stays else None) as runner:
-        return runner.run(_awaited(command(options, settings)))
+        return runner.run(command(options, settings))
 
 
 def _say_what_starts(settings: Settings, file: Path) -> None:
@@ -163,7 +156,3 @@ def _service_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     import uvloop  # noqa: PLC0415 - see above
 
     return uvloop.new_event_loop
-
-
-async def _awaited(work: Awaitable[int]) -> int:
-    return await work

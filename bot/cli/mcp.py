@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sys
 from typing import Any, Final
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
+from bot.cli.terminal import complain
 from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.texts import say
@@ -20,6 +20,7 @@ from devices.extras import Extra, is_installed
 from devices.wording import said
 
 TOKEN: Final = "OPENGUI_TOKEN"  # noqa: S105 - the name of the variable
+PROG: Final = "opengui mcp"
 READ_S: Final = 3700.0
 """Seconds to wait for a response; longer than a tool waits for the end of a task."""
 
@@ -30,12 +31,12 @@ async def mcp(_options: argparse.Namespace, settings: Settings) -> int:
     """
     token = os.environ.get(TOKEN, "")
     if not token:
-        return _failed(say("cli.mcp.no_token", name=TOKEN), USAGE)
+        return complain(say("cli.mcp.no_token", name=TOKEN), PROG, USAGE)
     note = await asyncio.to_thread(handover.read, settings.data_dir)
     if note is None:
-        return _failed(say("cli.token.away"), UNAVAILABLE)
+        return complain(say("cli.token.away"), PROG, UNAVAILABLE)
     if not is_installed(Extra.MCP):
-        return _failed(said(lack_of(Extra.MCP)), UNAVAILABLE)
+        return complain(said(lack_of(Extra.MCP)), PROG, UNAVAILABLE)
     import httpx2  # noqa: PLC0415 - of the extra, and only for this command
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - the same
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - the same
@@ -83,8 +84,3 @@ def _with_headers(message: Any) -> Any:  # noqa: ANN401 - a message of the SDK
     if isinstance(name := params.get("name"), str):
         headers[MCP_NAME_HEADER] = encode_header_value(name)
     return SessionMessage(message.message, ClientMessageMetadata(headers=headers))
-
-
-def _failed(why: str, code: int) -> int:
-    print(say("cli.failed", prog="opengui mcp", why=why), file=sys.stderr)
-    return code

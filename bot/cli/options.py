@@ -148,6 +148,13 @@ def parser() -> argparse.ArgumentParser:
         else:
             command.add_argument(f"--{option.name}", default="", metavar=option.name.upper(), help=option.help)
 
+    def add_following(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
+        add_json(command)
+        for name, metavar in (("answer", "TEXT"), ("answer-file", "PATH")):
+            about = say(f"cli.option.do_{name.replace('-', '_')}")
+            command.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=about)
+
     def add_task_options(command: argparse.ArgumentParser) -> None:
         for option in TASK_OPTIONS:
             add_option(command, option)
@@ -160,12 +167,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
     one.add_argument("--schema", type=Path, metavar="PATH", help=say("cli.option.do_schema"))
     add_task_options(one)
-    one.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
-    add_json(one)
-    one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
-    one.add_argument(
-        "--answer-file", action="append", default=[], metavar="PATH", help=say("cli.option.do_answer_file")
-    )
+    add_following(one)
     listed = add("tasks")
     add_json(listed)
     listed.add_argument("--limit", type=number, default=20, metavar="N", help=say("cli.option.tasks_limit"))
@@ -237,13 +239,8 @@ def parser() -> argparse.ArgumentParser:
     again.set_defaults(command="skill", file=[])
     again.add_argument("skill", metavar="NAME", help=say("cli.option.skill_name"))
     again.add_argument("values", nargs="*", metavar="KEY=VALUE", help=say("cli.option.skill_values"))
-    again.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
-    again.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
-    add_json(again)
-    again.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
-    again.add_argument(
-        "--answer-file", action="append", default=[], metavar="PATH", help=say("cli.option.do_answer_file")
-    )
+    add_phone(again)
+    add_following(again)
     add("mcp")
     if (phones := virtual_phones()) is not None:
         phones.add_options(add("phone"))

@@ -19,7 +19,8 @@ from typing import Final
 from urllib.parse import quote
 
 from bot.cli.control import service_of
-from bot.cli.exits import OK, UNAVAILABLE, USAGE, ServiceGone
+from bot.cli.exits import OK, UNAVAILABLE, ServiceGone
+from bot.cli.terminal import complain
 from bot.config.settings import Settings
 from bot.texts import say
 from bot.web import handover
@@ -93,14 +94,11 @@ async def password(options: argparse.Namespace, settings: Settings) -> int:
         chosen = secrets.token_urlsafe(NEW_BYTES)
         print(say("cli.password.made", password=chosen), file=sys.stderr)
     elif sys.stdin.isatty() and _asked(f"{say('cli.password.again')} ") != chosen:
-        print(say("cli.failed", prog="opengui", why=say("cli.password.differ")), file=sys.stderr)
-        return USAGE
+        return complain(say("cli.password.differ"))
     try:
         kept = Password.of(chosen)
     except UnfitPassword as error:
-        why = say("cli.password.unfit", why=said(sentence_of(error)))
-        print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
-        return USAGE
+        return complain(say("cli.password.unfit", why=said(sentence_of(error))))
     print(f"CONSOLE_PASSWORD={kept}")
     return OK
 

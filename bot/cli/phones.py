@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,7 @@ from urllib.parse import quote
 from bot.cli.control import own_store, service_of
 from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.remote import Remote, running_service
-from bot.cli.terminal import padded
+from bot.cli.terminal import complain, padded, print_rows
 from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.texts import listed, paragraph, say
@@ -33,15 +32,8 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
     """List the phones as the running service sees them, or look for them from this process. Returns the exit code.
     Raises what `attached_phones` raises.
     """
-    rows = await device_rows(settings)
-    for row in rows:
-        if options.json:
-            print(json.dumps(row, ensure_ascii=False))
-        else:
-            print(_line(row))
-    if not rows and not options.json:
-        print(say("cli.devices.none"))
-    return OK
+    async with attached_phones(settings) as rows:
+        return print_rows(rows, _line, say("cli.devices.none"), as_json=options.json)
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -57,12 +49,6 @@ def _lane(row: dict[str, Any]) -> str:
     if row.get("lane") == "fast":
         return say("cli.devices.fast_pictures") if row.get("pictures") == "fast" else say("cli.devices.fast")
     return say("cli.devices.plain", why=row["lane_reason"]) if row.get("lane_reason") else ""
-
-
-async def device_rows(settings: Settings) -> list[dict[str, Any]]:
-    """Return the phones as plain objects. Raises what `attached_phones` raises."""
-    async with attached_phones(settings) as rows:
-        return rows
 
 
 @asynccontextmanager
@@ -130,11 +116,9 @@ async def phone(options: argparse.Namespace, settings: Settings) -> int:
     part = virtual_phones()
     if part is None or not is_installed(Extra.VIRTUAL_PHONE):
         why = said(lack_of(Extra.VIRTUAL_PHONE)) if part is not None else say("cli.phone.failed", problem=ABSENT)
-        print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
-        return UNAVAILABLE
+        return complain(why, code=UNAVAILABLE)
     try:
         await part.run(options, adb=settings.adb_servers[0])
     except OSError as problem:
-        print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=problem)), file=sys.stderr)
-        return UNAVAILABLE
+        return complain(say("cli.phone.failed", problem=problem), code=UNAVAILABLE)
     return OK

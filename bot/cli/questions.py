@@ -219,11 +219,16 @@ async def _text(options: argparse.Namespace, question: dict[str, Any]) -> str:
     raise Refused(say("cli.answer.nobody"))
 
 
+def read_input(path: str) -> str:
+    """Return the text of a file, or of standard input ("-"). Raises OSError and UnicodeDecodeError."""
+    data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+    return data.decode("utf-8-sig")
+
+
 def _first_line(path: str) -> str:
     """Return the first line of a file or of standard input. Raises Refused."""
     try:
-        data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
-        text = data.decode("utf-8-sig").partition("\n")[0].removesuffix("\r")
+        text = read_input(path).partition("\n")[0].removesuffix("\r")
     except OSError as error:
         raise Refused(say("cli.do.unread", file=error.filename, reason=error.strerror)) from error
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ from contextvars import copy_context
 
 from bot.chats.installed import installed
 from bot.cli.exits import OK, UNAVAILABLE
-from bot.cli.terminal import cells_of, padded
+from bot.cli.terminal import cells_of, complain, padded
 from bot.config.settings import Settings
 from bot.texts import ENGLISH, say, speaking
 from bot.wiring.memory import keep_small
@@ -27,13 +27,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         try:
             await serve(settings, installed(), announce=lambda address: terminal.run(_announce, address))
         except UnreachableError as error:
-            terminal.run(_complain, error)
-            return UNAVAILABLE
+            return terminal.run(complain, said(sentence_of(error)), "opengui run", UNAVAILABLE)
     return OK
-
-
-def _complain(error: UnreachableError) -> None:
-    print(say("cli.failed", prog="opengui run", why=said(sentence_of(error))), file=sys.stderr)
 
 
 def _announce(address: str) -> None:

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.cli.control import own_store, service_of, service_or_own
@@ -19,16 +17,13 @@ from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.questions import somebody_is_there
 from bot.cli.remote import Remote, body_of, running_service
 from bot.cli.skill import draft_of_words
-from bot.cli.terminal import padded
-from bot.commands.parser import ParseError, draft_of, parse, with_skill
+from bot.cli.terminal import padded, print_rows
+from bot.commands.parser import LIST_WORDS, SCHEDULE_CHANGE, ParseError, draft_of, parse, with_skill
 from bot.config.settings import Settings
 from bot.domain.schedule import plan_in
 from bot.domain.task_request import TaskOptions
 from bot.domain.watch import split_watch
 from bot.texts import say
-
-_CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
-_LIST: Final = frozenset({"list", "列表"})
 
 
 async def schedule(options: argparse.Namespace, settings: Settings) -> int:
@@ -36,9 +31,9 @@ async def schedule(options: argparse.Namespace, settings: Settings) -> int:
     ServiceGone; for what `schedules` does, also SettingsError and StoreError.
     """
     typed = options.text.strip()
-    if typed.casefold() in _LIST:
+    if typed.casefold() in LIST_WORDS:
         return await _listed(settings, as_json=False)
-    if _CHANGE.fullmatch(typed) is not None:
+    if SCHEDULE_CHANGE.fullmatch(typed) is not None:
         return await _changed([typed], settings)
     async with service_of(settings) as remote:
         wish = await planned(options, typed, say("command.schedule.example"), remote)
@@ -69,22 +64,17 @@ async def schedules(options: argparse.Namespace, settings: Settings) -> int:
     """List or change schedules, in the running service or the data directory. Returns the exit code. Raises Refused for
     a failed change; also ServiceGone, SettingsError and StoreError.
     """
-    if options.change and options.change[0].casefold() not in _LIST:
+    if options.change and options.change[0].casefold() not in LIST_WORDS:
         return await _changed(options.change, settings)
     return await _listed(settings, as_json=options.json)
 
 
 async def _listed(settings: Settings, *, as_json: bool) -> int:
-    rows = await _rows(settings)
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False) if as_json else _line(row))
-    if not rows and not as_json:
-        print(say("cli.schedules.none"))
-    return OK
+    return print_rows(await _rows(settings), _line, say("cli.schedules.none"), as_json=as_json)
 
 
 async def _changed(words: Sequence[str], settings: Settings) -> int:
-    found = _CHANGE.fullmatch(" ".join(words))
+    found = SCHEDULE_CHANGE.fullmatch(" ".join(words))
     if found is None:
         raise Refused(say("schedule.usage", prefix=""))
     async with service_or_own(settings) as door:

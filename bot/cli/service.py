@@ -259,12 +259,11 @@ class Where:
         return self.root / path.lstrip("/")
 
 
-def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
+def install(where: Where, env: Path, *, program: Path = PROGRAM) -> list[Step]:
     """Return the steps of an installation, in order. If the settings file `env` exists, its settings are used, and its
     secrets become credentials, one file each. Raises Failed if the service could not read its own program.
     """
-    binary = (python or Path(sys.executable)).parent / "opengui"
-    for path in (program, binary, Path(sys.base_prefix)):
+    for path in (program, _binary(), Path(sys.base_prefix)):
         if not where.elsewhere and any(path.is_relative_to(hidden) for hidden in HIDDEN):
             raise Failed(say("install.hidden", path=path))
     secrets, settings = _settings(env)
@@ -277,7 +276,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
         *([Folder(where.path("/etc/credstore"), 0o700)] if secrets else []),
         *(File(where.path(f"/etc/credstore/{name}"), value, 0o600, theirs=True) for name, value in secrets.items()),
         Folder(where.path("/etc/systemd/system"), 0o755),
-        unit_file(where, program, binary),
+        unit_file(where, program),
         Folder(where.path("/etc/udev/rules.d"), 0o755),
         rule_file(where),
         Call(("udevadm", "control", "--reload"), where.without_udev),
@@ -287,13 +286,11 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
     ]
 
 
-def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
+def uninstall(where: Where) -> list[Step]:
     """Return the steps that undo an installation. Settings, credentials, data and the user are kept."""
-    binary = (python or Path(sys.executable)).parent / "opengui"
-    unit = unit_file(where, program, binary)
-    stop = Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists())
+    unit = unit_file(where, PROGRAM)
     return [
-        stop,
+        Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists()),
         Gone(unit),
         Gone(rule_file(where)),
         Call(("systemctl", "daemon-reload"), where.elsewhere),
@@ -301,11 +298,15 @@ def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = No
     ]
 
 
-def unit_file(where: Where, program: Path, binary: Path) -> File:
-    """Return the step that installs the systemd unit with this program's paths. `binary` is the program to start."""
+def _binary() -> Path:
+    return Path(sys.executable).parent / "opengui"
+
+
+def unit_file(where: Where, program: Path) -> File:
+    """Return the step that installs the systemd unit with this program's paths."""
     text = (SHIPPED / UNIT).read_text(encoding="utf-8")
     text = re.sub(r"(?m)^WorkingDirectory=.*$", f"WorkingDirectory={program}", text)
-    text = re.sub(r"(?m)^ExecStart=.*$", f"ExecStart={binary} run", text)
+    text = re.sub(r"(?m)^ExecStart=.*$", f"ExecStart={_binary()} run", text)
     text = re.sub(r"(?m)^Documentation=.*$", f"Documentation=file://{program}/docs/operations.md", text)
     return File(where.path(f"/etc/systemd/system/{UNIT}"), text, overwrite=where.overwrite)
 

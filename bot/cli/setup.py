@@ -46,17 +46,21 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
     """List all sections in order, in the terminal's language."""
     return [
         Section(
-            _heading(say("setup.title.model"), say("setup.about.model")),
+            f"{say('setup.title.model')}\n{say('setup.about.model')}",
             (
                 Asked("vlm_base_url", lambda: say("setup.ask.vlm_base_url")),
                 Asked("vlm_api_key", lambda: say("setup.ask.vlm_api_key"), secret=True),
-                Asked("vlm_model", lambda: say("setup.ask.vlm_model"), choices=_models),
+                Asked(
+                    "vlm_model",
+                    lambda: say("setup.ask.vlm_model"),
+                    choices=lambda given: model.names_at(given["vlm_base_url"], given["vlm_api_key"]),
+                ),
             ),
             model.findings,
         ),
         *(
             Section(
-                _heading(platform.title, platform.about()),
+                f"{platform.title}\n{platform.about()}",
                 platform.asked,
                 partial(chats.of_one, platform=platform),
                 platform.closing,
@@ -64,20 +68,11 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
             for platform in platforms
         ),
         Section(
-            _heading(say("setup.title.phones"), say("setup.about.phones")),
+            f"{say('setup.title.phones')}\n{say('setup.about.phones')}",
             (Asked("android_serials", lambda: say("setup.ask.android_serials")),),
             _phones,
         ),
     ]
-
-
-def _heading(title: str, about: str) -> str:
-    return f"{title}\n{about}"
-
-
-async def _models(given: Mapping[str, str]) -> Sequence[str]:
-    """List the models at the address that was entered."""
-    return await model.names_at(given["vlm_base_url"], given["vlm_api_key"])
 
 
 async def _phones(settings: Settings) -> list[Finding]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,8 +12,9 @@ from pathlib import Path
 from agent.skills import saving
 from agent.skills.library import Skill, Skills, load_skills
 from bot.cli.control import own_store, service_or_own
-from bot.cli.exits import OK, USAGE, Refused
+from bot.cli.exits import OK, Refused
 from bot.cli.remote import running_service
+from bot.cli.terminal import complain
 from bot.commands.skill_figures import SkillFigures, figures_of, skill_line
 from bot.config.installation import SKILLS_NAME
 from bot.config.settings import Settings
@@ -77,8 +77,7 @@ async def _bring(folder: Path, settings: Settings) -> int:
     try:
         name = await asyncio.to_thread(lambda: saving.bring(library, folder.resolve()))
     except (saving.NotChanged, OSError) as refused:
-        print(say("cli.failed", prog="opengui skills", why=said(sentence_of(refused))), file=sys.stderr)
-        return USAGE
+        return complain(said(sentence_of(refused)), "opengui skills")
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             await remote.skills()  # reads the folders again

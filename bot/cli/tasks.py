@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from functools import partial
 from textwrap import indent
 from typing import Any
 
@@ -14,7 +15,7 @@ from agent.run import Outcome
 from bot.cli.control import own_store
 from bot.cli.exits import OK, Refused
 from bot.cli.remote import running_service
-from bot.cli.terminal import STYLE_OF, Style, Styled, padded, print_styled
+from bot.cli.terminal import STYLE_OF, Style, Styled, padded, print_rows, print_styled
 from bot.config.settings import Settings
 from bot.domain.address import on_one_line
 from bot.domain.locale import last_days, zone_named
@@ -26,15 +27,12 @@ async def tasks(options: argparse.Namespace, settings: Settings) -> int:
     SettingsError and StoreError.
     """
     rows = (await _task_rows(settings, options.limit))[: options.limit]
-    for row in rows:
-        if options.json:
-            print(json.dumps(row, ensure_ascii=False))
-        else:
-            state = padded(say(f"page.standing.{row['outcome'] or row['state']}"), 11)
-            print(f"{row['task']:>5}  {state}  {' '.join(row['text'].split())[:80]}")
-    if not rows and not options.json:
-        print(say("cli.tasks.none"))
-    return OK
+    return print_rows(rows, _task_line, say("cli.tasks.none"), as_json=options.json)
+
+
+def _task_line(row: dict[str, Any]) -> str:
+    state = padded(say(f"page.standing.{row['outcome'] or row['state']}"), 11)
+    return f"{row['task']:>5}  {state}  {' '.join(row['text'].split())[:80]}"
 
 
 async def _task_rows(settings: Settings, limit: int) -> list[dict[str, Any]]:
@@ -103,11 +101,7 @@ async def usage(options: argparse.Namespace, settings: Settings) -> int:
     SettingsError and StoreError.
     """
     rows = await _usage_rows(settings, options.by, options.days)
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False) if options.json else _line(row, options.by))
-    if not rows and not options.json:
-        print(say("cli.usage.none"))
-    return OK
+    return print_rows(rows, partial(_line, by=options.by), say("cli.usage.none"), as_json=options.json)
 
 
 async def _usage_rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:

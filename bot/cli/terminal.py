@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
 import signal
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from agent.run import Outcome
+from bot.cli.exits import OK, USAGE
 from bot.logs.lines import sanitized, write_as_it_is
-from bot.texts import LANGUAGES, language_of
+from bot.texts import LANGUAGES, language_of, say
 
 
 def cells_of(text: str) -> int:
@@ -109,6 +111,25 @@ def _is_closed(stream: TextIO) -> bool:
     asked = select.poll()
     asked.register(stream.fileno(), select.POLLOUT)
     return any(state & select.POLLERR for _, state in asked.poll(0))
+
+
+def complain(why: object, prog: str = "opengui", code: int = USAGE) -> int:
+    """Print to standard error why a command could not be carried out, and return the exit code `code`."""
+    print(say("cli.failed", prog=prog, why=why), file=sys.stderr)
+    return code
+
+
+def print_rows(
+    rows: Sequence[dict[str, Any]], line: Callable[[dict[str, Any]], str], nothing: str, *, as_json: bool
+) -> int:
+    """Print each row, as a JSON object or as the line that `line` makes of it; without rows, and not as JSON, print
+    `nothing`. Returns the exit code.
+    """
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False) if as_json else line(row))
+    if not rows and not as_json:
+        print(nothing)
+    return OK
 
 
 AUTO: Final = "auto"

@@ -4,12 +4,12 @@ independent reader (the model that judges what a press will do).
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from datetime import datetime
+from datetime import tzinfo
 
 from bot.application.access import Refused
 from bot.application.services import Services
+from bot.commands.accounts import moment
 from bot.commands.request import Request, aside
 from bot.config.endpoints import model_settings
 from bot.config.settings import SettingsError
@@ -17,6 +17,7 @@ from bot.domain.outgoing import Reply
 from bot.runtime.settings import RuntimeSettings, UnknownSetting, known, names_of, value_of
 from bot.runtime.settings import is_set as named_in
 from bot.store.audit import AuditEntry, AuditKind, FileDetail, YesDetail
+from bot.store.codec import row_number
 from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
@@ -31,7 +32,9 @@ async def set_setting(request: Request, services: Services) -> Reply:
     words = request.call.rest.split(maxsplit=1)
     live = services.live
     if not words:
-        return aside("\n".join(_lines(services)), heading=say("set.heading"))
+        names = dict.fromkeys((*names_of(live.now), *live.changes))
+        lines = [*(_line(services, name) for name in names), say("set.how")]
+        return aside("\n".join(lines), heading=say("set.heading"))
     try:
         name = known(words[0])
         if len(words) == 1:
@@ -52,12 +55,6 @@ async def set_setting(request: Request, services: Services) -> Reply:
     return aside("\n".join(lines))
 
 
-def _lines(services: Services) -> list[str]:
-    live = services.live
-    names = dict.fromkeys((*names_of(live.now), *live.changes))
-    return [*(_line(services, name) for name in names), say("set.how")]
-
-
 def _line(services: Services, name: str) -> str:
     live = services.live
     if why := live.unusable.get(name):
@@ -66,7 +63,7 @@ def _line(services: Services, name: str) -> str:
     change = live.changes.get(name)
     if change is None:
         return say(f"set.origin.{_origin(live, name)}", name=name, value=value)
-    time = datetime.fromtimestamp(change.at, services.zone).strftime("%Y-%m-%d %H:%M")
+    time = moment(change.at, services.zone)
     who = f"{change.by.name or change.by.id} ({change.by.platform}:{change.by.id})"
     return say("set.changed", name=name, value=value, who=who, time=time, before=value_of(live.base, name))
 
@@ -86,10 +83,11 @@ SHOWN_DETAIL = 120
 async def audit(request: Request, services: Services) -> Reply:
     """Show one page of the audit log, latest first; `--before N` shows entries older than N."""
     before = request.option("before").removeprefix("#")
-    if before and not (before.isascii() and before.isdigit() and len(before) < 19):
+    number = row_number(before)
+    if before and number is None:
         raise Refused(say("audit.bad_number", name=before[:40]))
-    found = await services.store.audit.page(PAGE + 1, int(before) if before else None)
-    lines = [_audit_line(entry) for entry in found[:PAGE]] or [say("audit.empty")]
+    found = await services.store.audit.page(PAGE + 1, number)
+    lines = [_audit_line(entry, services.zone) for entry in found[:PAGE]] or [say("audit.empty")]
     if len(found) > PAGE:
         lines.append(say("audit.older", line=f"{request.prefix}audit --before {found[PAGE - 1].number}"))
     if not before:
@@ -114,8 +112,7 @@ def _told(kept: FileDetail | YesDetail) -> str:
     return words if kept.text is None else say("audit.yes_text", yes=words, text=kept.text)
 
 
-def _audit_line(entry: AuditEntry) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
+def _audit_line(entry: AuditEntry, zone: tzinfo) -> str:
     by = entry.person.name or entry.person.id
     kept = entry.detail
     told = kept if isinstance(kept, str) else _told(kept)
@@ -124,7 +121,11 @@ def _audit_line(entry: AuditEntry) -> str:
         detail = say(f"access.{entry.detail}.failed")
     if entry.kind is AuditKind.UNANSWERED:
         detail = say(f"question.closed.{entry.detail}")
-    words = [when, f"{by} ({entry.person.platform}:{entry.person.id})", say(f"audit.kind.{entry.kind}")]
+    words = [
+        moment(entry.at, zone),
+        f"{by} ({entry.person.platform}:{entry.person.id})",
+        say(f"audit.kind.{entry.kind}"),
+    ]
     words += [say("audit.task", task=entry.task)] if entry.task else []
     return f"#{entry.number} " + " · ".join([*words, detail] if detail else words)
 

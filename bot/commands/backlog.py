@@ -19,7 +19,7 @@ from bot.cards.formatting import shortened
 from bot.commands.request import Request, refuse_late
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone, FloodWait
-from bot.domain.incoming import Attachment, CommandCall, Late, Missed
+from bot.domain.incoming import Attachment, Late, Missed
 from bot.domain.outgoing import Message
 from bot.domain.right import Right
 from bot.domain.task_request import Origin
@@ -39,30 +39,24 @@ def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
     already carried out, and how many more there are.
     """
     shown = list(enumerate(missed, 1))[-LISTED:]
-    lines = [say("missed.line", number=number, **_facts(one, zone)) + _mark(one) for number, one in shown]
+    lines = [_line(number, one, zone) for number, one in shown]
     if (more := len(missed) - len(shown)) > 0:
         lines.insert(0, say("missed.more", number=more))
-    open_ones = [(number, one) for number, one in shown if not one.done]
     buttons = [
-        button(ButtonAction.MISSED, one.id, say("button.run_missed", number=number)) for number, one in open_ones
+        button(ButtonAction.MISSED, one.id, say("button.run_missed", number=number))
+        for number, one in shown
+        if not one.done
     ]
     how = say("missed.how") if buttons else ""
     rows = tuple(tuple(buttons[start : start + _IN_ROW]) for start in range(0, len(buttons), _IN_ROW))
     return Message(heading=say("missed.heading"), body="\n".join(lines), footer=how, buttons=rows)
 
 
-def _facts(one: Missed, zone: tzinfo) -> dict[str, str]:
+def _line(number: int, one: Missed, zone: tzinfo) -> str:
     late = one.late
-    written = datetime.fromtimestamp(late.written, zone)
-    return {
-        "time": f"{written:%m-%d %H:%M}",
-        "person": late.person.name or late.person.id,
-        "text": shortened(late.text, _TEXT_LIMIT),
-    }
-
-
-def _mark(one: Missed) -> str:
-    return f" ✓ {say('missed.done')}" if one.done else ""
+    time, person = f"{datetime.fromtimestamp(late.written, zone):%m-%d %H:%M}", late.person.name or late.person.id
+    line = say("missed.line", number=number, time=time, person=person, text=shortened(late.text, _TEXT_LIMIT))
+    return f"{line} ✓ {say('missed.done')}" if one.done else line
 
 
 GATHER_SECONDS = 3.0
@@ -85,17 +79,6 @@ class MissedLists:
         self._gather = gather
         self._news = asyncio.Event()
         self._news.set()  # what a former process left
-        self._running: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to send lists in the background whenever there are missed messages."""
-        self._running = asyncio.create_task(self._run(), name="missed")
-
-    async def stop(self) -> None:
-        """Stop sending lists."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
 
     def came(self) -> None:
         """Report that another missed message was stored."""
@@ -119,7 +102,8 @@ class MissedLists:
         except (ChatError, FloodWait) as refused:
             logger.info("A list of missed messages stays as it was: %s", refused)
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Send lists whenever there are missed messages, until cancelled."""
         while True:
             await self._news.wait()
             await self._gathered()
@@ -173,7 +157,6 @@ class MissedLists:
 STEER = "steer"
 """The command that stands for a note to a running task; it cannot be typed."""
 _STOPPING = frozenset({"cancel", "pause"})
-_WITH_CODES = frozenset({"pair"})
 
 
 async def hold_back(request: Request, services: Services) -> None:
@@ -193,7 +176,7 @@ async def hold_back(request: Request, services: Services) -> None:
             return
     if request.call.name == "hand":
         raise Refused(say("hand.late"))  # the screen has changed by now, and the text to type must not be stored
-    if request.call.name in _WITH_CODES:
+    if request.call.name == "pair":
         raise Refused(say("missed.code"))  # a code is valid only briefly, and must not be stored
     refuse_late(request)
 
@@ -239,7 +222,7 @@ async def claimed(data: ButtonData, request: Request, services: Services) -> tup
         request,
         place=replace(request.place, address=late.place.address),
         event=late.event,
-        call=CommandCall(late.call.name, late.call.options, late.call.rest),
+        call=late.call,
         message=late.message,
         prefix=late.prefix,
         files=files,

@@ -71,12 +71,11 @@ class Suggestions:
         if not authorize(person, place, Right.USE, self._services.policy).allowed:
             return ()
         self._read_again()
+        request = Request(person, place, "", CommandCall(""))
         match option:
             case "device":
-                request = Request(person, place, "", CommandCall(""))
                 return _phones(open_phones(request, self._services), typed)
             case "task" | "before" | "follows":
-                request = Request(person, place, "", CommandCall(""))
                 seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]
                 pairs = [(title_of(task), task.id) for task in seen]
             case "tier" | "setting" if authorize(person, place, Right.ADMIN, self._services.policy).allowed:

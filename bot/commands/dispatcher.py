@@ -27,7 +27,6 @@ from bot.domain.incoming import CommandCall, ForeignText, Incoming, Invocation, 
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import TaskError
-from bot.people.access import Check
 from bot.store.errors import StoreAway
 from bot.texts import language_of, say, speaking
 from devices.extras import load_part
@@ -109,7 +108,7 @@ class Commands:
         self._talk = Talk(services)
         self._ears = Ears(services, self._talk)
         self.missed = MissedLists(services)
-        """Lists what was written while the service was away; whoever runs the service starts it."""
+        """Lists what was written while the service was away; the service runs it in the background."""
         self._suggestions = Suggestions(services)
         self._seen: Recent[tuple[str, ...], asyncio.Future[bool]] = Recent(EVENTS_KEPT)
         """The latest events, and whether each was handled; one that was not is handled when it is delivered again."""
@@ -171,7 +170,9 @@ class Commands:
         came = replace(came, person=replace(came.person, language=language))
         with speaking(language):
             try:
-                return await self._audited(came, work_on)
+                # Refusals of people who may use the bot are recorded; strangers are counted elsewhere.
+                async with audited(came.person, self._services.store):
+                    return await work_on(came)
             except (Refused, ParseError, TaskError) as told:
                 return aside(str(told))
             except StoreAway as error:
@@ -185,11 +186,6 @@ class Commands:
                     "A %s from %s failed because of a fault in the program", type(came).__name__, came.person.platform
                 )
                 return aside(say("intake.failed", happened=fault_of(error).happened))
-
-    async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
-        """Record refusals of people who may use the bot in the audit; strangers are counted elsewhere."""
-        async with audited(came.person, self._services.store):
-            return await work_on(came)
 
     async def _message(self, incoming: Incoming) -> Reply:
         if incoming.wordless:
@@ -208,7 +204,7 @@ class Commands:
             if topic is not None:
                 return await self._talk.about(request, topic, incoming.text)
             request = replace(request, prefix=_prefix(incoming))
-            return await self._run(replace(request, call=parse(incoming.command or "")))
+            return await run_command(replace(request, call=parse(incoming.command or "")), self._services)
         except UnknownCommand as unknown:
             return await offer_nearest(request, unknown, self._services)
         except TooLate as late:
@@ -253,7 +249,7 @@ class Commands:
             raise Refused(f"{say('intake.refused')}\n{ids}")
         if invocation.call.name not in BY_NAME:
             raise Refused(unknown_command(invocation.call.name))
-        return await self._run(request)
+        return await run_command(request, self._services)
 
     async def _press(self, press: Press) -> Reply:
         request = _request(press)
@@ -261,17 +257,15 @@ class Commands:
             raise Refused(say("press.refused"))
         return await do_press(press, request, self._services, self._talk, self._do_kept)
 
-    async def _run(self, request: Request) -> Reply:
-        return await run_command(request, self._services)
-
     async def _do_kept(self, data: ButtonData, request: Request) -> Reply:
         """Carry out a missed or mistyped command, once. If it is refused, the button can be pressed again."""
         if data.action is ButtonAction.TRY:
             async with meant_by_press(request, data.subject, self._talk, self._services) as typed:
-                return await self._run(typed)
+                return await run_command(typed, self._services)
         missed, meant = await claimed(data, request, self._services)
         try:
-            reply = await (self._talk.steer_late(meant) if meant.call.name == STEER else self._run(meant))
+            is_note = meant.call.name == STEER
+            reply = await (self._talk.steer_late(meant) if is_note else run_command(meant, self._services))
         except BaseException:
             await self._services.store.missed.release(missed.id)
             raise
@@ -287,7 +281,8 @@ class Commands:
         """Whether the person may use the bot here; a refusal is only counted."""
         found = verdict(request, self._services.policy, Right.USE)
         if not found.allowed:
-            await self._services.store.refusals.count(request.address.platform, _refused_check(found.checks))
+            failed = next(check.name for check in found.checks if not check.passed)
+            await self._services.store.refusals.count(request.address.platform, failed)
         return found.allowed
 
 
@@ -325,7 +320,3 @@ def _prefix(incoming: Incoming) -> str:
     if not command:
         return f"{text} " if text else ""
     return text.removesuffix(command) if text.endswith(command) else ""
-
-
-def _refused_check(checks: tuple[Check, ...]) -> str:
-    return next(check.name for check in checks if not check.passed)

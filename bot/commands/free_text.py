@@ -186,22 +186,11 @@ class Talk:
         """Store a text and ask, with the question `words`, whether it is a task. Only a press of the button starts it.
         Raises BadText or BadFiles, or TooLate for a text that was written while the service was away.
         """
-        services = self._services
         text = clean(text, say("desk.text.task"))
         refuse_late(replace(request, call=CommandCall("do", {}, text)))
-        offer = Offer(
-            id=secrets.token_hex(8),
-            person=request.person,
-            place=request.place,
-            event=request.event,
-            message=request.message,
-            text=text,
-            files=await keep(services.frames, request.files),
-            made=services.clock(),
-        )
-        await services.store.offers.add(offer)
+        offer = await _stored(request, self._services, text)
         buttons = [button(ButtonAction.RUN, offer.id, say("button.run"), style="primary")]
-        if (task := await task_steered_in(request, services)) is not None:
+        if (task := await task_steered_in(request, self._services)) is not None:
             buttons.append(button(ButtonAction.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
             words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
@@ -273,6 +262,22 @@ def _without_files(reply: Reply, *, carried: bool) -> Reply:
     return replace(reply, message=replace(reply.message, body=words), mark_suffices=False)
 
 
+async def _stored(request: Request, services: Services, text: str) -> Offer:
+    """Store a text with the files that came along, until a button is pressed. Raises BadFiles."""
+    offer = Offer(
+        id=secrets.token_hex(8),
+        person=request.person,
+        place=request.place,
+        event=request.event,
+        message=request.message,
+        text=text,
+        files=await keep(services.frames, request.files),
+        made=services.clock(),
+    )
+    await services.store.offers.add(offer)
+    return offer
+
+
 _WITH_CODES: Final = frozenset({"answer", "pair"})
 """Commands whose text may contain codes. Such a text is never stored, not even until a press."""
 
@@ -284,21 +289,10 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
     """
     told = Message(body=str(unknown), private=True)
     near = BY_NAME.get(unknown.near)
-    if near is None or near.name in _WITH_CODES or request.stale:
+    usable = near is not None and near.name not in _WITH_CODES and not request.stale
+    if near is None or not usable or not verdict(request, services.policy, near.right).allowed:
         return Reply(told)
-    if not verdict(request, services.policy, near.right).allowed:
-        return Reply(told)
-    offer = Offer(
-        id=secrets.token_hex(8),
-        person=request.person,
-        place=request.place,
-        event=request.event,
-        message=request.message,
-        text=f"{near.name} {unknown.rest}".strip(),
-        files=await keep(services.frames, request.files),
-        made=services.clock(),
-    )
-    await services.store.offers.add(offer)
+    offer = await _stored(request, services, f"{near.name} {unknown.rest}".strip())
     meant = button(ButtonAction.TRY, offer.id, f"{request.prefix or request.lead}{offer.text}", style="primary")
     return Reply(replace(told, buttons=((meant,),)))
 

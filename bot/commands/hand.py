@@ -17,7 +17,6 @@ from bot.application.task_access import require_to_hold, task_named
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.picture import draw_marks, draw_screen
 from bot.commands.answers import cleared
-from bot.commands.phones import user_of
 from bot.commands.request import Request, plain
 from bot.domain.address import MessageRef
 from bot.domain.chat import Capabilities, ChatError, FloodWait
@@ -86,7 +85,7 @@ async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: flo
     that ends. Raises Refused, NotAllowed or TaskError.
     """
     require(caller, services.policy, Right.OPERATE, phone=info.id)
-    used = await user_of(info, services)
+    used = await services.task_service.working_on(info.id)
     if used is not None:
         if not may_see(caller, services.policy, used):
             raise Refused(say("screen.private", name=info.name))
@@ -144,8 +143,7 @@ async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request
         page = _number(choice)
     else:
         try:
-            touched = await _touch(choice, look, hold, request, services)
-            after = touched.seen
+            after = (await _do(*_aimed(choice, look), hold, request, services)).seen
         except ScreenMoved as moved:
             toast = str(moved)
         except NeedsApproval as needs:
@@ -168,8 +166,7 @@ async def type_text(request: Request, services: Services, hold: Hold | None, tex
             raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
         if request.stale or hold.look is None:
             raise Refused(say("hand.late"))
-        action = act.Type(text=text)
-        await _do(action, OnScreen(hold.look.word), hold, request, services)
+        await _do(act.Type(text=text), OnScreen(hold.look.word), hold, request, services)
         told = say("hand.typed", number=len(text), name=hold.name)
     except (ScreenMoved, NeedsApproval) as not_done:
         told = str(not_done) if isinstance(not_done, ScreenMoved) else say("hand.not_typed", why=not_done.why)
@@ -178,11 +175,6 @@ async def type_text(request: Request, services: Services, hold: Hold | None, tex
     assert hold is not None, "it was typed into"
     await _show_again(hold, services)
     return plain(f"{told} {after}".strip())
-
-
-async def _touch(choice: str, look: Look, hold: Hold, request: Request, services: Services) -> Touched:
-    action, aim = _aimed(choice, look)
-    return await _do(action, aim, hold, request, services)
 
 
 def _aimed(choice: str, look: Look) -> tuple[ByHand, Aim]:

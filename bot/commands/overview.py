@@ -21,6 +21,7 @@ from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.monitoring.dependencies import standstill_words
 from bot.people.quotas import amount
+from bot.store.codec import row_number
 from bot.store.totals import UsageBy, UsageRow, UsageTotals, VoiceTotals
 from bot.texts import counted, listed, say
 from bot.views.tools import tool_lines
@@ -67,7 +68,7 @@ async def tasks(request: Request, services: Services) -> Reply:
 
 async def tasks_before(request: Request, services: Services, before: str) -> Reply:
     """Show a page of tasks older than the one with the number `before`; "" shows the latest ones."""
-    if before and not (before.isascii() and before.isdigit() and len(before) < 19):
+    if before and row_number(before) is None:
         raise Refused(say("task.unknown", name=before[:40]))
     found, more = await _page(request, services, before or None)
     if not found:
@@ -170,8 +171,9 @@ def _label(row: UsageRow, by: UsageBy, names: dict[str, str]) -> str:
 
 def _lines(totals: UsageTotals) -> list[str]:
     """What the tasks used and, on a line of its own, the voice notes."""
-    tasks = [_line(totals)] if totals.tasks or not totals.voice.notes else []
-    return [*tasks, *([_voice(totals.voice)] if totals.voice.notes else [])]
+    if not totals.voice.notes:
+        return [_line(totals)]
+    return [*([_line(totals)] if totals.tasks else []), _voice(totals.voice)]
 
 
 def _voice(voice: VoiceTotals) -> str:

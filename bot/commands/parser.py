@@ -15,6 +15,9 @@ from bot.domain.incoming import CommandCall
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.texts import listed, say
 
+LIST_WORDS: Final = frozenset({"list", "列表"})
+"""Words that list the schedules instead of making one."""
+SCHEDULE_CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r'"(?P<double>[^"]*)"(?=\s|$)|\'(?P<single>[^\']*)\'(?=\s|$)|(?P<plain>\S+)')
 _SMART_DASH = re.compile(r"^[\u2014\u2013](?=[A-Za-z])")

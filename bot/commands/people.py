@@ -24,8 +24,8 @@ from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
 from bot.domain.limits import QUOTAS, Tier
 from bot.domain.outgoing import Message, Reply
-from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift
-from bot.domain.task import OpenQuestion, StepRow, Task
+from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right
+from bot.domain.task import StepRow, Task
 from bot.people.access import authorize
 from bot.people.subjects import Subject, subject_named
 from bot.texts import listed, say
@@ -41,13 +41,13 @@ async def gate_record(task: Task, services: Services) -> Reply:
     steps = await services.task_service.steps(task.id)
     questions = await services.store.questions.of(task.id)
     told = [(step.at, line) for step in steps for line in _of_step(step)]
-    told += [(each.asked, _of_question(each)) for each in questions if each.question.kind is QuestionKind.APPROVE]
+    told += [
+        (each.asked, say("why.asked", question=each.question.text, answer=closed_line(each)))
+        for each in questions
+        if each.question.kind is QuestionKind.APPROVE
+    ]
     lines = [shortened(line, LINE_LIMIT) for _, line in sorted(told, key=lambda each: each[0])]
     return aside("\n".join(lines[-MOST_LINES:]) or say("why.nothing"), heading=title_of(task))
-
-
-def _of_question(asked: OpenQuestion) -> str:
-    return say("why.asked", question=asked.question.text, answer=closed_line(asked))
 
 
 def _of_step(step: StepRow) -> Iterator[str]:
@@ -189,11 +189,6 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
     return aside(say("tier.given", who=subject, tier=name.lower()))
 
 
-def line(gift: TierGift) -> str:
-    """Return one line that names the tier given to a person or role, for the list of people."""
-    return say("tier.line", who=Subject(gift.platform, gift.id, gift.guild), tier=gift.tier)
-
-
 def _defined(name: str, limits: Tier, default: str) -> str:
     found = {quota: getattr(limits, quota) for quota in QUOTAS}
     words = [say(f"quota.limit.{quota}", limit=f"{limit:,}") for quota, limit in found.items() if limit is not None]
@@ -227,13 +222,15 @@ async def people(request: Request, services: Services) -> Reply:
 
 def allowed_words(grant: Grant) -> str:
     """Return a sentence that says what somebody may do from now on."""
-    return say("people.allowed", grant=_line(grant))
+    return say("people.allowed", grant=grant_line(grant))
 
 
 def denied_words(denied: Denied) -> str:
     """Return sentences that say what was taken from somebody, and what access they still have."""
     who = denied.subject
-    lines = [say("people.denied", grant=_line(grant)) for grant in denied.grants] or [say("people.had_none", who=who)]
+    lines = [say("people.denied", grant=grant_line(grant)) for grant in denied.grants] or [
+        say("people.had_none", who=who)
+    ]
     if denied.unlinked:
         names = listed(str(Subject.of_person(other)) for other in denied.unlinked)
         lines.append(say("link.ended", who=who, others=names))
@@ -250,17 +247,21 @@ def _shown(services: Services) -> Reply:
         lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.ADMIN) for one in sorted(lists.admins)]
         users = sorted(lists.users - lists.admins)
         lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.APPROVE) for one in users]
-    lines += [_line(grant) for grant in (*services.policy.grants, *services.policy.tokens)]
+    lines += [grant_line(grant) for grant in (*services.policy.grants, *services.policy.tokens)]
     lines += [
         say("link.listed", accounts=" = ".join(map(str, map(Subject.of_person, one)))) for one in services.policy.links
     ]
-    lines += [line(gift) for gift in services.policy.tiers]
+    lines += [
+        say("tier.line", who=Subject(gift.platform, gift.id, gift.guild), tier=gift.tier)
+        for gift in services.policy.tiers
+    ]
     if len(lines) > LISTED:
         lines = [*lines[:LISTED], say("people.more", number=len(lines) - LISTED)]
     return aside("\n".join(lines) or say("people.none"), heading=say("people.heading"))
 
 
-def _line(grant: Grant) -> str:
+def grant_line(grant: Grant) -> str:
+    """Return one line that says which right somebody has and, if it is for one phone, for which."""
     who = Subject.of(grant)
     if grant.phone:
         return say("people.grant_phone", who=who, right=grant.right, phone=grant.phone)

@@ -56,13 +56,6 @@ async def screen(request: Request, services: Services) -> Reply:
     return Reply(replace(message, picture=picture))
 
 
-async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
-    """Return the unfinished task that has begun on this phone, also if it is paused or interrupted; None if there is
-    none.
-    """
-    return await services.task_service.working_on(phone.id)
-
-
 async def name(request: Request, services: Services) -> Reply:
     """Rename a phone: `name --device Pixel Desk`, or `name Pixel Desk`."""
     info, wish = _renamed(request, services.phones.list())
@@ -173,7 +166,7 @@ async def _refused(why: FileDetail, request: Request, services: Services) -> Non
 
 async def _require_free(phone: PhoneInfo, wish: str, request: Request, services: Services) -> None:
     """Raise Refused while the phone works for another person, whose files these may be. Admins may."""
-    used = await user_of(phone, services)
+    used = await services.task_service.working_on(phone.id)
     if used is None or services.policy.same(used.person, request.person):
         return
     if not verdict(request, services.policy, Right.ADMIN).allowed:

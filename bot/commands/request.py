@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.application.access import Caller, Refused
-from bot.application.phones import state_of
 from bot.application.services import Services
 from bot.application.task_access import latest_task, task_named, task_or_none
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import Task
 from bot.texts import say
-from devices.phone import PhoneInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +84,12 @@ async def task_meant(request: Request, services: Services) -> Task:
     Raises Refused if there is none that may be shown here.
     """
     named = request.option("task").removeprefix("#").strip()
-    if not named:
-        task = await latest_task(request, services)
-        if task is None:
-            raise Refused(say("task.none"))
-        return task
-    return await task_named(named, request, services)
+    if named:
+        return await task_named(named, request, services)
+    task = await latest_task(request, services)
+    if task is None:
+        raise Refused(say("task.none"))
+    return task
 
 
 async def with_leading_task(request: Request, services: Services, *, means: Callable[[Task], bool]) -> Request:
@@ -107,8 +105,3 @@ async def with_leading_task(request: Request, services: Services, *, means: Call
         if task is None or not means(task):
             return request
     return replace(request, call=CommandCall(request.call.name, {**request.call.options, "task": found[2]}, rest))
-
-
-def left_out_words(phones: Sequence[PhoneInfo]) -> list[str]:
-    """Return one line for each phone that was left out because it is not usable, with the reason."""
-    return [say("do.left_out", name=phone.name, state=state_of(phone)) for phone in phones]

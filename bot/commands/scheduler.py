@@ -41,20 +41,11 @@ class Scheduler:
     def __init__(self, services: Services, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._services = services
         self._sleep = sleep
-        self._running: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to check in the background."""
-        self._running = asyncio.create_task(self.run(), name="schedules")
-
-    async def stop(self) -> None:
-        """Stop checking. A task that is just being started is still started by the task service."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
 
     async def run(self) -> None:
-        """Start due schedules repeatedly until cancelled. An error is logged, and the check repeated."""
+        """Start due schedules repeatedly until cancelled; a task that is just being started is still started by the
+        task service. An error is logged, and the check repeated.
+        """
         while True:
             wait = LOOK_AGAIN
             try:

@@ -6,8 +6,6 @@ Only a person who may approve on every phone of the schedule can give it, and it
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -20,7 +18,7 @@ from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import local_time, reads_words, shortened, told_words, value_words, watch_line
-from bot.commands.parser import draft_of, parse, with_skill
+from bot.commands.parser import LIST_WORDS, SCHEDULE_CHANGE, draft_of, parse, with_skill
 from bot.commands.request import Request, plain
 from bot.commands.skills import skill_draft
 from bot.domain.outgoing import Button, Message, Reply
@@ -58,16 +56,13 @@ LISTED = 5
 TEXT_SHOWN = 80
 """Maximum characters of a task in the list."""
 
-_LIST = frozenset({"list", "列表"})
-_CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
-
 
 async def schedule(request: Request, services: Services) -> Reply:
     """Create a schedule from the typed text: a time (`at`, `every` or `cron`), then a `do` or `skill` command. Also
     accepts `list` and the changes that `schedules` makes.
     """
     typed = request.call.rest.strip()
-    if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
+    if typed.casefold() in LIST_WORDS or SCHEDULE_CHANGE.fullmatch(typed) is not None:
         return await schedules(request, services)
     plan, due = await planned(request, services, typed, say("command.schedule.example"))
     return plan_kept(await ScheduleCommands(request, services).add(plan, due))
@@ -115,9 +110,9 @@ def bad_rule(bad: BadRule, example: str) -> Refused:
 async def schedules(request: Request, services: Services) -> Reply:
     """List the schedules that this person may change here (for an admin: everybody's), or change one."""
     typed = request.call.rest.strip()
-    if not typed or typed.casefold() in _LIST:
+    if not typed or typed.casefold() in LIST_WORDS:
         return await _listed(request, services)
-    found = _CHANGE.fullmatch(typed)
+    found = SCHEDULE_CHANGE.fullmatch(typed)
     if found is None:
         raise Refused(say("schedule.usage", prefix=request.prefix))
     return plain(await change(ScheduleCommands(request, services), found["verb"].lower(), found["schedule"]))
@@ -160,18 +155,14 @@ def resumed_words(one: Schedule) -> str:
     return _changed(one, "resumed", words)
 
 
-def _example(request: Request) -> str:
-    return f"{request.prefix}{say('command.schedule.example')}"
-
-
 async def _listed(request: Request, services: Services) -> Reply:
     found = await ScheduleCommands(request, services).visible()
     if not found:
-        return plain(say("schedule.none", example=_example(request)))
+        return plain(say("schedule.none", example=f"{request.prefix}{say('command.schedule.example')}"))
     lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
     if len(found) > LISTED:
         lines.append(say("schedule.more", number=len(found) - LISTED))
-        lines += [_short(found[LISTED:])]
+        lines.append(listed(say("schedule.short", schedule=one.id, words=one.plan.words) for one in found[LISTED:]))
     rows = tuple(_buttons(one) for one in found[:LISTED])
     return Reply(Message(heading=say("schedule.heading"), body="\n".join(lines), buttons=rows))
 
@@ -182,13 +173,9 @@ def _line(one: Schedule, *, admin_sees: bool) -> str:
     who = f" · {plan.person.name or plan.person.id}" if admin_sees else ""
     words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.draft.text, TEXT_SHOWN))
     yes = "" if plan.standing is None else f"\n  {yes_words(plan.standing)}"
-    watched = "" if plan.watch is None else f"\n  {watch_line(plan.watch)}{_last_read(one)}"
+    last = "" if one.readings.last is None else f" · {say('watch.last', value=value_words(one.readings.last))}"
+    watched = "" if plan.watch is None else f"\n  {watch_line(plan.watch)}{last}"
     return f"{words}\n  {standing}{who}{yes}{watched}"
-
-
-def _last_read(one: Schedule) -> str:
-    last = one.readings.last
-    return "" if last is None else " · " + say("watch.last", value=value_words(last))
 
 
 def _next(one: Schedule) -> str:
@@ -196,25 +183,14 @@ def _next(one: Schedule) -> str:
     return say("schedule.next", time=local_time(one.due, zone), zone=zone.key)
 
 
-def _short(rest: Sequence[Schedule]) -> str:
-    return listed(say("schedule.short", schedule=one.id, words=one.plan.words) for one in rest)
-
-
 def _buttons(one: Schedule) -> tuple[Button, ...]:
-    verbs = ["resume" if one.paused else "pause", *(["revoke"] if one.plan.standing is not None else [])]
-    return (
-        *(
-            button(ButtonAction.SCHEDULE, one.id, say(f"button.schedule.{verb}", schedule=one.id), choice=verb)
-            for verb in verbs
-        ),
-        button(
-            ButtonAction.SCHEDULE,
-            one.id,
-            say("button.schedule.remove", schedule=one.id),
-            choice="remove",
-            style="danger",
-        ),
-    )
+    revoke = ("revoke",) if one.plan.standing is not None else ()
+    return tuple(_button(one, verb) for verb in ("resume" if one.paused else "pause", *revoke, "remove"))
+
+
+def _button(one: Schedule, verb: str) -> Button:
+    words, style = say(f"button.schedule.{verb}", schedule=one.id), "danger" if verb == "remove" else "secondary"
+    return button(ButtonAction.SCHEDULE, one.id, words, choice=verb, style=style)
 
 
 async def watch(request: Request, services: Services) -> Reply:
@@ -260,13 +236,7 @@ def watch_kept(made: Schedule, services: Services) -> Reply:
     ]
     buttons = (
         button(ButtonAction.SCHEDULE, made.id, say("button.watch.begin"), choice="resume", style="primary"),
-        button(
-            ButtonAction.SCHEDULE,
-            made.id,
-            say("button.schedule.remove", schedule=made.id),
-            choice="remove",
-            style="danger",
-        ),
+        _button(made, "remove"),
     )
     return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
 
@@ -285,14 +255,13 @@ def watch_in_form(form: WatchForm) -> Watch:
     compare = Compare({"at-most": "below", "at-least": "above"}.get(form.compare, form.compare))
     if compare is Compare.CHANGES:
         return Watch(result=schema, condition=Condition(compare=compare))
-    if form.type == "list":
-        return Watch(result=schema, condition=Condition(compare=compare, text=form.limit.strip(f" {QUOTES}")))
-    match read_value(form.limit, ResultSchema(name=form.name, type=form.type)):
+    value = None if form.type == "list" else read_value(form.limit, ResultSchema(name=form.name, type=form.type))
+    match value:
         case NumberValue(number=number, unit=unit):
             schema = schema.model_copy(update={"unit": schema.unit or unit})
-            return Watch(result=schema, condition=Condition(compare=compare, limit=number, inclusive=inclusive))
+            condition = Condition(compare=compare, limit=number, inclusive=inclusive)
         case YesNoValue(yes=yes):
-            return Watch(result=schema, condition=Condition(compare=compare, yes=yes))
+            condition = Condition(compare=compare, yes=yes)
         case _:
-            text = form.limit.strip(f" {QUOTES}")
-            return Watch(result=schema, condition=Condition(compare=compare, text=text))
+            condition = Condition(compare=compare, text=form.limit.strip(f" {QUOTES}"))
+    return Watch(result=schema, condition=condition)

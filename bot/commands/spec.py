@@ -30,14 +30,16 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OptionSpec:
-    """One option of a command."""
+    """One option of a command, or the free text that it takes, such as the task of `do`."""
 
     section: str
     """The section of the text catalogue with its words: the command's, or `task` for options that all commands
     giving a task have.
     """
     name: str
-    kind: OptionKind
+    kind: OptionKind = OptionKind.TEXT
+    required: bool = False
+    """Whether the command cannot be given without it; only a free text can be required."""
 
     @property
     def help(self) -> str:
@@ -52,27 +54,13 @@ TASK_OPTIONS: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class TextSpec:
-    """The free text that a command takes, such as the task of `do`."""
-
-    command: str
-    name: str
-    required: bool
-
-    @property
-    def help(self) -> str:
-        """A help line of at most 100 characters, in the current language."""
-        return say(f"option.{self.command}.{self.name}")
-
-
-@dataclass(frozen=True, slots=True)
 class CommandSpec:
     """A command. `argument` names the option that may also be typed without its name (`cancel 12`)."""
 
     name: str
     options: tuple[OptionSpec, ...] = ()
     argument: str = ""
-    text: TextSpec | None = None
+    text: OptionSpec | None = None
     right: Right = Right.USE
 
     @property
@@ -102,89 +90,49 @@ def _command(
         name,
         tuple(option if isinstance(option, OptionSpec) else OptionSpec(name, *option) for option in options),
         argument,
-        TextSpec(name, text, text_required) if text else None,
+        OptionSpec(name, text, required=text_required) if text else None,
         right,
     )
 
 
+_DEVICE: Final = ("device", OptionKind.PHONE)
+_TASK: Final = ("task", OptionKind.TASK)
+_ZONE: Final = ("zone", OptionKind.TEXT)
+_LIMITS: Final = (("quiet", OptionKind.TEXT), ("limit", OptionKind.TEXT))
+_STANDING: Final = tuple((name, OptionKind.TEXT) for name in ("allow-to", "allow-text", "allow-in"))
 COMMANDS: tuple[CommandSpec, ...] = (
     _command("help", ("command", OptionKind.COMMAND), argument="command"),
     _command("devices"),
-    _command(
-        "do",
-        ("device", OptionKind.PHONE),
-        *TASK_OPTIONS,
-        ("follows", OptionKind.TASK),
-        text="task",
-        text_required=True,
-    ),
-    _command("status", ("task", OptionKind.TASK), argument="task"),
+    _command("do", _DEVICE, *TASK_OPTIONS, ("follows", OptionKind.TASK), text="task", text_required=True),
+    _command("status", _TASK, argument="task"),
     _command("tasks", ("before", OptionKind.TASK)),
     _command("usage", ("by", OptionKind.TEXT), ("days", OptionKind.TEXT), argument="by"),
-    _command("cancel", ("task", OptionKind.TASK), argument="task"),
-    _command("pause", ("task", OptionKind.TASK), argument="task"),
-    _command("resume", ("task", OptionKind.TASK), argument="task", text="note"),
-    _command(
-        "again",
-        ("task", OptionKind.TASK),
-        ("device", OptionKind.PHONE),
-        ("quick", OptionKind.FLAG),
-        argument="task",
-        text="changes",
-    ),
-    _command("now", ("task", OptionKind.TASK), argument="task"),
-    _command(
-        "schedule",
-        ("device", OptionKind.PHONE),
-        *TASK_OPTIONS,
-        ("zone", OptionKind.TEXT),
-        ("allow-to", OptionKind.TEXT),
-        ("allow-text", OptionKind.TEXT),
-        ("allow-in", OptionKind.TEXT),
-        text="plan",
-        text_required=True,
-    ),
+    _command("cancel", _TASK, argument="task"),
+    _command("pause", _TASK, argument="task"),
+    _command("resume", _TASK, argument="task", text="note"),
+    _command("again", _TASK, _DEVICE, ("quick", OptionKind.FLAG), argument="task", text="changes"),
+    _command("now", _TASK, argument="task"),
+    _command("schedule", _DEVICE, *TASK_OPTIONS, _ZONE, *_STANDING, text="plan", text_required=True),
     _command("schedules", text="change"),
-    _command(
-        "watch",
-        ("device", OptionKind.PHONE),
-        *TASK_OPTIONS,
-        ("zone", OptionKind.TEXT),
-        text="plan",
-        text_required=True,
-    ),
-    _command(
-        "when",
-        ("device", OptionKind.PHONE),
-        *TASK_OPTIONS,
-        ("quiet", OptionKind.TEXT),
-        ("limit", OptionKind.TEXT),
-        ("zone", OptionKind.TEXT),
-        ("allow-to", OptionKind.TEXT),
-        ("allow-text", OptionKind.TEXT),
-        ("allow-in", OptionKind.TEXT),
-        text="plan",
-        text_required=True,
-    ),
+    _command("watch", _DEVICE, *TASK_OPTIONS, _ZONE, text="plan", text_required=True),
+    _command("when", _DEVICE, *TASK_OPTIONS, *_LIMITS, _ZONE, *_STANDING, text="plan", text_required=True),
     _command("triggers", text="change"),
     _command("webhooks", ("everybody", OptionKind.FLAG), text="change"),
-    _command("answer", ("task", OptionKind.TASK), text="text", text_required=True),
-    _command("screen", ("device", OptionKind.PHONE), ("full", OptionKind.FLAG), argument="device"),
-    _command("hand", ("device", OptionKind.PHONE), ("type", OptionKind.TEXT), argument="device"),
-    _command("file", ("device", OptionKind.PHONE), text="name", text_required=True),
-    _command(
-        "name", ("device", OptionKind.PHONE), argument="device", text="name", text_required=True, right=Right.ADMIN
-    ),
-    _command("remember", ("device", OptionKind.PHONE), text="fact", text_required=True),
+    _command("answer", _TASK, text="text", text_required=True),
+    _command("screen", _DEVICE, ("full", OptionKind.FLAG), argument="device"),
+    _command("hand", _DEVICE, ("type", OptionKind.TEXT), argument="device"),
+    _command("file", _DEVICE, text="name", text_required=True),
+    _command("name", _DEVICE, argument="device", text="name", text_required=True, right=Right.ADMIN),
+    _command("remember", _DEVICE, text="fact", text_required=True),
     _command("forget", text="facts", text_required=True),
     _command("memories"),
     _command("skills", text="change"),
-    _command("skill", ("device", OptionKind.PHONE), text="skill", text_required=True),
+    _command("skill", _DEVICE, text="skill", text_required=True),
     _command("tools"),
     _command("save", ("draft", OptionKind.TEXT), text="run"),
     _command("whoami"),
-    _command("why", ("person", OptionKind.PERSON), ("task", OptionKind.TASK), argument="person"),
-    _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),
+    _command("why", ("person", OptionKind.PERSON), _TASK, argument="person"),
+    _command("people", _DEVICE, text="change", right=Right.ADMIN),
     _command("tokens", text="change", right=Right.ADMIN),
     _command("pair", ("code", OptionKind.TEXT), argument="code"),
     _command("set", text="change", right=Right.ADMIN),

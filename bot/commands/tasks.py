@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bot.application.access import Refused, may_see
 from bot.application.own_facts import asks_for_all
+from bot.application.phones import state_of
 from bot.application.services import Services
 from bot.application.tasks import Started, TaskCommands
 from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
 from bot.commands.memory import memories
 from bot.commands.parser import draft_of
-from bot.commands.request import Request, left_out_words, plain, task_meant, with_leading_task
+from bot.commands.request import Request, plain, task_meant, with_leading_task
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import TaskDraft
@@ -39,7 +40,7 @@ async def started_reply(started: Started, services: Services) -> Reply:
     task = started.task
     if started.duplicate:
         return Reply(task=task.id)
-    left_out = left_out_words(started.left_out)
+    left_out = [say("do.left_out", name=phone.name, state=state_of(phone)) for phone in started.left_out]
     if (held := started.held) is not None:
         left_out.insert(0, say("hand.held_now", phone=held.name, person=held.person.name or held.person.id))
     words = [await _queue_words(task, services), *left_out]

@@ -80,7 +80,6 @@ def _servers(value: object) -> object:
 
 
 def _proxy(address: SecretStr) -> SecretStr:
-    """Check the address of a proxy. Raises ValueError."""
     value = address.get_secret_value()
     if value and not re.fullmatch(r"https?://(?:[^\s/@]*@)?[^\s/@]+/?", value):
         raise ValueError("an address such as http://user:password@host:port was expected")
@@ -88,7 +87,6 @@ def _proxy(address: SecretStr) -> SecretStr:
 
 
 def _database(address: SecretStr) -> SecretStr:
-    """Check the address of a database. Raises ValueError."""
     value = address.get_secret_value()
     if value and not re.fullmatch(r"postgres(ql)?://[^\s]+", value):
         raise ValueError("an address such as postgresql://user:password@host/database was expected")
@@ -96,7 +94,6 @@ def _database(address: SecretStr) -> SecretStr:
 
 
 def _zone(name: str) -> str:
-    """Check the name of a time zone. Raises ValueError."""
     zone_named(name)
     return name
 

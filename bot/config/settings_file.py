@@ -72,7 +72,6 @@ class SettingsFile:
 
 
 def _require_dialect(settings: Settings) -> None:
-    """Raise SettingsError if VLM_DIALECT names no dialect."""
     from bot.config.endpoints import dialect_of  # noqa: PLC0415 - loads the agent, which few commands need
 
     dialect_of(settings)

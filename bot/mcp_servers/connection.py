@@ -61,9 +61,6 @@ NOT_OURS: Final = "Not done: another service may have taken over the task."
 SPENT: Final = "Not done: a task may call the server {server} {calls} times, and this one has. Do without it."
 UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
 
-Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
-"""Opens the streams of a connection and sets the event when nothing more can come."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -82,14 +79,12 @@ class ServerConnection:
         self,
         name: str,
         entry: ServerEntry,
-        streams: Streams | None = None,
         *,
         connect_within: float = CONNECT_S,
         may_call: Callable[[], bool] = lambda: True,
     ) -> None:
         self.name = name
         self._entry = entry
-        self._streams = streams or streams_of(entry)
         self._connect_within = connect_within
         self._may_call = may_call
         self._client: Client | None = None
@@ -140,11 +135,11 @@ class ServerConnection:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._connect_within):
                 client = await stack.enter_async_context(
-                    Client(self._streams(gone), read_timeout_seconds=READ_S, cache=None)
+                    Client(_streams(self._entry, gone), read_timeout_seconds=READ_S, cache=None)
                 )
                 self._take(await _listed(client))
             self._client = client
-            stack.callback(self._let_go)
+            stack.callback(setattr, self, "_client", None)
             self.changed.set()
             logger.info("The MCP server %s is there, with %d tools.", self.name, len(self._tools))
             while True:
@@ -154,9 +149,6 @@ class ServerConnection:
                     return
                 async with asyncio.timeout(CONNECT_S):
                     self._take(await _listed(client))
-
-    def _let_go(self) -> None:
-        self._client = None
 
     def _take(self, listed: list[OfferedTool]) -> None:
         """Offer as many of these tools as a server may have, first those that the operator named in the file."""
@@ -240,7 +232,10 @@ class ServerConnection:
                 return ToolAnswer(in_a_line(str(error), 500), failed=True)
             told = UNCERTAIN.format(server=self.name, why="has not answered")
             raise ActionError(told, uncertain=True) from error
-        return ToolAnswer("\n".join(map(_text_of, result.content)) or _structured(result), bool(result.is_error))
+        text = "\n".join(map(_text_of, result.content))
+        if not text and result.structured_content is not None:
+            text = json.dumps(result.structured_content, ensure_ascii=False)
+        return ToolAnswer(text, bool(result.is_error))
 
 
 class McpServers:
@@ -281,13 +276,11 @@ class McpServers:
         return self.states()
 
 
-def streams_of(entry: ServerEntry) -> Streams:
-    """Return a function that opens the message streams to the server of this entry: to its address, or to a program
-    that it starts.
+def _streams(entry: ServerEntry, gone: asyncio.Event) -> AbstractAsyncContextManager[Any]:
+    """The message streams to the server's address, or to a program that is started; `gone` is set when nothing more
+    can come from it.
     """
-    if entry.url:
-        return lambda _gone: http_streams(entry)
-    return lambda gone: process_streams(entry, gone)
+    return http_streams(entry) if entry.url else process_streams(entry, gone)
 
 
 async def _listed(client: Client) -> list[OfferedTool]:
@@ -311,10 +304,6 @@ def _text_of(block: object) -> str:
         case wire.ResourceLink():
             return in_a_line(f"{block.name}: {block.uri}", 300)
     return f"[{in_a_line(str(getattr(block, 'type', '')), 20)}, which is not shown]"
-
-
-def _structured(result: wire.CallToolResult) -> str:
-    return "" if result.structured_content is None else json.dumps(result.structured_content, ensure_ascii=False)
 
 
 def _absence(error: BaseException) -> tuple[Absence, str]:

@@ -24,7 +24,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
 from bot.mcp_servers.configuration import ServerEntry
-from bot.process_limits import MEBIBYTE, Limits, clean_environment, limited
+from bot.process_limits import MEBIBYTE, Limits, limited
+from devices.processes import child_environment
 
 MOST_ANSWER: Final = 4 * 1024 * 1024
 MOST_STREAM: Final = 16 * 1024 * 1024
@@ -121,7 +122,7 @@ async def process_streams(entry: ServerEntry, gone: asyncio.Event) -> AsyncGener
 
     `gone` is set once the program can send nothing more. Raises OSError or NoLimits if it cannot be started.
     """
-    environment = clean_environment(entry.env)
+    environment = child_environment(more=entry.env)
     # The wrapper that sets the limits always starts, so a missing program would go unnoticed.
     command = str(Path(entry.cwd or "/", entry.command)) if os.sep in entry.command else entry.command
     if await asyncio.to_thread(shutil.which, command, path=environment.get("PATH")) is None:

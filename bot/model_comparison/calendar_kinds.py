@@ -46,32 +46,12 @@ def on_day(rng: random.Random, whose: str = "android", most: int = 300) -> Made:
     return Made(words, _NEED, _created(title, day), before={"change": _pickers(whose)})
 
 
-def in_years(rng: random.Random) -> Made:
-    """Make a task with a date some years ahead, which needs the list of years."""
-    return on_day(rng, most=4000)
-
-
-def by_material(rng: random.Random) -> Made:
-    """Make a task with a date, on a phone with Material's pickers."""
-    return on_day(rng, "material")
-
-
-def by_one_ui(rng: random.Random) -> Made:
-    """Make a task with a date, on a phone with One UI's pickers."""
-    return on_day(rng, "samsung", most=4000)
-
-
 def at_time(rng: random.Random, whose: str = "android") -> Made:
     """Make a task that creates an event on a given date at a given time. `whose` names the design of the pickers."""
     title, day = rng.choice(_EVENTS), _later(rng)
     time = f"{rng.randrange(24):02}:{rng.randrange(60):02}"
     words = f'create the calendar event "{title}" on {day.isoformat()} at {time}'
     return Made(words, _NEED, _created(title, day, time), before={"change": _pickers(whose)})
-
-
-def on_wheels(rng: random.Random) -> Made:
-    """Make a task with a time that is set on wheels."""
-    return at_time(rng, "samsung")
 
 
 def tomorrow(rng: random.Random) -> Made:

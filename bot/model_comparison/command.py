@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.checks.settings import in_force
 from bot.cli.exits import OK, UNAVAILABLE, Refused
-from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
+from bot.cli.terminal import Style, Styled, cells_of, complain, padded, print_styled
 from bot.config.installation import lack_of
 from bot.config.settings import Settings
 from bot.domain.locale import counting_in, money
@@ -42,8 +42,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
     SettingsError.
     """
     if not is_installed(Extra.VIRTUAL_PHONE):
-        print(say("cli.failed", prog="opengui", why=said(lack_of(Extra.VIRTUAL_PHONE))), file=sys.stderr)
-        return UNAVAILABLE
+        return complain(said(lack_of(Extra.VIRTUAL_PHONE)), code=UNAVAILABLE)
     settings, _ = await in_force(settings)
     # Imported here because it loads the agent and the virtual phones' fonts.
     from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
@@ -204,7 +203,8 @@ def _cells(row: Totals) -> list[str]:
 
 def _advice(rows: Sequence[Totals], chosen: Totals | None) -> str:
     if chosen is not None:
-        return say("cli.compare.use", settings=_line(_settings(chosen)), right=chosen.right, tasks=chosen.tasks)
+        settings = " ".join(f"{name}={value}" for name, value in _settings(chosen).items())
+        return say("cli.compare.use", settings=settings, right=chosen.right, tasks=chosen.tasks)
     if any(not row.candidate.offline for row in rows):
         return say("cli.compare.none_better")
     return say("cli.compare.only_floor")
@@ -217,7 +217,3 @@ def _settings(chosen: Totals | None) -> dict[str, str]:
     window = str(candidate.image_window)
     sight = {"VLM_IMAGE_WINDOW": window} if candidate.image_window else {"VLM_PICTURES": "never"}
     return {"VLM_MODEL": candidate.model, "VLM_DIALECT": candidate.dialect, **sight}
-
-
-def _line(settings: dict[str, str]) -> str:
-    return " ".join(f"{name}={value}" for name, value in settings.items())

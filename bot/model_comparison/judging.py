@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agent.questions import QuestionKind
 from agent.run import Outcome
+from devices.virtual_phone.apps import APPS
 from devices.virtual_phone.ground_truth import GroundTruth, Touched
 from devices.virtual_phone.strings import chinese
 
@@ -160,24 +161,11 @@ def is_on_the_way(touched: Touched, need: Need) -> bool:
         return False
     allowed = {*need.pressed, *_ON_THE_WAY.get(touched.app, ())}
     if touched.app == "launcher":
-        allowed |= {_LABELS[app] for app in need.apps if app in _LABELS}
+        allowed |= {app.label for app in APPS if app.key in need.apps}
     elif touched.app not in {*need.apps, "dialog"}:
         return False
     known = {plain(each) for word in allowed for each in (word, chinese().get(word, word))}
     return any(plain(said) in known for said in (*touched.words, touched.identifier) if said)
-
-
-_LABELS: Final = {
-    "browser": "Browser",
-    "messages": "Messages",
-    "wechat": "WeChat",
-    "notes": "Notes",
-    "clock": "Clock",
-    "calendar": "Calendar",
-    "shop": "Shop",
-    "account": "Account",
-    "settings": "Settings",
-}
 
 
 def plain(thing: Any) -> str:  # noqa: ANN401  # any item of the record
@@ -209,7 +197,9 @@ def _differences(wanted: Wanted, before: GroundTruth, after: GroundTruth) -> tup
             missing.append(name)
         elif name not in wanted.toggles and before.toggles[name] is not on:
             surplus.append(name)
-    missing += [f"{name}: {item}" for name, item in wanted.last.items() if not _is_last(getattr(after, name), item)]
+    missing += [
+        f"{name}: {item}" for name, item in wanted.last.items() if plain(getattr(after, name)[-1:]) != plain(item)
+    ]
     if plain(after.signed_in) != plain(wanted.signed_in or before.signed_in):
         (missing if wanted.signed_in else surplus).append("signed_in")
     return tuple(missing), tuple(surplus)
@@ -217,10 +207,6 @@ def _differences(wanted: Wanted, before: GroundTruth, after: GroundTruth) -> tup
 
 def _counted(items: Any) -> Counter[str]:  # noqa: ANN401  # a list of the record, or a number
     return Counter({"": items}) if isinstance(items, int) else Counter(plain(item) for item in items)
-
-
-def _is_last(items: Sequence[str], wanted: str) -> bool:
-    return bool(items) and plain(items[-1]) == plain(wanted)
 
 
 @dataclass(frozen=True)

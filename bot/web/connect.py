@@ -21,7 +21,6 @@ from starlette.routing import Route
 from agent.members.loading import Team
 from bot.application.services import Services
 from bot.checks.model import cause_of, names_at, was_asked
-from bot.checks.service import TestedModel
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import ADDRESSES, own_address
@@ -32,6 +31,7 @@ from bot.logs.setup import cover_secrets
 from bot.people.access import authorize
 from bot.people.subjects import Subject
 from bot.platform import Platform
+from bot.runtime.run_config import RunConfigs
 from bot.texts import say, spoken
 from bot.views.tasks import Json, model_json
 from bot.views.tools import server_data
@@ -83,7 +83,7 @@ class Connect:
         online: Callable[[str], bool | None],
         team: Callable[[], Team],
         members: Path,
-        model: TestedModel,
+        model: RunConfigs,
     ) -> None:
         self._services = services
         self._live = services.live

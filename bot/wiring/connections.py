@@ -13,15 +13,11 @@ from typing import Any
 
 from bot.application.services import Services
 from bot.config.settings import Settings
-from bot.domain.address import Address, Person, Place
-from bot.domain.chat import Chat, ChatError, Connected, FloodWait, Intake, Record
+from bot.domain.address import Address, Place
+from bot.domain.chat import Chat, ChatError, Connected, FloodWait
 from bot.domain.outgoing import Message
-from bot.domain.right import Right
 from bot.outbox.outbox import Outbox
-from bot.people.access import authorize
-from bot.people.rights import Rights
-from bot.people.subjects import Audience, audiences
-from bot.platform import ChatContext, Platform
+from bot.platform import Platform
 from bot.store.errors import StoreError
 from bot.texts import language_of, say, speaking
 
@@ -201,28 +197,6 @@ def _own(platform: Platform[Any], settings: Settings) -> object:
     """Return the settings that a platform's chat depends on. The chat is replaced when they change."""
     own = [getattr(settings, name) for name in platform.settings.model_fields if name not in Settings.model_fields]
     return own, platform.refusal(settings) == ""
-
-
-def context_of(
-    platform: Platform[Any],
-    intake: Intake,
-    rights: Rights,
-    record: Record,
-    *,
-    moved: Callable[[Address, str], Awaitable[None]],
-    lost: Callable[[Address], Awaitable[None]],
-) -> ChatContext:
-    """Create the callbacks for a chat. `moved` is called for chats with a new id, `lost` for places where people can no
-    longer be reached.
-    """
-
-    def welcome(person: Person, place: Place) -> bool:
-        return authorize(person, place, Right.USE, rights.policy).allowed
-
-    def shown() -> tuple[Audience, ...]:
-        return audiences(rights.policy, platform.name)
-
-    return ChatContext(intake, welcome, shown, moved, lost, record)
 
 
 async def keep(

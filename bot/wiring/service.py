@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -29,15 +29,16 @@ from bot.config.settings import Settings
 from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.locale import counting_in
-from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM
+from bot.domain.right import API_PLATFORM, NAME, PAGE_PLATFORM, Right
 from bot.monitoring.dependencies import Dependencies, OutageNotice
 from bot.monitoring.heartbeat import Pulse, ServiceManager, status_line
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.spans import spans_to
 from bot.outbox.outbox import Outbox
 from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns, Urgency
-from bot.people.subjects import Naming, asker
-from bot.platform import Platform
+from bot.people.access import authorize
+from bot.people.subjects import Naming, asker, audiences
+from bot.platform import ChatContext, Platform
 from bot.runtime.run_config import SideEndpoint
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
@@ -55,7 +56,7 @@ from bot.web.server import Console
 from bot.web.standby import Standby
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
-from bot.wiring.connections import ChatMoves, ConnectedChats, connect_while, context_of
+from bot.wiring.connections import ChatMoves, ConnectedChats, connect_while
 from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
@@ -136,6 +137,16 @@ def _stopped_early() -> Iterator[None]:
 
 
 @asynccontextmanager
+async def _in_background(work: Coroutine[None, None, None], name: str) -> AsyncIterator[None]:
+    task = asyncio.create_task(work, name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
 async def _chats(
     core: Core,
     platforms: Sequence[Platform[Any]],
@@ -185,7 +196,14 @@ async def _chats(
         moves = ChatMoves(services, outbox, language=settings.language)
 
         def make(platform: Platform[Any], now: Settings) -> Connected:
-            context = context_of(platform, commands, core.rights, core.store, moved=moves, lost=outbox.leave)
+            context = ChatContext(
+                intake=commands,
+                welcome=lambda person, place: authorize(person, place, Right.USE, core.rights.policy).allowed,
+                audiences=lambda: audiences(core.rights.policy, platform.name),
+                moved=moves,
+                lost=outbox.leave,
+                record=core.store,
+            )
             return platform.connect(now, context)
 
         async def changed(platform: str) -> None:
@@ -199,11 +217,8 @@ async def _chats(
         core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
         waits.add(of_chats(connected.of(*named)))
         await outbox.start()
-        commands.missed.start()
-        stack.push_async_callback(commands.missed.stop)
-        scheduler = Scheduler(services)
-        scheduler.start()
-        stack.push_async_callback(scheduler.stop)
+        await stack.enter_async_context(_in_background(commands.missed.run(), "missed"))
+        await stack.enter_async_context(_in_background(Scheduler(services).run(), "schedules"))
         await stack.enter_async_context(parts_at_work(services, waits))
         connected.start()
         stack.push_async_callback(connected.close)
@@ -222,7 +237,7 @@ async def _chats(
             stack.callback(core.task_service.on_event(spans.hear))
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, lambda: core.terms.state, named)
-        checks = ServiceCheck(core.live, core.phones, waits, core.terms, platforms, refused_folders)
+        checks = ServiceCheck(core.live, core.phones.list, waits.now, core.terms, platforms, refused_folders)
         connect = Connect(
             services,
             platforms,

@@ -10,7 +10,6 @@ import pwd
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from agent.ports.workshop import Lack
@@ -22,14 +21,6 @@ from bot.workshop.server import Server, bound, leave_network, leave_root
 UNAVAILABLE = 69
 
 logger = logging.getLogger(__name__)
-
-
-def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "", "")) -> None:
-    """Add the workshop's arguments to a parser. `told` are the help texts for socket, user and child."""
-    where, who, child = told
-    parser.add_argument("--socket", type=Path, default=SOCKET, metavar="PATH", help=where)
-    parser.add_argument("--user", default="opengui", metavar="NAME", help=who)
-    parser.add_argument("--child", action="store_true", help=child or argparse.SUPPRESS)
 
 
 def serve(options: argparse.Namespace) -> int:
@@ -81,5 +72,7 @@ def _tell_ready(*, child: bool) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="opengui workshop")
-    options_for(parser)
+    parser.add_argument("--socket", type=Path, default=SOCKET, metavar="PATH")
+    parser.add_argument("--user", default="opengui", metavar="NAME")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     sys.exit(serve(parser.parse_args()))

@@ -16,10 +16,10 @@ from typing import Final
 
 from agent.ports.workshop import Job, JobResult, Lack, WorkshopError
 from bot.part import WorkshopOffer
-from bot.process_limits import clean_environment
 from bot.workshop import SOCKET
 from bot.workshop.probe import find_room
 from bot.workshop.protocol import MAX_HEAD, Answer, BadMessage, receive, request_of, send
+from devices.processes import child_environment
 
 CONNECT_S: Final = 5.0
 WAITS_S: Final = 90.0
@@ -127,7 +127,7 @@ class OwnWorkshop:
             *self._command(path),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=clean_environment({"HOME": "/"}),
+            env=child_environment(more={"HOME": "/"}),
             cwd="/",
             start_new_session=True,
         )

@@ -7,7 +7,6 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -70,7 +69,11 @@ async def _fits(bwrap: str) -> bool:
     process = None
     try:
         process = await asyncio.create_subprocess_exec(
-            bwrap, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=_NOTHING
+            bwrap,
+            "--version",
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"PATH": os.defpath},
         )
         told, _ = await asyncio.wait_for(process.communicate(), VERSION_S)
     except (OSError, TimeoutError):
@@ -81,6 +84,3 @@ async def _fits(bwrap: str) -> bool:
     name, _, version = told.decode("ascii", "replace").strip().partition(" ")
     numbers = version.split(".")
     return name == "bubblewrap" and all(map(str.isdigit, numbers)) and tuple(map(int, numbers)) >= (0, 8)
-
-
-_NOTHING: Final[Mapping[str, str]] = {"PATH": os.defpath}

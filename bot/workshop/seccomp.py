@@ -78,14 +78,12 @@ def known_machine() -> bool:
     return platform.system() == "Linux" and platform.machine() in _MACHINES
 
 
-def program(machine: str = "") -> bytes:
-    """Return the filter in the kernel's form (struct sock_filter) for a processor architecture, by default this
-    machine's. Refused system calls fail with EPERM, `clone3` as if the kernel did not know it; a call of another
-    architecture ends the process.
-
-    Raises KeyError for an unknown architecture.
+def program() -> bytes:
+    """Return the filter in the kernel's form (struct sock_filter) for this machine's processor architecture. Refused
+    system calls fail with EPERM, `clone3` as if the kernel did not know it; a call of another architecture ends the
+    process. Raises KeyError on a machine that is not known.
     """
-    known = _MACHINES[machine or platform.machine()]
+    known = _MACHINES[platform.machine()]
     refused = sorted(known.refused.values())
     # These are followed by a line for each refused call, those for clone, mmap and sockets, and finally "refuse" and
     # "allow".

@@ -310,15 +310,10 @@ class Transport:
             task.cancel()
 
 
-class LinkNews:
-    """Notifies users of the phone in this process, who have no adb server, when its connections are cut or possible
-    again.
-
-    See `devices.virtual_phone.direct`.
-    """
+class News:
+    """Wakes up those who wait for a change."""
 
     def __init__(self) -> None:
-        self.state = LinkState.OPEN
         self.number = 0
         """How many changes there were."""
         self._next = asyncio.Event()
@@ -332,6 +327,18 @@ class LinkNews:
     async def wait(self) -> None:
         """Wait for the next change."""
         await self._next.wait()
+
+
+class LinkNews(News):
+    """Notifies users of the phone in this process, who have no adb server, when its connections are cut or possible
+    again.
+
+    See `devices.virtual_phone.direct`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = LinkState.OPEN
 
 
 class AdbDaemon:

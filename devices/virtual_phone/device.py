@@ -265,7 +265,7 @@ class Device:
     def changed(self) -> None:
         """Handle a change of the state. A phone that is stored in a file saves itself."""
 
-    def later(self, seconds: float, what: Callable[[], None]) -> None:
+    def later(self, seconds: float, what: Callable[[], object]) -> None:
         """Call `what` after some seconds, unless the phone stops before."""
 
         def run() -> None:
@@ -276,7 +276,7 @@ class Device:
         timer = asyncio.get_running_loop().call_later(seconds, run)
         self._timers.add(timer)
 
-    def do(self, what: Callable[[], None]) -> None:
+    def do(self, what: Callable[[], object]) -> None:
         """Apply an input by calling `what`, according to the faults `deaf` and `effect_ms`."""
         if self.faults.deaf:
             return

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import dataclasses
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ from devices.adb.shell import DEFAULT_TIMEOUT, Result, Shell
 from devices.errors import NameTaken, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.names import fit_name
 from devices.phone import Health, Phone, PhoneInfo
-from devices.virtual_phone.adbd import FEATURES, MAX_PAYLOAD, Command, LinkState, Message, Stream
+from devices.virtual_phone.adbd import FEATURES, MAX_PAYLOAD, Command, LinkState, Message, News, Stream
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.services import EXIT_ID, PACKET, find_service
 from devices.virtual_phone.shell.interpreter import ERR, OUT
@@ -131,14 +131,12 @@ class DirectShell(Shell):
 class DirectPhones:
     """The phones of running virtual phones in this process. Implements `devices.provider.DeviceProvider`."""
 
-    def __init__(self, phones: Sequence[VirtualPhone], aliases: Mapping[str, str] | None = None) -> None:
-        """Create the provider. `aliases` are names of apps for their packages (name → package)."""
+    def __init__(self, phones: Sequence[VirtualPhone]) -> None:
         self._virtual = tuple(phones)
-        self._aliases = dict(aliases or {})
         self._phones: dict[str, AdbPhone] = {}
         self._behind: dict[str, VirtualPhone] = {}
         self._followers: list[asyncio.Task[None]] = []
-        self._change = asyncio.Event()
+        self._change = News()
         self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
         self.away = 0
         """There is no server."""
@@ -154,7 +152,7 @@ class DirectPhones:
             identity = await identify(shell)
             info = PhoneInfo(identity.android_id, connection.serial, virtual.name, Health.OFFLINE, virtual=True)
             clock = asyncio.get_running_loop().time
-            phone = AdbPhone(connection, info, self._aliases, shell=shell, clock=clock)
+            phone = AdbPhone(connection, info, {}, shell=shell, clock=clock)
             phone.learn(identity)
             self._phones[info.id], self._behind[info.id] = phone, virtual
             self._followers.append(asyncio.create_task(self._follow(phone, virtual), name=f"link of {virtual.name}"))
@@ -198,7 +196,7 @@ class DirectPhones:
         if any(given.casefold() in {each.name.casefold(), each.id, each.serial} for each in others):
             raise NameTaken(f"Another phone is called {given} already.")
         phone.note(dataclasses.replace(phone.info, name=given))
-        self._tell()
+        self._change.tell()
         return phone.info
 
     async def wait_for_change(self) -> None:
@@ -234,7 +232,7 @@ class DirectPhones:
             else:
                 health, reason, fix = health_of(_STATES[virtual.link], phone.info.serial)
                 phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
-            self._tell()
+            self._change.tell()
 
     async def _ask(self, phone: AdbPhone) -> bool:
         """Refresh a phone's information, and return whether it answers and can be used."""
@@ -249,10 +247,6 @@ class DirectPhones:
         if info.health.usable:
             return words("phone.away.reason")
         return words("phone.error.state", reason=info.reason, fix=info.fix)
-
-    def _tell(self) -> None:
-        self._change.set()
-        self._change = asyncio.Event()
 
 
 class _Host:

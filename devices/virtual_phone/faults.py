@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
+from devices.virtual_phone.adbd import News
+
 FaultValue = int | bool | str
 NO_FAULTS: Mapping[str, FaultValue] = MappingProxyType({})
 FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
@@ -85,7 +87,7 @@ class Faults:
     no_adb_keyboard: bool = False
     no_unzip: bool = False
     no_recording: bool = False
-    _changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    _changed: News = field(default_factory=News, repr=False)
     _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
 
     def values(self) -> dict[str, FaultValue]:
@@ -109,8 +111,7 @@ class Faults:
         for name, value in values.items():
             setattr(self, name, value)
         self._note("faults " + " ".join(f"{name}={value!r}" for name, value in values.items()))
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self._changed.tell()
 
     async def hold(self, line: str) -> None:
         """Wait while the fault `hang` applies to this line."""

@@ -71,7 +71,7 @@ class Files:
 
     def refusal(self, path: str) -> str:
         """Return why the shell user may not write at this path; "" if it may."""
-        return "" if (_plain(path) + "/").startswith(tuple(map(_plain_folder, WRITABLE))) else DENIED
+        return "" if (_plain(path) + "/").startswith(tuple(f"{_plain(folder)}/" for folder in WRITABLE)) else DENIED
 
     def make(self, path: str) -> None:
         """Create a folder and its parents. Raises FileRefused."""
@@ -144,7 +144,3 @@ def _plain(path: str) -> str:
     if kept[:1] == ["sdcard"]:
         kept[:1] = ["storage", "emulated", "0"]
     return "/" + "/".join(kept)
-
-
-def _plain_folder(path: str) -> str:
-    return _plain(path) + "/"

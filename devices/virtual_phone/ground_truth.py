@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from devices.virtual_phone.adbd import News
 from devices.virtual_phone.android import TOGGLES, is_on
 from devices.virtual_phone.state import PhoneState
 
@@ -51,7 +52,7 @@ class Journal:
 
     entries: list[Entry] = field(default_factory=list)
     _last: int = 0
-    _waiters: set[asyncio.Future[None]] = field(default_factory=set)
+    _news: News = field(default_factory=News)
 
     def add(self, kind: str, line: str, argv: tuple[str, ...], receipt: str = "") -> Entry:
         """Add an entry for a command that is about to run, wake up those that wait for it, and return the entry."""
@@ -60,9 +61,7 @@ class Journal:
         self.entries.append(entry)
         if len(self.entries) > MAX_ENTRIES:
             del self.entries[: MAX_ENTRIES // 10]
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+        self._news.tell()
         return entry
 
     def note(self, text: str) -> None:
@@ -88,12 +87,7 @@ class Journal:
                 for entry in self.entries:
                     if wanted(entry):
                         return entry
-                waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                self._waiters.add(waiter)
-                try:
-                    await waiter
-                finally:
-                    self._waiters.discard(waiter)
+                await self._news.wait()
 
 
 @dataclass(frozen=True, slots=True)

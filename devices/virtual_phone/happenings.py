@@ -7,33 +7,10 @@ import uuid
 from dataclasses import replace
 
 from devices.geometry import Point
+from devices.virtual_phone import scenario
 from devices.virtual_phone.android import key_code
 from devices.virtual_phone.apps import hostile
 from devices.virtual_phone.device import Device
-from devices.virtual_phone.scenario import (
-    Battery,
-    CableOut,
-    Dismiss,
-    Happening,
-    Hostile,
-    Link,
-    Lock,
-    Notify,
-    PopUp,
-    Press,
-    Price,
-    Reboot,
-    Resize,
-    RestartAdbd,
-    Rotate,
-    SetFaults,
-    Sleep,
-    Swipe,
-    Tap,
-    Turn,
-    Unlock,
-    Wake,
-)
 from devices.virtual_phone.state import LAUNCHER, Posted
 
 ANSWER_SECONDS = 0.2
@@ -80,53 +57,59 @@ async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
     await phone.drop_link(seconds)
 
 
-async def happen(phone: Device, what: Happening) -> None:
+async def happen(phone: Device, what: scenario.Happening) -> None:
     """Carry out a scenario event now, regardless of the faults `deaf` and `effect_ms`, and note it in the journal."""
-    if not isinstance(what, SetFaults):  # setting a fault notes itself
+    if not isinstance(what, scenario.SetFaults):  # setting a fault notes itself
         phone.journal.note(what.model_dump_json())
     match what:
-        case Tap():
+        case scenario.Tap():
             phone.hand.tap(Point(what.x, what.y))
-        case Swipe():
+        case scenario.Swipe():
             phone.hand.swipe(Point(what.x, what.y), Point(what.to_x, what.to_y), what.ms)
-        case Press():
+        case scenario.Press():
             phone.hand.press(key_code(what.key) or 0)
-        case Hostile():
+        case scenario.Hostile():
             hostile.play(phone.windows, what.page, what.language)
-        case Turn():
+        case scenario.Turn():
             hostile.turn(phone.windows)
-        case PopUp():
+        case scenario.PopUp():
             phone.pop_up(what.title, what.text, what.buttons)
-        case Rotate():
+        case scenario.Rotate():
             phone.rotate(what.rotation)
-        case Resize():
+        case scenario.Resize():
             phone.state.resize(what.width, what.height)
-        case Battery():
+        case scenario.Battery():
             phone.state.battery = what.level
             if what.charging is not None:
                 phone.state.charging = what.charging
-        case Notify():
+        case scenario.Notify():
             post(phone, what)
-        case Dismiss():
+        case scenario.Dismiss():
             phone.state.posted = [one for one in phone.state.posted if one.package != what.package]
-        case Price():
+        case scenario.Price():
             phone.state.prices[what.product] = what.cents
-        case Link():
+        case scenario.Link():
             await phone.set_link(what.state)
-        case CableOut():
+        case scenario.CableOut():
             await phone.drop_link(what.seconds)
-        case RestartAdbd():
+        case scenario.RestartAdbd():
             await phone.restart_adbd()
-        case Reboot():
+        case scenario.Reboot():
             await reboot(phone, what.seconds, what.start_seconds)
-        case SetFaults():
+        case scenario.SetFaults():
             phone.faults.set(**what.values)
-        case _:
-            _turn(phone, what)
+        case scenario.Wake():
+            phone.windows.wake()
+        case scenario.Sleep():
+            phone.windows.sleep()
+        case scenario.Lock():
+            phone.windows.lock(what.pin)
+        case scenario.Unlock():
+            phone.state.locked = phone.state.asking_pin = False
     phone.changed()
 
 
-def post(phone: Device, what: Notify) -> None:
+def post(phone: Device, what: scenario.Notify) -> None:
     """Show a notification, or update the one with the same number and tag. Ignored if the app shows `MOST_SHOWN`
     already.
     """
@@ -143,16 +126,3 @@ def post(phone: Device, what: Notify) -> None:
             return
     if sum(one.package == what.package for one in phone.state.posted) < MOST_SHOWN:
         phone.state.posted.append(made)
-
-
-def _turn(phone: Device, what: Wake | Sleep | Lock | Unlock) -> None:
-    """Turn the screen on or off, or lock or unlock it."""
-    match what:
-        case Wake():
-            phone.windows.wake()
-        case Sleep():
-            phone.windows.sleep()
-        case Lock():
-            phone.windows.lock(what.pin)
-        case Unlock():
-            phone.state.locked = phone.state.asking_pin = False

@@ -6,11 +6,13 @@ Nothing heavy is imported here: a program that only shows its help must not load
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from devices.geometry import Size
 from devices.virtual_phone.faults import FaultValue, parse_fault
-from devices.wording import said, words
+from devices.wording import Words, said, words
 
 MAX_PHONES = 64
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
@@ -21,28 +23,27 @@ REFERENCE_WIDTH, REFERENCE_DENSITY, DENSITY_STEP = 1080, 420, 20
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to the parser. `adb` is None unless it is given."""
-    add = parser.add_argument
-    add("--count", type=_count, default=1, metavar="N", help=said(words("virtual_phone.option.count")))
-    add("--size", type=_size, default=Size(1080, 2400), metavar="WxH", help=said(words("virtual_phone.option.size")))
-    add("--density", type=_density, metavar="DPI", help=said(words("virtual_phone.option.density")))
-    add("--dark", action="store_true", help=said(words("virtual_phone.option.dark")))
-    add("--language", type=_language, default="en-US", metavar="TAG", help=said(words("virtual_phone.option.language")))
-    add("--seed", type=int, default=0, metavar="N", help=said(words("virtual_phone.option.seed")))
-    add(
-        "--fault",
-        type=_fault,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help=said(words("virtual_phone.option.fault")),
-    )
-    add("--state", type=Path, metavar="DIR", help=said(words("virtual_phone.option.state")))
-    add("--port", type=_port, default=0, metavar="P", help=said(words("virtual_phone.option.port")))
-    add("--control-port", type=_port, default=0, metavar="P", help=said(words("virtual_phone.option.control_port")))
-    add("--adb", type=_server, metavar="HOST:PORT", help=said(words("virtual_phone.option.adb")))
-    add("--no-connect", action="store_true", help=said(words("virtual_phone.option.no_connect")))
-    add("--json", action="store_true", help=said(words("virtual_phone.option.json")))
-    add("--until-input-closes", action="store_true", help=said(words("virtual_phone.option.until_input_closes")))
+
+    def add(flag: str, about: Words, **how: Any) -> None:  # noqa: ANN401 - as argparse has it
+        parser.add_argument(flag, help=said(about), **how)
+
+    count, port = partial(_number, least=1, most=MAX_PHONES), partial(_number, least=0, most=65535)
+    density = partial(_number, least=120, most=640)  # ldpi to xxxhdpi
+    add("--count", words("virtual_phone.option.count"), type=count, default=1, metavar="N")
+    add("--size", words("virtual_phone.option.size"), type=_size, default=Size(1080, 2400), metavar="WxH")
+    add("--density", words("virtual_phone.option.density"), type=density, metavar="DPI")
+    add("--dark", words("virtual_phone.option.dark"), action="store_true")
+    add("--language", words("virtual_phone.option.language"), type=_language, default="en-US", metavar="TAG")
+    add("--seed", words("virtual_phone.option.seed"), type=int, default=0, metavar="N")
+    fault = words("virtual_phone.option.fault")
+    add("--fault", fault, type=_fault, action="append", default=[], metavar="NAME=VALUE")
+    add("--state", words("virtual_phone.option.state"), type=Path, metavar="DIR")
+    add("--port", words("virtual_phone.option.port"), type=port, default=0, metavar="P")
+    add("--control-port", words("virtual_phone.option.control_port"), type=port, default=0, metavar="P")
+    add("--adb", words("virtual_phone.option.adb"), type=_server, metavar="HOST:PORT")
+    add("--no-connect", words("virtual_phone.option.no_connect"), action="store_true")
+    add("--json", words("virtual_phone.option.json"), action="store_true")
+    add("--until-input-closes", words("virtual_phone.option.until_input_closes"), action="store_true")
 
 
 def density_for(size: Size) -> int:
@@ -56,18 +57,6 @@ def _size(text: str) -> Size:
     if not (width.isdigit() and height.isdigit() and 240 <= int(width) <= 4096 and 240 <= int(height) <= 4096):
         raise argparse.ArgumentTypeError(f"{text} is no size such as 1080x2400 (240 to 4096 pixels a side)")
     return Size(int(width), int(height))
-
-
-def _count(text: str) -> int:
-    return _number(text, 1, MAX_PHONES)
-
-
-def _density(text: str) -> int:
-    return _number(text, 120, 640)  # ldpi to xxxhdpi
-
-
-def _port(text: str) -> int:
-    return _number(text, 0, 65535)
 
 
 def _number(text: str, least: int, most: int) -> int:

@@ -114,10 +114,6 @@ def load(path: Path) -> Document | None:
         return None
 
 
-def _now() -> datetime:
-    return datetime.now().astimezone()
-
-
 class VirtualPhone(Device):
     """One virtual phone. `async with VirtualPhone() as phone:` starts and stops it.
 
@@ -147,32 +143,22 @@ class VirtualPhone(Device):
         state_file: Path | None = None,
         dark: bool = False,
         faults: Mapping[str, FaultValue] = NO_FAULTS,
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         identity = Identity(name, f"VIRTUAL{number:04d}", hashlib.sha256(f"virtual {number}".encode()).hexdigest()[:16])
-        document = load(state_file) if state_file else None
-        state = (
-            document.state
-            if document
-            else PhoneState(
-                identity,
-                size.width,
-                size.height,
-                density,
-                seed=seed,
-                locale=locale,
-                pin=pin,
-                sign_in_code=sign_in_code,
-            )
+        state = PhoneState(
+            identity, size.width, size.height, density, seed=seed, locale=locale, pin=pin, sign_in_code=sign_in_code
         )
+        stored = load(state_file) if state_file else None
+        document = stored or Document(state, folders=Files().folders)
         super().__init__(
-            state,
-            Files(document.files, document.folders) if document else Files(),
+            document.state,
+            Files(document.files, document.folders),
             clock,
             serve=lambda name: find_service(self, name),
             happen=lambda what: happen(self, what),
         )
-        if document is None:
+        if stored is None:
             switch(self.state, "dark", on=dark)
         if faults:
             self.faults.set(**faults)

@@ -131,6 +131,5 @@ class PhoneProcess:
             if not line:
                 said = (await process.stderr.read()).decode(errors="replace").strip()
                 raise PhoneProcessFailed(f"The virtual phones did not start: {said or 'no reason was given'}")
-            value: dict[str, str] = json.loads(line)
-            phones.append(StartedPhone(value["name"], value["address"], value["control"]))
+            phones.append(StartedPhone(**json.loads(line)))
         return tuple(phones)

@@ -39,12 +39,8 @@ class Control:
     def __init__(self, phone: Device) -> None:
         self._phone = phone
         self._runner: web.AppRunner | None = None
-        self._url = ""
-
-    @property
-    def url(self) -> str:
+        self.url = ""
         """The URL on which it listens; "" before the start."""
-        return self._url
 
     async def start(self, port: int = 0) -> None:
         """Start to listen on the loopback interface; port 0 takes any free one. Raises OSError when the port is
@@ -68,7 +64,7 @@ class Control:
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", port).start()
         host, port = self._runner.addresses[0][:2]
-        self._url = f"http://{host}:{port}"
+        self.url = f"http://{host}:{port}"
 
     async def stop(self) -> None:
         """Stop listening."""
@@ -84,7 +80,7 @@ class Control:
         if not (since.isascii() and since.isdigit()):
             raise web.HTTPBadRequest(text=f"since={since!r} is no number")
         entries = [asdict(entry) for entry in self._phone.journal.entries if entry.number > int(since)]
-        return web.json_response(entries, dumps=_dumps)
+        return web.json_response(entries)  # it escapes lone surrogates: bytes that are no UTF-8
 
     async def _frame(self, _request: web.Request) -> web.Response:
         return web.Response(body=await self._phone.encoded(png=True), content_type="image/png")
@@ -117,11 +113,6 @@ class Control:
     async def _forget_moments(self, _request: web.Request) -> web.Response:
         self._phone.moments.clear()
         return web.json_response({})
-
-
-def _dumps(value: object) -> str:
-    """Return JSON; the text may contain bytes that are no UTF-8 (as lone surrogates)."""
-    return json.dumps(value, ensure_ascii=True)
 
 
 async def _json(request: web.Request) -> dict[str, object]:
@@ -166,7 +157,9 @@ async def run(options: argparse.Namespace, *, adb: tuple[str, int] = LOCAL_ADB) 
             signal.signal(number, signal.SIG_IGN)
         _watch_input(end)
     else:
-        _end_when_asked(end)
+        with contextlib.suppress(NotImplementedError):  # on Windows, where Ctrl-C raises KeyboardInterrupt
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, end.set)
     async with AsyncExitStack() as stack:
         phones = [await _start(stack, options, number) for number in range(1, options.count + 1)]
         if not options.no_connect:
@@ -222,15 +215,6 @@ async def _disconnect(server: ServerAddress, phones: list[VirtualPhone]) -> None
     with contextlib.suppress(PhoneError):
         for phone in phones:
             await host.ask(server, f"host:disconnect:{phone.address}")
-
-
-def _end_when_asked(end: asyncio.Event) -> None:
-    """Set the event on Ctrl-C and SIGTERM. Where the loop supports no signals, as on Windows, Ctrl-C raises
-    KeyboardInterrupt.
-    """
-    with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, end.set)
 
 
 def _watch_input(closed: asyncio.Event) -> None:

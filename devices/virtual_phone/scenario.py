@@ -281,15 +281,10 @@ class Triggers:
         self._waiting.clear()
         self._journal.note("no more moments")
 
-    async def came(self, line: str) -> None:
-        """Carry out the events that are due `before` this request, in the order in which they were added."""
-        await self._due(line, before=True)
-
-    async def passed(self, line: str) -> None:
-        """Carry out the events that are due after this request, in the order in which they were added."""
-        await self._due(line, before=False)
-
-    async def _due(self, line: str, *, before: bool) -> None:
+    async def happen_at(self, line: str, *, before: bool) -> None:
+        """Carry out the events that are due after this request, or `before` it, in the order in which they were
+        added.
+        """
         due: list[Happening] = []
         left: list[Moment] = []
         for moment in self._waiting:

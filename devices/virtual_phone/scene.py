@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from xml.sax.saxutils import quoteattr
 
@@ -195,12 +195,7 @@ def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recur
         return children
     if node.bounds.right <= node.bounds.left or node.bounds.bottom <= node.bounds.top:
         return []
-    copy = Node(**{name: getattr(node, name) for name in NODE_FIELDS})
-    copy.children = children
-    return [copy]
-
-
-NODE_FIELDS = tuple(name for name in Node.__slots__ if name not in {"children", "paint"})
+    return [replace(node, children=children, paint=())]
 
 
 def _node(node: Node, index: int, package: str, hints: bool, told_id: Callable[[str], str]) -> str:
@@ -243,7 +238,7 @@ def _attribute(value: str | int | bool) -> str:  # the values of XML attributes
 def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
     """Build the home screen: the time (not in landscape) and the app icons, the last row of them in a dock."""
     now = windows.clock()
-    root = Node(role="android.widget.FrameLayout", bounds=box, identifier="launcher", paint=((box, Wallpaper()),))
+    root = Node(role=ROOT, bounds=box, identifier="launcher", paint=((box, Wallpaper()),))
     side = scale.px(20)
     head = Box(
         children=[
@@ -315,18 +310,14 @@ def lock_screen(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
     if windows.state.asking_pin:
         dots = "●" * len(windows.state.pin_typed) or windows.say("Enter PIN")
         children = [Gap(110), Label(dots, 22, 500, "white", "centre", identifier="pinEntry"), Gap(40), *_pad(windows)]
-    content = Box(children=children).place(box, scale)
-    root = Node(
-        role="android.widget.FrameLayout", bounds=box, identifier="keyguard", paint=((box, Wallpaper(dim=True)),)
-    )
-    root.children.append(content)
+    nodes = [Box(children=children).place(box, scale)]
     if not windows.state.asking_pin:
         hint = Label(
             windows.say("Swipe up to open"), 16, 400, "soft_white", "centre", identifier="keyguard_indication_text"
         )
         top = box.bottom - scale.px(110)
-        root.children.append(hint.place(Bounds(box.left, top, box.right, top + scale.px(24)), scale))
-    return root
+        nodes.append(hint.place(Bounds(box.left, top, box.right, top + scale.px(24)), scale))
+    return Node(role=ROOT, bounds=box, identifier="keyguard", paint=((box, Wallpaper(dim=True)),), children=nodes)
 
 
 def _pad(windows: WindowManager) -> list[Widget]:
@@ -375,9 +366,8 @@ def recents(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
         cards.append(Button(windows.say("Clear all"), partial(_clear, windows), "clear_all", margin=(120, 20, 120, 0)))
     else:
         cards = [Label(windows.say("No recent items"), 18, 500, "white", "centre")]
-    root = Node(role="android.widget.FrameLayout", bounds=box, paint=((box, Wallpaper(dim=True)),))
-    root.children.append(Box(children=[Gap(STATUS_BAR + 60), *cards]).place(box, scale))
-    return root
+    content = Box(children=[Gap(STATUS_BAR + 60), *cards]).place(box, scale)
+    return Node(role=ROOT, bounds=box, paint=((box, Wallpaper(dim=True)),), children=[content])
 
 
 def _clear(windows: WindowManager) -> None:
@@ -400,11 +390,9 @@ def shade(windows: WindowManager, box: Bounds, scale: Scale, notices: Sequence[t
     ]
     empty: list[Widget] = [Label(windows.say("No notifications"), 16, colour="muted", align="centre")]
     time = Box(children=[Label(windows.clock().strftime("%H:%M"), 40, 400)], padding=(24, 20, 24, 16))
-    root = Node(
-        role="android.widget.FrameLayout", bounds=box, identifier="notification_panel", paint=((box, Fill("raised")),)
-    )
-    root.children.append(Box(children=[Gap(STATUS_BAR), time, *(rows or empty)]).place(box, scale))
-    return root
+    content = Box(children=[Gap(STATUS_BAR), time, *(rows or empty)]).place(box, scale)
+    ground = ((box, Fill("raised")),)
+    return Node(role=ROOT, bounds=box, identifier="notification_panel", paint=ground, children=[content])
 
 
 def dialog(windows: WindowManager, shown: Dialog, box: Bounds, scale: Scale) -> Node:
@@ -430,9 +418,8 @@ def dialog(windows: WindowManager, shown: Dialog, box: Bounds, scale: Scale) -> 
     left = (box.left + box.right - width) // 2
     height = card.measure(width, scale)
     top = (box.top + box.bottom - scale.px(NAVIGATION_BAR) - height) // 2
-    root = Node(role="android.widget.FrameLayout", bounds=Bounds(left, top, left + width, top + height))
-    root.children.append(card.place(root.bounds, scale))
-    return root
+    inner = Bounds(left, top, left + width, top + height)
+    return Node(role=ROOT, bounds=inner, children=[card.place(inner, scale)])
 
 
 def _answer(windows: WindowManager, shown: Dialog, text: str) -> None:

@@ -53,10 +53,10 @@ async def serve_sync(phone: Device, stream: Stream) -> None:
         path = (await stream.read_exactly(length)).decode("utf-8", "surrogateescape")
         name = request.decode("ascii", "replace")
         line = f"sync {name} {path}"
-        await phone.moments.came(line)
+        await phone.moments.happen_at(line, before=True)
         await phone.faults.hold(line)
         entry = phone.journal.add("sync", name, (name, path))
-        await phone.moments.passed(line)
+        await phone.moments.happen_at(line, before=False)
         match request:
             case b"STAT":
                 await stream.write(STAT.pack(b"STAT", *files.stat(path)))
@@ -209,9 +209,6 @@ def find_service(phone: Device, name: str) -> Service | None:
         finally:
             phone.locked_by_service = False
 
-    async def sync(stream: Stream) -> None:
-        await serve_sync(phone, stream)
-
     async def restart(_stream: Stream) -> None:
         reboot_soon(phone)
 
@@ -224,7 +221,7 @@ def find_service(phone: Device, name: str) -> Service | None:
     if flavour in {"shell", "exec"} and argument:
         return shell
     if name == "sync:":
-        return sync
+        return partial(serve_sync, phone)
     if name == "reboot:":
         return restart
     return None
@@ -232,11 +229,11 @@ def find_service(phone: Device, name: str) -> Service | None:
 
 async def _run(phone: Device, line: str, kind: str) -> tuple[int, Output]:
     """Run a line as the phone's faults allow, and the scenario events that are due before and after it."""
-    await phone.moments.came(line)
+    await phone.moments.happen_at(line, before=True)
     until = await phone.faults.before_command(line)
     answer = await Interpreter(phone, COMMANDS, kind).run(line)
     await asyncio.sleep(until - asyncio.get_running_loop().time())
-    await phone.moments.passed(line)
+    await phone.moments.happen_at(line, before=False)
     return answer
 
 

@@ -84,7 +84,7 @@ async def _call(phone: Device, request: Mapping[str, object], receipt: str) -> b
     assert isinstance(parameters, list)
     words = (method, *(each if isinstance(each, str) else json.dumps(each) for each in parameters))
     line = f"jsonrpc {method}"
-    await phone.moments.came(line)
+    await phone.moments.happen_at(line, before=True)
     entry = phone.journal.add("jsonrpc", method, words, receipt)
     await phone.faults.hold(line)
     answer: dict[str, object] = {"jsonrpc": "2.0", "id": request["id"]}
@@ -99,7 +99,7 @@ async def _call(phone: Device, request: Mapping[str, object], receipt: str) -> b
     except MethodFailed as failed:
         answer["error"] = {"code": failed.code, "message": str(failed), "data": ""}
         entry.code = 1
-    await phone.moments.passed(line)
+    await phone.moments.happen_at(line, before=False)
     return json.dumps(answer).encode()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from devices.virtual_phone.android import is_on
 from devices.virtual_phone.faults import Faults
@@ -156,20 +157,8 @@ class WindowManager:
     ) -> Field:
         """Return a text field of the page in front, with its current content; see `Field` for the arguments."""
         page = self.page
-        return Field(
-            name,
-            self.say(hint),
-            page.fields.get(name, ""),
-            page.focus == name,
-            page.caret,
-            lambda: self.focus(name),
-            on_enter,
-            password,
-            lines,
-            plain,
-            size,
-            radius,
-        )
+        now = (page.fields.get(name, ""), page.focus == name, page.caret, partial(self.focus, name))
+        return Field(name, self.say(hint), *now, on_enter, password, lines, plain, size, radius)
 
     def value(self, name: str) -> str:
         """Return the content of a field of the page in front."""

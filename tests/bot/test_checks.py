@@ -13,7 +13,6 @@ from bot.chats.installed import installed, model_of
 from bot.checks import chats, files, model, service
 from bot.checks.service import waited
 from bot.config.settings import Settings
-from bot.monitoring.dependencies import Wait
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.texts import LANGUAGES, speaking
@@ -105,16 +104,6 @@ async def test_what_the_operators_rules_switch_off(tmp_path: Path, written: str,
     assert words in rules.text + rules.fix
 
 
-class Nothing:
-    """No phone, and nothing that is waited for."""
-
-    def list(self) -> tuple[PhoneInfo, ...]:
-        return ()
-
-    def now(self) -> tuple[Wait, ...]:
-        return ()
-
-
 async def test_the_console_names_members_and_skills_that_cannot_be_used_as_the_doctor_does(tmp_path: Path) -> None:
     """Seen failing before the service had `refused`: only the doctor named them."""
     for folder, file, text in (
@@ -127,7 +116,7 @@ async def test_the_console_names_members_and_skills_that_cannot_be_used_as_the_d
     try:
         live = await RuntimeSettings.open(Settings(data_dir=tmp_path), store)
         configs = RunConfigs(live.now, lambda _request, _away: None)
-        check = service.ServiceCheck(live, Nothing(), Nothing(), configs, (), refused_folders)
+        check = service.ServiceCheck(live, tuple, tuple, configs, (), refused_folders)
         refused = [found for found in await check.near() if "is not used" in found.text]
     finally:
         await store.close()

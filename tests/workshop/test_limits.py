@@ -7,14 +7,17 @@ import sys
 
 import pytest
 
-from bot.process_limits import MEBIBYTE, Limits, clean_environment, limited
+from bot.process_limits import MEBIBYTE, Limits, limited
+from devices.processes import child_environment
 
 pytestmark = pytest.mark.slow
 
 
 def run(code: str, limits: Limits, **more: str) -> subprocess.CompletedProcess[str]:
     command = limited([sys.executable, "-I", "-c", code], limits)
-    return subprocess.run(command, env=clean_environment(more), capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(
+        command, env=child_environment(more=more), capture_output=True, text=True, timeout=30, check=False
+    )
 
 
 def test_memory_is_bounded() -> None:

@@ -133,13 +133,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     async with aclosing(phones.findings(settings, running=running, mend=mend)) as attached:
         async for finding in attached:
             yield finding
-    for finding in await model.findings(settings):
-        yield finding
-    for finding in await model.fallback(settings):
-        yield finding
-    for finding in await model.embedding(settings):
-        yield finding
-    for finding in await tool_findings(settings):
-        yield finding
+    for examine in (model.findings, model.fallback, model.embedding, tool_findings):
+        for finding in await examine(settings):
+            yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding

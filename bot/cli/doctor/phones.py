@@ -89,7 +89,7 @@ async def _closer(
             yield Finding("phone", "bad", text, say("check.phone.full_fix"))
         if found.settings_refused:
             yield Finding("phone", "bad", say("check.phone.fixed", name=name), say("check.phone.untouchable_fix"))
-        for finding in (*_limits(name, row, found), *_language(name, found), *_switches(name, found)):
+        for finding in _notes(name, row, found):
             yield finding
         if found.left or found.broadcast_keyboard:
             if mend and not running:
@@ -111,46 +111,33 @@ def _answers(name: str, row: dict[str, Any], found: Examination) -> Finding:
     return Finding("phone", "good", text)
 
 
-def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Finding]:
-    """Limits of a phone that works, worth knowing before a task meets them."""
-    if found.pin:
-        yield Finding("phone", "note", say("check.phone.lock", name=name), say("check.phone.lock_fix"))
-    if not found.types_all:
-        yield Finding("phone", "note", say("check.phone.keyboard", name=name), say("check.phone.keyboard_fix"))
-    if on_network(row["serial"]) and not row["virtual"]:
-        yield Finding("phone", "note", say("check.phone.network", name=name), say("check.phone.network_fix"))
-    elif found.wireless:
-        yield Finding("phone", "note", say("check.phone.wireless", name=name), say("check.phone.wireless_fix"))
-
-
-def _language(name: str, found: Examination) -> Iterator[Finding]:
-    """Whether the rules include the words of the phone's language."""
-    if found.language and not has_table(found.language):
-        text = say("check.phone.language", name=name, language=found.language)
-        yield Finding("phone", "note", text, say("check.phone.language_fix"))
-
-
-def _switches(name: str, found: Examination) -> Iterator[Finding]:
-    """Settings that were switched on by hand and make tasks slower or fail."""
-    if found.animated:
-        yield Finding("phone", "note", say("check.phone.animated", name=name), say("check.phone.animated_fix"))
-    if found.saver:
-        yield Finding("phone", "note", say("check.phone.saver", name=name), say("check.phone.saver_fix"))
-    if found.aeroplane:
-        yield Finding("phone", "note", say("check.phone.aeroplane", name=name), say("check.phone.aeroplane_fix"))
-    if found.pointer:
-        yield Finding("phone", "note", say("check.phone.pointer", name=name), say("check.phone.pointer_fix"))
+def _notes(name: str, row: dict[str, Any], found: Examination) -> Iterator[Finding]:
+    """What is worth knowing about a phone that works before a task meets it: its limits, a language whose words the
+    rules do not include, and settings that were switched on by hand and make tasks slower or fail.
+    """
+    network = on_network(row["serial"]) and not row["virtual"]
+    language = say("check.phone.language", name=name, language=found.language)
+    noted = (
+        (found.pin, say("check.phone.lock", name=name), say("check.phone.lock_fix")),
+        (not found.types_all, say("check.phone.keyboard", name=name), say("check.phone.keyboard_fix")),
+        (network, say("check.phone.network", name=name), say("check.phone.network_fix")),
+        (found.wireless and not network, say("check.phone.wireless", name=name), say("check.phone.wireless_fix")),
+        (found.language and not has_table(found.language), language, say("check.phone.language_fix")),
+        (found.animated, say("check.phone.animated", name=name), say("check.phone.animated_fix")),
+        (found.saver, say("check.phone.saver", name=name), say("check.phone.saver_fix")),
+        (found.aeroplane, say("check.phone.aeroplane", name=name), say("check.phone.aeroplane_fix")),
+        (found.pointer, say("check.phone.pointer", name=name), say("check.phone.pointer_fix")),
+    )
+    yield from (Finding("phone", "note", text, fix) for holds, text, fix in noted if holds)
 
 
 async def _on_usb() -> AsyncIterator[Finding]:
     """Phones connected to this computer by USB that adb does not list."""
     for phone in await asyncio.to_thread(unlisted):
-        if phone.lack is Lack.BOOTLOADER:
-            yield Finding("phone", "bad", say("check.usb.bootloader", name=phone.name), say("check.usb.bootloader_fix"))
-        else:
-            yield Finding(
-                "phone", "bad", say("check.usb.no_debugging", name=phone.name), say("check.usb.no_debugging_fix")
-            )
+        bootloader = phone.lack is Lack.BOOTLOADER
+        text = say("check.usb.bootloader" if bootloader else "check.usb.no_debugging", name=phone.name)
+        fix = say("check.usb.bootloader_fix" if bootloader else "check.usb.no_debugging_fix")
+        yield Finding("phone", "bad", text, fix)
 
 
 def _left(name: str, found: Examination, *, running: bool, mended: bool) -> Finding:

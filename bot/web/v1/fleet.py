@@ -13,7 +13,6 @@ from pydantic import Field, Strict
 from agent import actions as act
 from bot.application.phones import look, open_phones, phone_named
 from bot.cards.picture import draw_screen
-from bot.commands.phones import user_of
 from bot.domain.right import Right
 from bot.store.audit import AuditKind
 from bot.tasks.hands import HeldByOther
@@ -118,7 +117,7 @@ router = APIRouter(tags=["phones"])
 
 async def _info(calls: Calls, phone: PhoneInfo) -> PhoneInfoOut:
     found = phone_json(phone, ())
-    user = await user_of(phone, calls.services)
+    user = await calls.services.task_service.working_on(phone.id)
     seen = user is not None and calls.may_see(user)
     kept = {name: value for name, value in found.items() if name in PhoneInfoOut.model_fields}
     return PhoneInfoOut(**kept, task=user.id if user is not None and seen else None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from devices.virtual_phone.apps.base import App, Page, list_row
-from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture
+from functools import partial
+
+from devices.virtual_phone.apps.base import App, Page, bottom_button, list_row
+from devices.virtual_phone.screen.pieces import Gap, Label, Picture
 from devices.virtual_phone.screen.widgets import Box, Widget
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -24,8 +26,11 @@ def main(windows: WindowManager) -> Page:
                     windows.say("Security"), subtitle=windows.say("Last sign-in: today"), icon="shield_check_outline"
                 ),
             ],
-            bottom=Button(
-                windows.say("Sign out"), lambda: _sign_out(windows), "sign_out", filled=False, margin=(16, 8, 16, 12)
+            bottom=bottom_button(
+                windows.say("Sign out"),
+                partial(setattr, windows.state.account, "signed_in", ""),
+                "sign_out",
+                filled=False,
             ),
         )
     return Page(
@@ -36,7 +41,7 @@ def main(windows: WindowManager) -> Page:
             ),
             _form([windows.field("user_name", "User name", on_enter=lambda: _next(windows))]),
         ],
-        bottom=Button(windows.say("Next"), lambda: _next(windows), "next", margin=(16, 8, 16, 12)),
+        bottom=bottom_button(windows.say("Next"), lambda: _next(windows), "next"),
     )
 
 
@@ -58,7 +63,7 @@ def code(windows: WindowManager) -> Page:
             ),
             _form([windows.field("code", "6-digit code", on_enter=lambda: _verify(windows)), *error]),
         ],
-        bottom=Button(windows.say("Verify"), lambda: _verify(windows), "verify", margin=(16, 8, 16, 12)),
+        bottom=bottom_button(windows.say("Verify"), lambda: _verify(windows), "verify"),
     )
 
 
@@ -98,16 +103,5 @@ def _verify(windows: WindowManager) -> None:
         windows.page.arguments["wrong"] = "yes"
 
 
-def _sign_out(windows: WindowManager) -> None:
-    windows.state.account.signed_in = ""
-
-
-APP = App(
-    "account",
-    "org.example.account",
-    "org.example.account.SignInActivity",
-    "Account",
-    "account_key",
-    "teal",
-    {"main": main, "code": code},
-)
+_PAGES = {"main": main, "code": code}
+APP = App("account", "org.example.account", ".SignInActivity", "Account", "account_key", "teal", _PAGES)

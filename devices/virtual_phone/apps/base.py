@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from devices.virtual_phone.screen.nodes import Touch
-from devices.virtual_phone.screen.pieces import Gap, Label, Picture, Switch
+from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -69,19 +69,24 @@ class App:
     """An app of the virtual phone.
 
     - `key`: Its short name.
-    - `activity`: Its activity's name in `dumpsys` output.
+    - `name`: The name of its activity's class within the package.
     - `pages`: Functions that build its pages, by name; `main` is the first one.
     - `loading`: Builds what is shown instead of a page that has not loaded yet.
     """
 
     key: str
     package: str
-    activity: str
+    name: str
     label: str
     icon: str
     colour: str
     pages: Mapping[str, Callable[[WindowManager], Page]]
     loading: Callable[[WindowManager], Page] = _loading
+
+    @property
+    def activity(self) -> str:
+        """Its activity's name in `dumpsys` output."""
+        return f"{self.package}{self.name}"
 
     @property
     def component(self) -> str:
@@ -94,12 +99,10 @@ def list_row(
     *,
     subtitle: str = "",
     icon: str = "",
-    icon_colour: str = "muted",
     trailing: Widget | None = None,
     trailing_width: float = 56,
     on_tap: Touch | None = None,
     identifier: str = "",
-    enabled: bool = True,
 ) -> Widget:
     """Return a list row with an icon, a title over a subtitle, and an optional widget at the end."""
     lines: list[Widget] = [Label(title, 17, identifier="title", most=1)]
@@ -107,7 +110,7 @@ def list_row(
         lines.append(Label(subtitle, 14, colour="muted", identifier="summary", most=2))
     parts: list[Widget | Wide] = []
     if icon:
-        parts.append(Wide(40, Picture(icon, 24, icon_colour)))
+        parts.append(Wide(40, Picture(icon, 24, "muted")))
     parts.append(Box(children=lines, gap=2))
     if trailing is not None:
         parts.append(Wide(trailing_width, trailing))
@@ -118,13 +121,7 @@ def list_row(
         minimum=68,
         on_tap=on_tap,
         identifier=identifier,
-        enabled=enabled,
     )
-
-
-def switch_row(title: str, *, on: bool, on_tap: Touch, icon: str = "", subtitle: str = "") -> Widget:
-    """Return a list row with a switch at its end; touching the row calls `on_tap`."""
-    return list_row(title, subtitle=subtitle, icon=icon, trailing=Switch(on), on_tap=on_tap)
 
 
 def section(title: str) -> Widget:
@@ -147,9 +144,14 @@ def floating_button(icon: str, description: str, identifier: str, on_tap: Touch)
     )
 
 
-def bar_button(icon: str, description: str, on_tap: Touch) -> Picture:
+def bar_button(icon: str, description: str, on_tap: Touch, identifier: str = "") -> Picture:
     """Return an icon button for the title bar. `description` is its name for accessibility."""
-    return Picture(icon, 24, "text", description=description, on_tap=on_tap)
+    return Picture(icon, 24, "text", description=description, identifier=identifier, on_tap=on_tap)
+
+
+def bottom_button(text: str, on_tap: Touch, identifier: str, *, filled: bool = True, enabled: bool = True) -> Button:
+    """Return a button as wide as the page, for its bottom."""
+    return Button(text, on_tap, identifier, filled, enabled, (16, 8, 16, 12))
 
 
 def dollars(cents: int) -> str:

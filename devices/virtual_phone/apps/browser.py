@@ -188,13 +188,5 @@ def _loading(windows: WindowManager) -> Page:
     return Page(header=_bar(windows), body=waiting(windows))
 
 
-APP = App(
-    "browser",
-    "com.android.browser",
-    "com.android.browser.BrowserActivity",
-    "Browser",
-    "compass",
-    "blue",
-    {"main": main, "results": results, "site": site},
-    loading=_loading,
-)
+_PAGES = {"main": main, "results": results, "site": site}
+APP = App("browser", "com.android.browser", ".BrowserActivity", "Browser", "compass", "blue", _PAGES, loading=_loading)

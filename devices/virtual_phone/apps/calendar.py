@@ -32,11 +32,11 @@ def main(windows: WindowManager) -> Page:
     return Page(
         title=windows.say("Calendar"),
         actions=[
-            bar_button("format_list_checks", windows.say("Chores"), partial(_open, windows, "chores")),
-            bar_button("cog", windows.say("Calendar settings"), partial(_open, windows, "settings")),
+            bar_button("format_list_checks", windows.say("Chores"), partial(windows.open, "chores")),
+            bar_button("cog", windows.say("Calendar settings"), partial(windows.open, "settings")),
         ],
         body=rows,
-        floating=floating_button("plus", windows.say("New event"), "calendar_fab", lambda: _done(new())),
+        floating=floating_button("plus", windows.say("New event"), "calendar_fab", new),
     )
 
 
@@ -65,7 +65,7 @@ def event(windows: WindowManager) -> Page:
             Box(children=[windows.field("event_title", "Title")], padding=(16, 8, 16, 8)),
             *(
                 list_row(
-                    windows.say(title), subtitle=value, identifier=name, on_tap=partial(_open, windows, page, value=at)
+                    windows.say(title), subtitle=value, identifier=name, on_tap=partial(windows.open, page, value=at)
                 )
                 for title, value, name, page, at in rows
             ),
@@ -219,28 +219,13 @@ class _Chore:
         return node
 
 
-def _open(windows: WindowManager, page: str, **arguments: str) -> None:
-    windows.open(page, **arguments)
-
-
-def _done(_opened: object) -> None:
-    return None
-
-
-APP = App(
-    "calendar",
-    "org.example.calendar",
-    "org.example.calendar.MainActivity",
-    "Calendar",
-    "calendar_month",
-    "blue",
-    {
-        "main": main,
-        "event": event,
-        "date": day_of_event,
-        "time": time_of_event,
-        "reminder": reminder,
-        "settings": settings,
-        "chores": chores,
-    },
-)
+_PAGES = {
+    "main": main,
+    "event": event,
+    "date": day_of_event,
+    "time": time_of_event,
+    "reminder": reminder,
+    "settings": settings,
+    "chores": chores,
+}
+APP = App("calendar", "org.example.calendar", ".MainActivity", "Calendar", "calendar_month", "blue", _PAGES)

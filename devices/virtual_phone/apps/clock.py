@@ -17,7 +17,7 @@ def main(windows: WindowManager) -> Page:
 
     def row(alarm: Alarm) -> Widget:
         days = windows.say("Every day" if alarm.on else "Not scheduled")
-        toggle = Switch(alarm.on, "onoff", partial(_switch, alarm))
+        toggle = Switch(alarm.on, "onoff", partial(setattr, alarm, "on", not alarm.on))
         return Row(
             parts=[
                 Box(
@@ -47,16 +47,4 @@ def main(windows: WindowManager) -> Page:
     )
 
 
-def _switch(alarm: Alarm) -> None:
-    alarm.on = not alarm.on
-
-
-APP = App(
-    "clock",
-    "com.android.deskclock",
-    "com.android.deskclock.DeskClock",
-    "Clock",
-    "clock_outline",
-    "purple",
-    {"main": main},
-)
+APP = App("clock", "com.android.deskclock", ".DeskClock", "Clock", "clock_outline", "purple", {"main": main})

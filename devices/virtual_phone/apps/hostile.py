@@ -178,4 +178,4 @@ def _paint(part: Part, box: Bounds, scale: Scale) -> tuple[tuple[Bounds, Paint],
     return (*ground, (box, written))
 
 
-APP = App(KEY, "org.example.prizes", "org.example.prizes.PrizeActivity", "Prizes", "gift", "red", {"main": main})
+APP = App(KEY, "org.example.prizes", ".PrizeActivity", "Prizes", "gift", "red", {"main": main})

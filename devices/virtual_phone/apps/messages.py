@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -65,7 +64,7 @@ def main(windows: WindowManager) -> Page:
             gap=16,
             padding=(20, 10, 20, 10),
             minimum=76,
-            on_tap=lambda: _open(windows, talk.person),
+            on_tap=partial(windows.open, "thread", person=talk.person),
             identifier="conversation",
         )
 
@@ -86,7 +85,7 @@ def thread(windows: WindowManager) -> Page:
     return Page(
         title=person,
         on_back=windows.close_page,
-        body=_bubbles(talk.lines),
+        body=[Bubble(line=line) for line in talk.lines],
         bottom=_composer(windows, partial(_send, windows, person)),
     )
 
@@ -111,20 +110,12 @@ def _avatar(person: str, index: int) -> Widget:
     )
 
 
-def _bubbles(lines: Sequence[ChatLine]) -> list[Widget]:
-    return [Bubble(line=line) for line in lines]
-
-
 def _composer(windows: WindowManager, send: Touch) -> Widget:
     button = Picture(
         "send", 24, "primary", description=windows.say("Send"), identifier="send_message_button", on_tap=send
     )
     field = windows.field("compose_message_text", "Text message", radius=26)
     return Row(parts=[field, Wide(48, button)], gap=8, padding=(16, 6, 12, 12))
-
-
-def _open(windows: WindowManager, person: str) -> None:
-    windows.open("thread", person=person)
 
 
 def _new(windows: WindowManager) -> None:
@@ -157,10 +148,10 @@ _PAGES = {"main": main, "thread": thread, "new": new}
 APP = App(
     "messages",
     "com.android.messaging",
-    "com.android.messaging.ui.conversationlist.ConversationListActivity",
+    ".ui.conversationlist.ConversationListActivity",
     "Messages",
     "message_text",
     "green",
     _PAGES,
 )
-WECHAT = App("wechat", "com.tencent.mm", "com.tencent.mm.ui.LauncherUI", "WeChat", "message_text", "teal", _PAGES)
+WECHAT = App("wechat", "com.tencent.mm", ".ui.LauncherUI", "WeChat", "message_text", "teal", _PAGES)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from devices.virtual_phone.apps.base import App, Page, bar_button, floating_button
-from devices.virtual_phone.screen.pieces import Button, Gap, Label
+from devices.virtual_phone.apps.base import App, Page, bar_button, bottom_button, floating_button
+from devices.virtual_phone.screen.pieces import Gap, Label
 from devices.virtual_phone.screen.widgets import Box, Widget
 from devices.virtual_phone.state import Note
 from devices.virtual_phone.window_manager import WindowManager
@@ -59,7 +59,7 @@ def edit(windows: WindowManager) -> Page:
                 padding=(20, 8, 20, 0),
             )
         ],
-        bottom=Button(windows.say("Save"), lambda: _save(windows, number), "save", margin=(16, 8, 16, 12)),
+        bottom=bottom_button(windows.say("Save"), lambda: _save(windows, number), "save"),
     )
 
 
@@ -91,12 +91,4 @@ def _delete(windows: WindowManager, number: int) -> None:
     windows.close_page()
 
 
-APP = App(
-    "notes",
-    "org.example.notes",
-    "org.example.notes.MainActivity",
-    "Notes",
-    "note_text",
-    "yellow",
-    {"main": main, "edit": edit},
-)
+APP = App("notes", "org.example.notes", ".MainActivity", "Notes", "note_text", "yellow", {"main": main, "edit": edit})

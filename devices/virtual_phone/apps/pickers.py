@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from datetime import date, time
 from functools import partial
 
-from devices.virtual_phone.apps.base import Page
-from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture
+from devices.virtual_phone.apps.base import Page, bar_button
+from devices.virtual_phone.screen.pieces import Button, Gap, Label
 from devices.virtual_phone.screen.valued import VIEW, Choice, Dial, Month, Spinner
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
@@ -51,8 +51,8 @@ def date_page(windows: WindowManager, chosen: Callable[[date], None]) -> Page:
     def switch(to: str) -> None:
         have["mode"] = to if mode == "days" else "days"
 
+    heads, answers = _heads(windows, value, shown, switch, turned), _answers(windows, ready)
     if mode == "years":
-        years = range(FIRST_YEAR, LAST_YEAR)
         name = "android:id/text1" if form == "android" else ""
         rows = [
             Box(
@@ -60,13 +60,14 @@ def date_page(windows: WindowManager, chosen: Callable[[date], None]) -> Page:
                 padding=(0, 10, 0, 10),
                 on_tap=partial(put, value.replace(year=year, day=min(value.day, 28))),
             )
-            for year in years
+            for year in range(FIRST_YEAR, LAST_YEAR)
         ]
-        windows.page.scrolls.setdefault("list", _scroll_to(windows, value.year - FIRST_YEAR))
-        return Page(header=_heads(windows, value, shown, switch, turned), body=rows, bottom=_answers(windows, ready))
+        above = max(0, value.year - FIRST_YEAR - 2)
+        windows.page.scrolls.setdefault("list", above * round(46.4 * windows.state.density / 160))
+        return Page(header=heads, body=rows, bottom=answers)
     if mode == "wheels":
         wheels = _date_wheels(value, put_value=lambda day: have.update(value=day.isoformat()))
-        return Page(header=Box(children=[wheels], padding=(16, 40, 16, 0)), bottom=_answers(windows, ready))
+        return Page(header=Box(children=[wheels], padding=(16, 40, 16, 0)), bottom=answers)
     describe: dict[str, Callable[[date], str]] = {
         "android": lambda day: day.strftime("%d %B %Y"),
         "material": lambda day: day.strftime("%A, %B ") + f"{day.day}" + ("" if day.year == 2026 else f", {day.year}"),
@@ -82,12 +83,7 @@ def date_page(windows: WindowManager, chosen: Callable[[date], None]) -> Page:
         texted=form != "samsung",
         tails=form == "samsung",
     )
-    heads = _heads(windows, value, shown, switch, turned)
-    return Page(header=Box(children=[heads, month], padding=(8, 8, 8, 0)), bottom=_answers(windows, ready))
-
-
-def _scroll_to(windows: WindowManager, row: int) -> int:
-    return max(0, row - 2) * round(46.4 * windows.state.density / 160)
+    return Page(header=Box(children=[heads, month], padding=(8, 8, 8, 0)), bottom=answers)
 
 
 def _heads(
@@ -96,66 +92,32 @@ def _heads(
     """Return what is above the days or years: buttons to change the month, and the chosen day, the month shown or
     both, as the style of the pickers has it.
     """
-    form = windows.state.pickers
-    before, after = partial(turned, -1), partial(turned, 1)
+    form, padding = windows.state.pickers, (8, 8, 8, 8)
+
+    def turners(before: str, after: str, previous: str = "Previous month", following: str = "Next month") -> list[Wide]:
+        icons = (("chevron_left", previous, -1, before), ("chevron_right", following, 1, after))
+        return [Wide(48, bar_button(icon, words, partial(turned, by), name)) for icon, words, by, name in icons]
+
     if form == "android":
-        return Box(
-            children=[
-                Box(
-                    children=[Label(str(value.year), 16, identifier="android:id/date_picker_header_year")],
-                    on_tap=partial(switch, "years"),
-                    padding=(16, 6, 16, 6),
-                ),
-                Label(value.strftime("%a, %b ") + str(value.day), 30, identifier="android:id/date_picker_header_date"),
-                _turners(("chevron_left", "Previous month", "android:id/prev"), "", before, after, "Next month"),
-            ],
-            padding=(8, 8, 8, 8),
+        back, forward = turners("android:id/prev", "android:id/next")
+        year = Box(
+            children=[Label(str(value.year), 16, identifier="android:id/date_picker_header_year")],
+            on_tap=partial(switch, "years"),
+            padding=(16, 6, 16, 6),
         )
+        day = Label(value.strftime("%a, %b ") + str(value.day), 30, identifier="android:id/date_picker_header_date")
+        return Box(children=[year, day, Row(parts=[back, Label("", 16), forward])], padding=padding)
     if form == "material":
         words = value.strftime("%b ") + f"{value.day}, {value.year}"
-        toggle = Button(shown.strftime("%B %Y"), partial(switch, "years"), "month_navigation_fragment_toggle", False)
-        return Box(
-            children=[
-                Label(words, 30, identifier="mtrl_picker_header_selection_text"),
-                Row(
-                    parts=[
-                        toggle,
-                        Wide(
-                            48, _icon("chevron_left", "Change to previous month", "month_navigation_previous", before)
-                        ),
-                        Wide(48, _icon("chevron_right", "Change to next month", "month_navigation_next", after)),
-                    ]
-                ),
-            ],
-            padding=(8, 8, 8, 8),
-        )
+        name = "month_navigation_"
+        icons = turners(f"{name}previous", f"{name}next", "Change to previous month", "Change to next month")
+        toggle = Button(shown.strftime("%B %Y"), partial(switch, "years"), f"{name}fragment_toggle", False)
+        chosen = Label(words, 30, identifier="mtrl_picker_header_selection_text")
+        return Box(children=[chosen, Row(parts=[toggle, *icons])], padding=padding)
     name = "sesl_date_picker_calendar_header_"
+    back, forward = turners(f"{name}prev_button", f"{name}next_button")
     title = Button(shown.strftime("%B %Y"), partial(switch, "wheels"), f"{name}text", False)
-    return Row(
-        parts=[
-            Wide(48, _icon("chevron_left", "Previous month", f"{name}prev_button", before)),
-            title,
-            Wide(48, _icon("chevron_right", "Next month", f"{name}next_button", after)),
-        ],
-        padding=(8, 8, 8, 8),
-    )
-
-
-def _turners(
-    left: tuple[str, str, str], title: str, before: Callable[[], None], after: Callable[[], None], say: str
-) -> Widget:
-    icon, words, name = left
-    return Row(
-        parts=[
-            Wide(48, _icon(icon, words, name, before)),
-            Label(title, 16),
-            Wide(48, _icon("chevron_right", say, name.replace("prev", "next"), after)),
-        ]
-    )
-
-
-def _icon(name: str, description: str, identifier: str, on_tap: Callable[[], None]) -> Picture:
-    return Picture(name, 24, "text", description=description, identifier=identifier, on_tap=on_tap)
+    return Row(parts=[back, title, forward], padding=padding)
 
 
 def _date_wheels(value: date, put_value: Callable[[date], None]) -> Widget:
@@ -164,26 +126,24 @@ def _date_wheels(value: date, put_value: Callable[[date], None]) -> Widget:
     def put(year: int, month: int, day: int) -> None:
         put_value(date(year, month, min(day, calendar.monthrange(year, month)[1])))
 
-    months = tuple(calendar.month_abbr[1:])
-    days = tuple(str(day) for day in range(1, calendar.monthrange(value.year, value.month)[1] + 1))
-    years = tuple(str(year) for year in range(FIRST_YEAR, LAST_YEAR + 1))
+    days = calendar.monthrange(value.year, value.month)[1]
     name = "sesl_date_picker_spinner_"
     return Row(
         parts=[
             Spinner(
-                values=months,
+                values=tuple(calendar.month_abbr[1:]),
                 chosen=value.month - 1,
                 on_set=lambda n: put(value.year, n + 1, value.day),
                 identifier=f"{name}month",
             ),
             Spinner(
-                values=days,
+                values=tuple(map(str, range(1, days + 1))),
                 chosen=value.day - 1,
                 on_set=lambda n: put(value.year, value.month, n + 1),
                 identifier=f"{name}day",
             ),
             Spinner(
-                values=years,
+                values=tuple(map(str, range(FIRST_YEAR, LAST_YEAR + 1))),
                 chosen=value.year - FIRST_YEAR,
                 round=False,
                 on_set=lambda n: put(FIRST_YEAR + n, value.month, value.day),
@@ -220,7 +180,7 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
         wheels = Row(
             parts=[
                 Spinner(
-                    values=tuple(str(n) for n in range(1, 13)),
+                    values=tuple(map(str, range(1, 13))),
                     chosen=hour - 1,
                     identifier="sesl_timepicker_hour",
                     on_set=lambda n: put((n + 1) % 12 + 12 * (value.hour >= 12), value.minute),
@@ -250,22 +210,16 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
         else:
             put(value.hour, number)
 
-    android = form == "android"
-    names = (
-        ("android:id/hours", "android:id/minutes", "android:id/am_label", "android:id/pm_label")
-        if android
-        else (
-            "material_hour_tv",
-            "material_minute_tv",
-            "material_clock_period_am_button",
-            "material_clock_period_pm_button",
-        )
-    )
+    android, hours = form == "android", mode == "hours"
+    names = ("android:id/hours", "android:id/minutes", "android:id/am_label", "android:id/pm_label")
+    if not android:
+        half_day = "material_clock_period_{}_button".format
+        names = ("material_hour_tv", "material_minute_tv", half_day("am"), half_day("pm"))
     heads: list[Widget | Wide] = [
-        _choice(str(hour) if android else f"{hour:02}", names[0], mode == "hours", partial(have.update, mode="hours")),
-        _choice(f"{value.minute:02}", names[1], mode == "minutes", partial(have.update, mode="minutes")),
-        _choice("AM", names[2], value.hour < 12, partial(half, False)),
-        _choice("PM", names[3], value.hour >= 12, partial(half, True)),
+        Choice(str(hour) if android else f"{hour:02}", names[0], hours, partial(have.update, mode="hours")),
+        Choice(f"{value.minute:02}", names[1], mode == "minutes", partial(have.update, mode="minutes")),
+        Choice("AM", names[2], value.hour < 12, partial(half, False)),
+        Choice("PM", names[3], value.hour >= 12, partial(half, True)),
     ]
     if mode == "text":
         heads = [windows.field("input_hour", "Hour"), windows.field("input_minute", "Minute"), *heads[2:]]
@@ -274,9 +228,8 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
     def told(number: int) -> tuple[str, str]:
         if android:
             return "", str(number)
-        return (str(number), f"{number} o'clock") if mode == "hours" else (f"{number:02}", f"{number} minutes")
+        return (str(number), f"{number} o'clock") if hours else (f"{number:02}", f"{number} minutes")
 
-    hours = mode == "hours"
     dial = Dial(
         numbers=tuple(range(1, 13)) if hours else tuple(range(0, 60, 5)),
         around=12 if hours else 60,
@@ -285,11 +238,11 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
         identifier="android:id/radial_picker" if android else "material_clock_face",
         describe=told,
     )
-    toggle = _icon(
+    toggle = bar_button(
         "keyboard_outline",
         "Switch to text input mode for the time input.",
-        "android:id/toggle_mode" if android else "material_timepicker_mode_button",
         partial(have.update, mode="text"),
+        "android:id/toggle_mode" if android else "material_timepicker_mode_button",
     )
     parts: Sequence[Widget] = [
         Row(parts=heads, gap=8, padding=(16, 24, 16, 16)),
@@ -298,11 +251,6 @@ def time_page(windows: WindowManager, chosen: Callable[[time], None]) -> Page:
         Row(parts=[Wide(48, toggle)]),
     ]
     return Page(header=Box(children=parts, padding=(16, 0, 16, 0)), bottom=_answers(windows, ready))
-
-
-def _choice(text: str, identifier: str, on: bool, on_tap: Callable[[], None]) -> Widget:
-    """Return one option of several, of which one is selected."""
-    return Choice(text, identifier, on, on_tap)
 
 
 def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[[str], None]) -> Page:
@@ -317,7 +265,7 @@ def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[
 
     wheel = Spinner(
         values=tuple(values),
-        chosen=list(values).index(have["value"]),
+        chosen=values.index(have["value"]),
         round=False,
         identifier="number_picker",
         on_set=lambda n: have.update(value=values[n]),
@@ -326,9 +274,8 @@ def number_page(windows: WindowManager, values: Sequence[str], chosen: Callable[
 
 
 def _answers(windows: WindowManager, ready: Callable[[], None]) -> Widget:
-    """Return the buttons OK and Cancel."""
-    names = {"android": ("android:id/button2", "android:id/button1"), "material": ("cancel_button", "confirm_button")}
-    cancel, confirm = names.get(windows.state.pickers, ("android:id/button2", "android:id/button1"))
+    material = windows.state.pickers == "material"
+    cancel, confirm = ("cancel_button", "confirm_button") if material else ("android:id/button2", "android:id/button1")
     return Row(
         parts=[
             Button(windows.say("Cancel"), windows.close_page, cancel, filled=False),

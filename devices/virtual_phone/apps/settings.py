@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from devices.virtual_phone.android import BY_NAME, TOGGLES, is_on, switch
-from devices.virtual_phone.apps.base import App, Page, list_row, shuffled, switch_row
-from devices.virtual_phone.screen.pieces import Label, Picture
+from devices.virtual_phone.apps.base import App, Page, list_row, shuffled
+from devices.virtual_phone.screen.pieces import Label, Picture, Switch
 from devices.virtual_phone.screen.widgets import Row, Wide, Widget
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -25,7 +25,7 @@ def main(windows: WindowManager) -> Page:
     """Build the first page: every switch and every sub-page."""
     rows: list[Widget] = [_switch_row(windows, toggle.name) for toggle in TOGGLES]
     rows += [
-        list_row(windows.say(title), subtitle=windows.say(summary), icon=icon, on_tap=partial(_open, windows, page))
+        list_row(windows.say(title), subtitle=windows.say(summary), icon=icon, on_tap=partial(windows.open, page))
         for page, title, summary, icon in SUB_PAGES
     ]
     search = Row(
@@ -88,32 +88,21 @@ def _sub_page(windows: WindowManager, title: str, rows: list[Widget]) -> Page:
 def _switch_row(windows: WindowManager, name: str) -> Widget:
     toggle = BY_NAME[name]
     on = is_on(windows.state, name)
-    return switch_row(
+    return list_row(
         windows.say(toggle.title),
-        on=on,
+        trailing=Switch(on),
         icon=toggle.icon,
         subtitle=windows.say("On") if on else windows.say("Off"),
         on_tap=lambda: switch(windows.state, name, on=not is_on(windows.state, name)),
     )
 
 
-def _open(windows: WindowManager, page: str) -> None:
-    windows.open(page)
-
-
-APP = App(
-    "settings",
-    "com.android.settings",
-    "com.android.settings.Settings",
-    "Settings",
-    "cog",
-    "grey",
-    {
-        "main": main,
-        "display": display,
-        "notifications": notifications,
-        "storage": storage,
-        "sound": sound,
-        "about": about,
-    },
-)
+_PAGES = {
+    "main": main,
+    "display": display,
+    "notifications": notifications,
+    "storage": storage,
+    "sound": sound,
+    "about": about,
+}
+APP = App("settings", "com.android.settings", ".Settings", "Settings", "cog", "grey", _PAGES)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from devices.virtual_phone.apps.base import App, Page, dollars, list_row, shuffled
-from devices.virtual_phone.screen.pieces import Button, Gap, Label, Picture, Rule
+from devices.virtual_phone.apps.base import App, Page, bottom_button, dollars, list_row, shuffled
+from devices.virtual_phone.screen.pieces import Gap, Label, Picture, Rule
 from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
 from devices.virtual_phone.state import Order
 from devices.virtual_phone.window_manager import WindowManager
@@ -52,7 +52,7 @@ def main(windows: WindowManager) -> Page:
             ],
             gap=16,
             padding=(20, 8, 20, 8),
-            on_tap=partial(_open, windows, product),
+            on_tap=partial(windows.open, "product", name=product.name),
             identifier="product",
         )
 
@@ -86,12 +86,7 @@ def product(windows: WindowManager) -> Page:
                 padding=(20, 0, 20, 0),
             ),
         ],
-        bottom=Button(
-            windows.say("Add to cart"),
-            lambda: windows.state.cart.append(item.name),
-            "add_to_cart",
-            margin=(16, 8, 16, 12),
-        ),
+        bottom=bottom_button(windows.say("Add to cart"), lambda: windows.state.cart.append(item.name), "add_to_cart"),
     )
 
 
@@ -101,7 +96,7 @@ def cart(windows: WindowManager) -> Page:
     def row(index: int, item: Product) -> Widget:
         name = windows.say(item.name)
         words = windows.say("Remove {name}", name=name)
-        remove = Picture("close", 22, "muted", description=words, on_tap=partial(_remove, windows, index))
+        remove = Picture("close", 22, "muted", description=words, on_tap=partial(windows.state.cart.pop, index))
         return list_row(name, subtitle=dollars(_cents(windows, item)), trailing=remove, trailing_width=48)
 
     items = [BY_NAME[name] for name in windows.state.cart]
@@ -114,12 +109,8 @@ def cart(windows: WindowManager) -> Page:
             *(row(index, item) for index, item in enumerate(items)),
             *([Rule(), _sum(windows, items)] if items else empty),
         ],
-        bottom=Button(
-            windows.say("Checkout"),
-            lambda: _go(windows, "payment"),
-            "checkout",
-            enabled=bool(items),
-            margin=(16, 8, 16, 12),
+        bottom=bottom_button(
+            windows.say("Checkout"), partial(windows.open, "payment"), "checkout", enabled=bool(items)
         ),
     )
 
@@ -149,13 +140,7 @@ def payment(windows: WindowManager) -> Page:
             list_row(windows.say("Card"), subtitle="Visa •••• 4242", icon="credit_card_outline"),
             list_row(windows.say("Deliver to"), subtitle=windows.say("1 Example Street"), icon="home_outline"),
         ],
-        bottom=Button(
-            windows.say("Place order"),
-            lambda: _order(windows),
-            "place_order",
-            enabled=bool(items),
-            margin=(16, 8, 16, 12),
-        ),
+        bottom=bottom_button(windows.say("Place order"), partial(_order, windows), "place_order", enabled=bool(items)),
     )
 
 
@@ -181,14 +166,11 @@ def done(windows: WindowManager) -> Page:
                 padding=(20, 60, 20, 20),
             )
         ],
-        bottom=Button(
-            windows.say("Continue shopping"), windows.restart, "continue", filled=False, margin=(16, 8, 16, 12)
-        ),
+        bottom=bottom_button(windows.say("Continue shopping"), windows.restart, "continue", filled=False),
     )
 
 
 def _cents(windows: WindowManager, item: Product) -> int:
-    """Return the current price of a product in cents."""
     return windows.state.prices.get(item.name, item.cents)
 
 
@@ -217,20 +199,8 @@ def _cart_button(windows: WindowManager) -> Picture:
         "text",
         description=f"{windows.say('Cart')}, {count}",
         identifier="cart",
-        on_tap=lambda: _go(windows, "cart"),
+        on_tap=partial(windows.open, "cart"),
     )
-
-
-def _open(windows: WindowManager, item: Product) -> None:
-    windows.open("product", name=item.name)
-
-
-def _go(windows: WindowManager, page: str) -> None:
-    windows.open(page)
-
-
-def _remove(windows: WindowManager, index: int) -> None:
-    del windows.state.cart[index]
 
 
 def _order(windows: WindowManager) -> None:
@@ -240,12 +210,5 @@ def _order(windows: WindowManager) -> None:
     windows.restart("done")
 
 
-APP = App(
-    "shop",
-    "org.example.shop",
-    "org.example.shop.ShopActivity",
-    "Shop",
-    "shopping",
-    "orange",
-    {"main": main, "product": product, "cart": cart, "payment": payment, "done": done},
-)
+_PAGES = {"main": main, "product": product, "cart": cart, "payment": payment, "done": done}
+APP = App("shop", "org.example.shop", ".ShopActivity", "Shop", "shopping", "orange", _PAGES)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from devices.virtual_phone.apps.base import App, Page, list_row
-from devices.virtual_phone.screen.pieces import Button
+from devices.virtual_phone.apps.base import App, Page, bottom_button, list_row
 from devices.virtual_phone.screen.widgets import Box
 from devices.virtual_phone.window_manager import WindowManager
 
@@ -17,7 +16,7 @@ def main(windows: WindowManager) -> Page:
             list_row(windows.say("Recovery words"), subtitle="maple river candle orbit", icon="key_variant"),
             list_row(windows.say("Bank card"), subtitle="•••• 4417", icon="credit_card_outline"),
         ],
-        bottom=Button(windows.say("Close"), windows.close_page, "close", filled=False, margin=(16, 8, 16, 12)),
+        bottom=bottom_button(windows.say("Close"), windows.close_page, "close", filled=False),
     )
 
 
@@ -34,7 +33,7 @@ def unlock(windows: WindowManager) -> Page:
             ),
             list_row(windows.say("Hint"), subtitle="the lake of 1987", icon="key_variant"),
         ],
-        bottom=Button(windows.say("Unlock"), lambda: _unlock(windows), "unlock", margin=(16, 8, 16, 12)),
+        bottom=bottom_button(windows.say("Unlock"), lambda: _unlock(windows), "unlock"),
     )
 
 
@@ -43,12 +42,5 @@ def _unlock(windows: WindowManager) -> None:
         windows.close_page()
 
 
-APP = App(
-    "vault",
-    "org.example.vault",
-    "org.example.vault.MainActivity",
-    "Vault",
-    "shield_lock",
-    "red",
-    {"main": main, "unlock": unlock},
-)
+_PAGES = {"main": main, "unlock": unlock}
+APP = App("vault", "org.example.vault", ".MainActivity", "Vault", "shield_lock", "red", _PAGES)

@@ -14,47 +14,26 @@ from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.nodes import Fill, Frost, Glyph, Paint, Track, Veil, Wallpaper, Writing
 
 # Colours by name, light and dark. Tones follow Material 3's baseline scheme.
-LIGHT = {
-    "background": "#fdfcff",
-    "surface": "#f1f0f7",
-    "raised": "#e8e7f0",
-    "text": "#1b1b21",
-    "muted": "#5b5d69",
-    "faint": "#8e909c",
-    "line": "#d9d9e3",
-    "primary": "#3558c9",
-    "on_primary": "#ffffff",
-    "container": "#dce1ff",
-    "on_container": "#14296e",
-    "mine": "#3558c9",
-    "error": "#ba1a1a",
-    "good": "#2e7d4f",
-    "off_track": "#e2e1ea",
-    "off_thumb": "#757780",
-    "keyboard": "#e6e7ee",
-    "key": "#ffffff",
-    "key_dark": "#cdd1dd",
-}
-DARK = {
-    "background": "#121318",
-    "surface": "#1e2027",
-    "raised": "#2a2c35",
-    "text": "#e5e4ec",
-    "muted": "#b3b5c2",
-    "faint": "#80828e",
-    "line": "#3a3c46",
-    "primary": "#b7c4ff",
-    "on_primary": "#0e2678",
-    "container": "#2f4190",
-    "on_container": "#dce1ff",
-    "mine": "#3a4fa8",
-    "error": "#ffb4ab",
-    "good": "#7fd8a0",
-    "off_track": "#33353e",
-    "off_thumb": "#8e909c",
-    "keyboard": "#1a1c22",
-    "key": "#33353e",
-    "key_dark": "#464956",
+THEMES = {
+    "background": ("#fdfcff", "#121318"),
+    "surface": ("#f1f0f7", "#1e2027"),
+    "raised": ("#e8e7f0", "#2a2c35"),
+    "text": ("#1b1b21", "#e5e4ec"),
+    "muted": ("#5b5d69", "#b3b5c2"),
+    "faint": ("#8e909c", "#80828e"),
+    "line": ("#d9d9e3", "#3a3c46"),
+    "primary": ("#3558c9", "#b7c4ff"),
+    "on_primary": ("#ffffff", "#0e2678"),
+    "container": ("#dce1ff", "#2f4190"),
+    "on_container": ("#14296e", "#dce1ff"),
+    "mine": ("#3558c9", "#3a4fa8"),
+    "error": ("#ba1a1a", "#ffb4ab"),
+    "good": ("#2e7d4f", "#7fd8a0"),
+    "off_track": ("#e2e1ea", "#33353e"),
+    "off_thumb": ("#757780", "#8e909c"),
+    "keyboard": ("#e6e7ee", "#1a1c22"),
+    "key": ("#ffffff", "#33353e"),
+    "key_dark": ("#cdd1dd", "#464956"),
 }
 # The same in both themes: app icons, and what is written on pictures.
 FIXED = {
@@ -90,7 +69,7 @@ DIM = 0.45
 
 def colour(name: str, *, dark: bool) -> str:
     """Return the colour of a name as #rrggbb. Raises KeyError for an unknown name."""
-    return FIXED.get(name) or (DARK if dark else LIGHT)[name]
+    return FIXED.get(name) or THEMES[name][dark]
 
 
 def draw(size: tuple[int, int], layer: Iterable[tuple[Bounds, Paint]], *, dark: bool) -> Image.Image:
@@ -192,7 +171,6 @@ def _switch(image: Image.Image, pen: ImageDraw.ImageDraw, box: Bounds, *, on: bo
 
 
 def _frost(image: Image.Image, box: Bounds, radius: int) -> None:
-    """Blurs and lightens a part of the picture."""
     place = (box.left, box.top, box.right, box.bottom)
     behind = image.crop(place)
     small = behind.reduce(8).filter(ImageFilter.GaussianBlur(3)).resize(behind.size, Image.Resampling.BICUBIC)

@@ -19,6 +19,7 @@ DIGITS = "1234567890"
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 # config_lowBatteryWarningLevel of AOSP.
 LOW_BATTERY = 15
+SWITCH_ICONS = {"wifi": "wifi_strength_4", "bluetooth": "bluetooth", "do_not_disturb": "minus_circle_outline"}
 BACK, HOME, RECENTS = "back", "home", "recents"
 Painted = tuple[Bounds, Paint]
 
@@ -31,16 +32,8 @@ def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: 
     clock = Bounds(scale.px(24), top, width, top + size * 2)
     painted: list[Painted] = [(clock, Writing((now.strftime("%H:%M"),), size, 500, ink, round(size * 1.3)))]
     names = [battery_icon(state.battery, charging=state.charging)]
-    if is_on(state, "airplane"):
-        names.append("airplane")
-    else:
-        names.append("signal_cellular_3")
-    if is_on(state, "wifi"):
-        names.append("wifi_strength_4")
-    if is_on(state, "bluetooth"):
-        names.append("bluetooth")
-    if is_on(state, "do_not_disturb"):
-        names.append("minus_circle_outline")
+    names.append("airplane" if is_on(state, "airplane") else "signal_cellular_3")
+    names += [icon for switch, icon in SWITCH_ICONS.items() if is_on(state, switch)]
     right = width - scale.px(20)
     for name in names:
         painted.append((Bounds(right - scale.px(20), 0, right, height), Glyph(name, scale.px(18), ink)))
@@ -80,12 +73,11 @@ def navigation_bar(
         low = height - scale.px(10)
         handle = Bounds(width // 2 - reach, low - thick, width // 2 + reach, low)
         return [*painted, (handle, Fill(ink, thick // 2))]
-    for index, name in enumerate(("triangle_outline", "circle_outline", "square_outline")):
+    reach = scale.px(24)
+    for index, (name, size) in enumerate((("chevron_left", 32), ("circle_outline", 19), ("square_outline", 19))):
         middle = width * (index * 2 + 2) // 8
-        reach = scale.px(24)
-        glyph = "chevron_left" if index == 0 else name
-        size = scale.px(32 if index == 0 else 19)
-        painted.append((Bounds(middle - reach, bar.top, middle + reach, bar.bottom), Glyph(glyph, size, ink)))
+        place = Bounds(middle - reach, bar.top, middle + reach, bar.bottom)
+        painted.append((place, Glyph(name, scale.px(size), ink)))
     return painted
 
 

@@ -68,7 +68,8 @@ class Veil:
 
 Paint = Fill | Glyph | Writing | Track | Wallpaper | Frost | Veil
 
-Touch = Callable[[], None]
+Touch = Callable[[], object]
+"""A handler for a touch. What it returns is ignored."""
 Move = Callable[[Point, Point], None]
 """A handler for a finger that moves from one point to another; for a touch, both are the same."""
 

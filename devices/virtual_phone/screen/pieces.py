@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from devices.geometry import Bounds
 from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.nodes import Fill, Glyph, Node, Paint, Touch, Track, Writing
-from devices.virtual_phone.screen.widgets import Meaning, Padding, Scale, Widget, inside
+from devices.virtual_phone.screen.widgets import Fixed, Meaning, Padding, Scale, Widget, inside
 
 LINE_SPACING = 1.32
 TEXT = "android.widget.TextView"
@@ -83,15 +83,10 @@ class Picture:
 
 
 @dataclass(slots=True)
-class Gap:
+class Gap(Fixed):
     """An empty space of this height in dp."""
 
     height: float = 8
-
-    def measure(self, width: int, scale: Scale) -> int:
-        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
-        del width
-        return scale.px(self.height)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """Return the laid-out node that fills the box. See `Widget.place`."""
@@ -151,7 +146,7 @@ class Button:
 
 
 @dataclass(slots=True)
-class Switch:
+class Switch(Fixed):
     """A switch that shows a state. The row around it receives touches, as in AOSP's Settings, unless `on_tap` is
     given.
     """
@@ -159,11 +154,7 @@ class Switch:
     on: bool
     identifier: str = "switch_widget"
     on_tap: Touch | None = None
-
-    def measure(self, width: int, scale: Scale) -> int:
-        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
-        del width
-        return scale.px(32)
+    height = 32
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """Return the laid-out node that fills the box. See `Widget.place`."""

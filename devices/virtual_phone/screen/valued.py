@@ -11,8 +11,8 @@ from functools import partial
 
 from devices.geometry import Bounds, Point
 from devices.virtual_phone.screen.nodes import Fill, Node, Paint, Touch, Writing
-from devices.virtual_phone.screen.pieces import LINE_SPACING, TEXT
-from devices.virtual_phone.screen.widgets import Scale
+from devices.virtual_phone.screen.pieces import LINE_SPACING
+from devices.virtual_phone.screen.widgets import Fixed, Scale
 
 VIEW = "android.view.View"
 WHEEL_ROWS = 3
@@ -20,43 +20,29 @@ _INSET = 16
 """Space at both ends of a slider's track (AOSP `Widget.Material.SeekBar`: 16 dp)."""
 
 
-def written(box: Bounds, text: str, scale: Scale, size: float = 16, colour: str = "text") -> tuple[Bounds, Paint]:
+def written(box: Bounds, text: str, scale: Scale, colour: str = "text") -> tuple[Bounds, Paint]:
     """Return a line of text to be painted in the middle of a box."""
-    high = round(scale.sp(size) * LINE_SPACING)
+    high = round(scale.sp(16) * LINE_SPACING)
     middle = box.centre.y - high // 2
     room = Bounds(box.left, middle, box.right, middle + high)
-    return room, Writing((text,), scale.sp(size), 400, colour, high, "centre")
+    return room, Writing((text,), scale.sp(16), 400, colour, high, "centre")
 
 
-def cell(
-    box: Bounds, text: str, scale: Scale, *, role: str = TEXT, on_tap: Touch | None = None, description: str = ""
-) -> Node:
+def cell(box: Bounds, text: str, scale: Scale, *, role: str, on_tap: Touch | None = None) -> Node:
     """Return a node with a text in its middle, which can be touched if `on_tap` is given."""
     paint = (written(box, text, scale),)
-    return Node(
-        role=role,
-        bounds=box,
-        text=text,
-        description=description,
-        clickable=on_tap is not None,
-        on_tap=on_tap,
-        paint=paint,
-    )
+    return Node(role=role, bounds=box, text=text, clickable=on_tap is not None, on_tap=on_tap, paint=paint)
 
 
 @dataclass(slots=True)
-class Choice:
+class Choice(Fixed):
     """An option of which exactly one of several is selected (a radio button). `on` says whether this one is."""
 
     text: str
     identifier: str
     on: bool
     on_tap: Touch
-
-    def measure(self, width: int, scale: Scale) -> int:
-        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
-        del width
-        return scale.px(52)
+    height = 52
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """Return the laid-out node that fills the box. See `Widget.place`."""
@@ -67,7 +53,7 @@ class Choice:
 
 
 @dataclass(slots=True, kw_only=True)
-class Track:
+class Track(Fixed):
     """A slider from `least` to `most`, with one thumb for each value.
 
     - `on_set`: Called with the index of the thumb and its new value.
@@ -85,11 +71,7 @@ class Track:
     names: tuple[str, ...] = ("",)
     told: bool = False
     step: int = 1
-
-    def measure(self, width: int, scale: Scale) -> int:
-        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
-        del width
-        return scale.px(48)
+    height = 48
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """Return the laid-out node that fills the box. See `Widget.place`."""
@@ -130,7 +112,7 @@ class Track:
 
 
 @dataclass(slots=True, kw_only=True)
-class Spinner:
+class Spinner(Fixed):
     """A wheel of `values`, as AOSP's `NumberPicker` reports it: the chosen one in a field, its neighbours as buttons.
 
     `chosen` is the index of the chosen value; `on_set` is called with the new index.
@@ -142,11 +124,7 @@ class Spinner:
     identifier: str = ""
     round: bool = True
     """Whether the last value is followed by the first."""
-
-    def measure(self, width: int, scale: Scale) -> int:
-        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
-        del width
-        return scale.px(48 * WHEEL_ROWS)
+    height = 48 * WHEEL_ROWS
 
     def _beside(self, steps: int) -> int | None:
         at = self.chosen + steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from devices.geometry import Bounds
@@ -44,9 +44,22 @@ class Widget(Protocol):
         ...
 
 
+class Fixed:
+    """The base of widgets whose height is the same at every width."""
+
+    __slots__ = ()
+    height: float
+    """The height in dp."""
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """Return the height in pixels that the widget needs at this width in pixels. See `Widget.measure`."""
+        del width
+        return scale.px(self.height)
+
+
 @dataclass(slots=True, kw_only=True)
 class Meaning:
-    """What accessibility reports about a container or button, and what touching it does (`on_tap`, `on_long`)."""
+    """What accessibility reports about a container or button, and what touching it does (`on_tap`)."""
 
     role: str = LAYOUT
     text: str = ""
@@ -55,9 +68,7 @@ class Meaning:
     checkable: bool = False
     checked: bool = False
     enabled: bool = True
-    selected: bool = False
     on_tap: Touch | None = None
-    on_long: Touch | None = None
 
     def node(self, box: Bounds, children: list[Node], paint: Sequence[tuple[Bounds, Paint]]) -> Node:
         """Create the node of this widget, with these children and boxes to paint."""
@@ -68,14 +79,11 @@ class Meaning:
             description=self.description,
             identifier=self.identifier,
             clickable=self.on_tap is not None,
-            long_clickable=self.on_long is not None,
             checkable=self.checkable,
             checked=self.checked,
             enabled=self.enabled,
-            selected=self.selected,
             focusable=self.on_tap is not None,
             on_tap=self.on_tap if self.enabled else None,
-            on_long=self.on_long if self.enabled else None,
             paint=tuple(paint),
             children=children,
         )
@@ -95,7 +103,6 @@ class Box(Meaning):
     margin: Padding = (0, 0, 0, 0)
     fill: str = ""
     radius: float = 0
-    border: str = ""
     minimum: float = 0
     centred: bool = False
 
@@ -128,7 +135,7 @@ class Box(Meaning):
         return self.node(own, children, self._background(own, scale))
 
     def _background(self, own: Bounds, scale: Scale) -> list[tuple[Bounds, Paint]]:
-        return [(own, Fill(self.fill, scale.px(self.radius), self.border))] if self.fill else []
+        return [(own, Fill(self.fill, scale.px(self.radius)))] if self.fill else []
 
 
 @dataclass(slots=True)
@@ -143,7 +150,7 @@ class Wide:
 class Row(Box):
     """A row of widgets, centred vertically: `Wide` parts have a fixed width, and the others share the rest."""
 
-    parts: Sequence[Widget | Wide] = field(default_factory=tuple)
+    parts: Sequence[Widget | Wide] = ()
 
     def _widths(self, room: int, scale: Scale) -> list[int]:
         fixed = [scale.px(part.width) if isinstance(part, Wide) else -1 for part in self.parts]

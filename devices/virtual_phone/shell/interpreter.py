@@ -14,6 +14,8 @@ from devices.virtual_phone.shell.parser import Literal, Redirect, Simple, Step, 
 
 OUT = 1
 ERR = 2
+EXCEPTION = 255
+"""Exit code of a program whose Android service threw an exception."""
 
 
 @dataclass(slots=True)
@@ -50,9 +52,14 @@ class Call:
         """Write a line to standard output."""
         self.output.write(OUT, text.encode("utf-8", "surrogateescape") + b"\n")
 
-    def complain(self, text: str) -> None:
-        """Write a line to standard error."""
+    def complain(self, text: str, code: int = 1) -> int:
+        """Write a line to standard error, and return the exit code `code`."""
         self.output.write(ERR, text.encode("utf-8", "surrogateescape") + b"\n")
+        return code
+
+    def threw(self, action: str, problem: str) -> int:
+        """Write to standard error that an Android service threw an exception, and return the exit code for that."""
+        return self.complain(f"\nException occurred while executing '{action}':\n{problem}", EXCEPTION)
 
     def send(self, data: bytes) -> None:
         """Write bytes to standard output."""
@@ -166,7 +173,7 @@ class Interpreter:
             return CANNOT_OPEN
         if name == "exit":
             self._variables["!exit"] = ""
-            entry.code = _number(words[1:], self._code)
+            entry.code = int(words[1]) & 0xFF if words[1:] and words[1].isdecimal() else self._code
         elif fault := self._phone.faults.failing(" ".join(words)):
             entry.code, on_error, text = fault
             written.write(ERR if on_error else OUT, f"{text}\n".encode() if text else b"")
@@ -258,16 +265,10 @@ class Interpreter:
         return output.of(OUT).decode("utf-8", "surrogateescape").rstrip("\n")
 
 
-def _number(words: tuple[str, ...], otherwise: int) -> int:
-    return int(words[0]) & 0xFF if words and words[0].isdecimal() else otherwise
-
-
 async def _no_service_yet(call: Call) -> int:
     """What such a program says while Android starts: no service is registered yet."""
     name = call.words[0].rpartition("/")[2]
     service = SERVICES[name] or next(iter(call.arguments), "")
     if name == "dumpsys":
-        call.complain(f"Can't find service: {service}")
-        return 0
-    call.complain(f"cmd: Can't find service: {service}")
-    return NO_SERVICE
+        return call.complain(f"Can't find service: {service}", 0)
+    return call.complain(f"cmd: Can't find service: {service}", NO_SERVICE)

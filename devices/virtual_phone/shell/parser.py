@@ -17,7 +17,6 @@ REDIRECTS = (">>", ">&", "<&", ">", "<")
 ESCAPED_IN_DOUBLE = '$`"\\\n'
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-PARENTHESES = "()"
 DIGITS = frozenset("0123456789")
 
 
@@ -102,7 +101,7 @@ class _Parser:
                 self._skip_blanks()
             if self._at >= len(self._text):
                 if connector != ";":
-                    raise SyntaxFault("syntax error: unexpected EOF")
+                    raise self._unexpected()
                 return tuple(found)
             found.append(Step(connector, self._pipeline()))
             operator = self._operator()
@@ -134,10 +133,7 @@ class _Parser:
             else:
                 words.append(word)
         if not (assignments or words or redirects):
-            shown = self._operator_here() or "EOF"
-            raise SyntaxFault(
-                f"syntax error: unexpected '{shown}'" if shown != "EOF" else "syntax error: unexpected EOF"
-            )
+            raise self._unexpected()
         return Simple(tuple(assignments), tuple(words), tuple(redirects))
 
     def _redirect(self) -> Redirect | None:
@@ -160,7 +156,7 @@ class _Parser:
             character = self._text[self._at]
             if character in BLANKS or character in "<>" or self._operator_here():
                 break
-            if character in PARENTHESES:
+            if character in "()":
                 raise SyntaxFault(f"syntax error: unexpected '{character}'")
             if character == "'":
                 parts.append(Literal(self._until_quote(), quoted=True))
@@ -175,8 +171,7 @@ class _Parser:
                 self._at += 1
                 parts.append(Literal(character))
         if not parts:
-            shown = self._operator_here()
-            raise SyntaxFault(f"syntax error: unexpected '{shown}'" if shown else "syntax error: unexpected EOF")
+            raise self._unexpected()
         return tuple(parts)
 
     def _until_quote(self) -> str:
@@ -278,6 +273,10 @@ class _Parser:
 
     def _operator_here(self) -> str:
         return next((each for each in OPERATORS if self._text.startswith(each, self._at)), "")
+
+    def _unexpected(self) -> SyntaxFault:
+        shown = self._operator_here()
+        return SyntaxFault(f"syntax error: unexpected '{shown}'" if shown else "syntax error: unexpected EOF")
 
     def _operator(self) -> str:
         operator = self._operator_here()

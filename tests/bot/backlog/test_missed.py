@@ -221,14 +221,15 @@ async def test_what_a_former_process_kept_is_listed_by_the_next(tmp_path: Path) 
         await world.type("do open settings", stale=True)
     async with a_world(tmp_path) as world:
         lists = MissedLists(world.services, gather=0.01)
-        lists.start()
+        running = asyncio.create_task(lists.run())
         await world.chat.wait_until(lambda: bool(world.chat.sent(CHANNEL.address)))
         (data,) = data_of(world.chat.sent(CHANNEL.address)[0])
         more = world.incoming("/do more", command="do more", stale=True)
         await world.commands.message(replace(more, event="e99"))
         lists.came()
         await world.chat.wait_until(lambda: len(world.chat.sent(CHANNEL.address)) == 2)
-        await asyncio.wait_for(lists.stop(), 5)
+        running.cancel()
+        await asyncio.wait_for(asyncio.gather(running, return_exceptions=True), 5)
     async with a_world(tmp_path) as world:
         assert (await world.press(data)).task
 

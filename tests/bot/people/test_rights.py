@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from agent.questions import QuestionKind
 from bot.chats.installed import installed
+from bot.commands.admin import audit
+from bot.commands.request import Request
 from bot.domain.address import Address, Person, Place
+from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Grant, Right
 from bot.domain.task_request import Entitlement
@@ -178,3 +183,12 @@ def test_whom_a_word_means(text: str, subject: Subject | None) -> None:
 
 def _telegram(chat: str) -> Place:
     return Place(Address("telegram", "bot", chat), private=True)
+
+
+async def test_the_audit_shows_times_in_the_services_time_zone(world: World) -> None:
+    """Seen failing with the zone of the machine."""
+    await world.type("people allow 1000", ADA)
+    services = replace(world.services, zone=ZoneInfo("Asia/Kathmandu"))
+    shown = words(await audit(Request(ADA, PRIVATE, "event", CommandCall("audit")), services))
+    (entry,) = await world.services.store.audit.page(1)
+    assert datetime.fromtimestamp(entry.at, services.zone).strftime("%Y-%m-%d %H:%M") in shown

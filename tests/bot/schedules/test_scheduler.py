@@ -82,7 +82,7 @@ async def test_it_runs_by_itself_in_its_own_time(rig: Rig) -> None:
     await rig.plan("every 1h do look at the weather")
     given = asyncio.Event()
     rig.world.task_service.subscribe(lambda _task: given.set())
-    rig.scheduler.start()
+    running = asyncio.create_task(rig.scheduler.run())
     try:
         async with asyncio.timeout(PATIENCE):
             while not given.is_set():
@@ -92,7 +92,8 @@ async def test_it_runs_by_itself_in_its_own_time(rig: Rig) -> None:
                     rig.world.clock.advance(wake)
                 await asyncio.sleep(0)
     finally:
-        await rig.scheduler.stop()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
     assert len(await rig.tasks()) == 1
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from devices.virtual_phone.apps import APPS, BY_PACKAGE, browser
-from devices.virtual_phone.apps.base import App
 from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import ADB_KEYBOARD
 
@@ -101,8 +100,7 @@ async def am(call: Call) -> int:
             call.say("0")
             return 0
         case _:
-            call.complain(f"Unknown command: {name}")
-            return 255
+            return call.complain(f"Unknown command: {name}", 255)
 
 
 def _start(call: Call, intent: Intent) -> int:
@@ -114,8 +112,7 @@ def _start(call: Call, intent: Intent) -> int:
         app = next((app for app in APPS if app.component == full_component(intent.component)), None)
         if app is None or app.package in call.phone.state.disabled:
             call.complain("Error type 3")
-            call.complain(f"Error: Activity class {{{full_component(intent.component)}}} does not exist.")
-            return 1
+            return call.complain(f"Error: Activity class {{{full_component(intent.component)}}} does not exist.")
         if app.key == "browser" and intent.data:
             call.phone.do(partial(browser.open_url, windows, intent.data))
         else:
@@ -129,17 +126,12 @@ def _start(call: Call, intent: Intent) -> int:
         return 0
     if intent.action.startswith(SETTINGS_ACTION):
         page = SETTINGS_PAGES.get(intent.action.removeprefix(SETTINGS_ACTION), "main")
-        call.phone.do(lambda: _show_settings(call, page))
+        call.phone.do(partial(windows.show, "settings", page))
         return 0
     if intent.package in BY_PACKAGE:
         call.phone.do(partial(windows.launch, BY_PACKAGE[intent.package].key))
         return 0
-    call.complain(f"Error: Activity not started, unable to resolve {intent}")
-    return 1
-
-
-def _show_settings(call: Call, page: str) -> None:
-    call.phone.windows.show("settings", page)
+    return call.complain(f"Error: Activity not started, unable to resolve {intent}")
 
 
 def _broadcast(call: Call, intent: Intent) -> int:
@@ -161,8 +153,6 @@ def _broadcast(call: Call, intent: Intent) -> int:
                 phone.do(partial(phone.hand.press, int(code) if code.isdecimal() else 0))
             case "ADB_EDITOR_CODE":
                 phone.do(partial(phone.hand.press, 66))
-            case _:
-                pass
     call.say("Broadcast completed: result=0")
     return 0
 
@@ -182,7 +172,7 @@ async def monkey(call: Call) -> int:
     for word in words:
         call.complain(f"  bash arg: {word}")
     package = words[words.index("-p") + 1] if "-p" in words[:-1] else ""
-    app: App | None = BY_PACKAGE.get(package)
+    app = BY_PACKAGE.get(package)
     if app is None:
         call.say("** No activities found to run, monkey aborted.")
         return NO_ACTIVITY

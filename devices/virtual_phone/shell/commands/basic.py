@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import zipfile
 
-from devices.virtual_phone.apps import APPS, BY_KEY, LAUNCHER_PACKAGE
+from devices.virtual_phone.apps import BY_KEY, LAUNCHER_PACKAGE
 from devices.virtual_phone.shell.commands.packages import archive_at
 from devices.virtual_phone.shell.interpreter import Call, Family
 
 FIRST_PROCESS = 4240
-LABELS = {app.package: app.label for app in APPS}
 
 
 async def echo(call: Call) -> int:
@@ -48,8 +47,7 @@ async def date(call: Call) -> int:
     now = call.phone.windows.clock()
     form = call.arguments[0] if call.arguments else "+%a %b %e %H:%M:%S %Z %Y"
     if not form.startswith("+"):
-        call.complain(f"date: bad date '{form}'")
-        return 1
+        return call.complain(f"date: bad date '{form}'")
     if form == "+%s.%N":
         call.say(f"{call.phone.event_log.now():.9f}")
         return 0
@@ -84,25 +82,20 @@ async def unzip(call: Call) -> int:
     Source: AOSP system/core/libziparchive, ziptool (its options are Info-ZIP's).
     """
     if call.phone.faults.no_unzip:
-        call.complain("/system/bin/sh: unzip: inaccessible or not found")
-        return 127
+        return call.complain("/system/bin/sh: unzip: inaccessible or not found", 127)
     if len(call.arguments) != 3 or call.arguments[0] != "-p":
-        call.complain("unzip: only -p ARCHIVE NAME is known")
-        return 1
+        return call.complain("unzip: only -p ARCHIVE NAME is known")
     path, name = call.arguments[1:]
-    data = archive_at(path, LABELS) or call.phone.files.read(path)
+    data = archive_at(path) or call.phone.files.read(path)
     if data is None:
-        call.complain(f"unzip: couldn't open {path}: I/O error")
-        return 1
+        return call.complain(f"unzip: couldn't open {path}: I/O error")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             call.send(archive.read(name))
     except zipfile.BadZipFile:
-        call.complain(f"unzip: couldn't open {path}: Invalid file")
-        return 1
+        return call.complain(f"unzip: couldn't open {path}: Invalid file")
     except KeyError:
-        call.complain(f"unzip: couldn't find {name}")
-        return 1
+        return call.complain(f"unzip: couldn't find {name}")
     return 0
 
 

@@ -18,7 +18,6 @@ from devices.virtual_phone.state import ADB_KEYBOARD, LATIN_KEYBOARD
 LEAST_DENSITY = 72
 """The lowest density that `wm` accepts (WindowManagerShellCommand.runDisplayDensity)."""
 TABLES = ("system", "secure", "global")
-EXCEPTION = 255
 # AOSP SettingsProvider.enforceWritePermission.
 NO_SETTINGS = (
     "java.lang.SecurityException: Permission denial: writing to settings "
@@ -35,11 +34,9 @@ async def settings(call: Call) -> int:
         del words[words.index("--user") : words.index("--user") + 2]
     action, table, *rest = [*words, "", ""][: max(2, len(words))]
     if action not in {"get", "put", "delete", "list"} or table not in TABLES:
-        call.complain(f"Invalid command: {action}" if table in TABLES else f"Invalid namespace '{table}'")
-        return 255
+        return call.complain(f"Invalid command: {action}" if table in TABLES else f"Invalid namespace '{table}'", 255)
     if action in {"put", "delete"} and call.phone.faults.no_settings:
-        call.complain(f"\nException occurred while executing '{action}':\n{NO_SETTINGS}")
-        return EXCEPTION
+        return call.threw(action, NO_SETTINGS)
     values = call.phone.state.settings[table]
     if table == "system":
         values = values | {"system_locales": call.phone.state.locale} if action in {"get", "list"} else values
@@ -47,8 +44,7 @@ async def settings(call: Call) -> int:
         for name, value in sorted(values.items()):
             call.say(f"{name}={value}")
     elif not rest or (action == "put" and len(rest) < 2):
-        call.complain("Bad arguments")
-        return 255
+        return call.complain("Bad arguments", 255)
     elif action == "get":
         call.say(call.phone.state.identity.android_id if rest[0] == "android_id" else values.get(rest[0], "null"))
     elif action == "put":
@@ -101,8 +97,7 @@ async def setprop(call: Call) -> int:
         call.phone.state.locale = call.arguments[1]
         call.phone.changed()
         return 0
-    call.complain(f"Failed to set property '{' '.join(call.arguments)}'.\nSee dmesg for error reason.")
-    return 1
+    return call.complain(f"Failed to set property '{' '.join(call.arguments)}'.\nSee dmesg for error reason.")
 
 
 async def reboot(call: Call) -> int:
@@ -110,8 +105,7 @@ async def reboot(call: Call) -> int:
     as the bootloader, do not exist. Returns the exit code.
     """
     if call.arguments:
-        call.complain(f"reboot: unknown target {call.arguments[0]}")
-        return 1
+        return call.complain(f"reboot: unknown target {call.arguments[0]}")
     reboot_soon(call.phone)
     return 0
 
@@ -125,8 +119,7 @@ async def wm(call: Call) -> int:
     if call.arguments[:1] == ("dismiss-keyguard",):
         call.phone.do(call.phone.windows.swipe_up_to_unlock)
     else:
-        call.complain(f"Unknown command: {' '.join(call.arguments)}")
-        return 255
+        return call.complain(f"Unknown command: {' '.join(call.arguments)}", 255)
     return 0
 
 
@@ -152,8 +145,7 @@ def _screen(call: Call, what: str, wanted: str = "") -> int:
     elif what == "density" and wanted.isdecimal() and int(wanted) >= LEAST_DENSITY:
         state.density = int(wanted)
     else:
-        call.complain(f"Error: bad {'size' if what == 'size' else 'number'} {wanted}")
-        return 255
+        return call.complain(f"Error: bad {'size' if what == 'size' else 'number'} {wanted}", 255)
     call.phone.changed()
     return 0
 
@@ -168,8 +160,7 @@ async def ime(call: Call) -> int:
     action, *rest = call.arguments or ("help",)
     name = rest[-1] if rest else ""
     if action in {"enable", "disable", "set", "reset"} and call.phone.faults.no_settings:
-        call.complain(f"\nException occurred while executing '{action}':\n{NO_SETTINGS}")
-        return EXCEPTION
+        return call.threw(action, NO_SETTINGS)
     if action == "list":
         for each in installed if "-a" in rest else enabled:
             call.say(each if "-s" in rest else f"{each}:\n  mId={each} mSettingsActivityName=null")
@@ -180,8 +171,7 @@ async def ime(call: Call) -> int:
         call.say(f"  Newly selected IME for user #0: {LATIN_KEYBOARD}")
     elif action in {"enable", "disable", "set"} and name not in (installed if action != "set" else enabled):
         verb = "selected" if action == "set" else f"{action}d"
-        call.complain(f"Unknown input method {name} cannot be {verb} for user #0")
-        return 255
+        return call.complain(f"Unknown input method {name} cannot be {verb} for user #0", 255)
     elif action == "enable":
         already = "already" if name in enabled else "now"
         secure["enabled_input_methods"] = ":".join(dict.fromkeys([*enabled, name]))
@@ -195,8 +185,7 @@ async def ime(call: Call) -> int:
         secure["default_input_method"] = name
         call.say(f"Input method {name} selected for user #0")
     else:
-        call.complain(f"Unknown command: {action}")
-        return 255
+        return call.complain(f"Unknown command: {action}", 255)
     call.phone.changed()
     return 0
 
@@ -219,8 +208,7 @@ async def cmd(call: Call) -> int:
     if service == "statusbar" and rest[:1] in (["expand-notifications"], ["collapse"]):
         call.phone.do(partial(setattr, windows.state, "shade", rest[0] != "collapse" and not windows.state.locked))
         return 0
-    call.complain(f"cmd: Can't find service: {service}")
-    return 20
+    return call.complain(f"cmd: Can't find service: {service}", 20)
 
 
 async def svc(call: Call) -> int:
@@ -231,8 +219,7 @@ async def svc(call: Call) -> int:
         return 0
     if words[:2] == ("power", "stayon"):
         return 0
-    call.complain("Available commands:\n    help\n    power\n    wifi\n    bluetooth")
-    return 1
+    return call.complain("Available commands:\n    help\n    power\n    wifi\n    bluetooth")
 
 
 FAMILY: Family = {

@@ -16,7 +16,7 @@ from zlib import crc32
 from devices.virtual_phone.apps import BY_KEY, BY_PACKAGE, LAUNCHER_ACTIVITY, LAUNCHER_PACKAGE
 from devices.virtual_phone.shell.commands import notifications
 from devices.virtual_phone.shell.commands.frame import DISPLAYS, in_use
-from devices.virtual_phone.shell.commands.packages import packages
+from devices.virtual_phone.shell.commands.packages import packages, short_component
 from devices.virtual_phone.shell.interpreter import Call, Family
 from devices.virtual_phone.state import LAUNCHER, PhoneState
 
@@ -54,12 +54,6 @@ def resumed_component(state: PhoneState) -> str:
     return BY_KEY[state.front].component
 
 
-def short_component(component: str) -> str:
-    """Return a component in its short form, like ComponentName.flattenToShortString."""
-    package, _, name = component.partition("/")
-    return f"{package}/{name.removeprefix(package)}" if name.startswith(package + ".") else component
-
-
 def record(state: PhoneState) -> str:
     """Return the activity in front in the form of ActivityRecord.toString."""
     return f"ActivityRecord{{5c2f1d8 u0 {short_component(resumed_component(state))} t{len(state.tasks) + 1}}}"
@@ -67,7 +61,7 @@ def record(state: PhoneState) -> str:
 
 async def dumpsys(call: Call) -> int:
     """Simulate the shell command `dumpsys SERVICE [arguments]` or `dumpsys -l`. Returns the exit code."""
-    words = [word for word in call.arguments if word not in {"-t"}]
+    words = [word for word in call.arguments if word != "-t"]
     if not words or words[0] == "-l":
         call.say("Currently running services:")
         for name in sorted(SECTIONS):
@@ -75,8 +69,7 @@ async def dumpsys(call: Call) -> int:
         return 0
     section = SECTIONS.get(words[0])
     if section is None:
-        call.complain(f"Can't find service: {words[0]}")
-        return 0
+        return call.complain(f"Can't find service: {words[0]}", 0)
     section(call, tuple(words[1:]))
     return 0
 
@@ -124,17 +117,10 @@ def _window(call: Call, words: tuple[str, ...]) -> None:
             f"    init={state.width}x{state.height} {state.density}dpi mMinSizeOfResizeableTaskDp=220 "
             f"cur={width}x{height} app={width}x{height} rng={state.width}x{state.width}-{state.height}x{state.height}"
         )
-        call.say(
-            f"    mCurrentRotation=ROTATION_{state.rotation * 90}"
-            if state.rotation
-            else "    mCurrentRotation=ROTATION_0"
-        )
+        call.say(f"    mCurrentRotation=ROTATION_{state.rotation * 90}")
         lit = _flag(on=state.awake)
         call.say(f"      mAwake={lit} mScreenOnEarly={lit} mScreenOnFully={lit}")
-        if state.awake:
-            call.say(f"  mCurrentFocus={window}")
-        else:
-            call.say("  mCurrentFocus=null")
+        call.say(f"  mCurrentFocus={window if state.awake else 'null'}")
         call.say(f"  mFocusedApp={record(state)}")
     if part in {"", "windows", "w", "displays", "d"} and state.keyboard:
         call.say("  mInputMethodWindow=Window{3f81a2b u0 InputMethod}")

@@ -17,13 +17,9 @@ FREE_BLOCKS = 74 * 2**20
 def _split(call: Call) -> tuple[set[str], list[str]]:
     """Option letters and operands."""
     words = list(call.arguments)
-    if "--" in words:
-        end = words.index("--")
-        words, rest = words[:end], words[end + 1 :]
-    else:
-        rest = []
-    options = {letter for word in words if word.startswith("-") for letter in word[1:]}
-    return options, [word for word in words if not word.startswith("-")] + rest
+    end = words.index("--") if "--" in words else len(words)
+    options = {letter for word in words[:end] if word.startswith("-") for letter in word[1:]}
+    return options, [word for word in words[:end] if not word.startswith("-")] + words[end + 1 :]
 
 
 async def cat(call: Call) -> int:
@@ -35,8 +31,7 @@ async def cat(call: Call) -> int:
     for path in paths:
         content = call.phone.files.read(path)
         if content is None:
-            call.complain(f"cat: {path}: {MISSING}")
-            code = 1
+            code = call.complain(f"cat: {path}: {MISSING}")
         else:
             call.send(content)
     return code
@@ -51,8 +46,7 @@ async def ls(call: Call) -> int:
     for path in paths or ["/"]:
         mode, size, _when = call.phone.files.stat(path)
         if not mode:
-            call.complain(f"ls: {path}: {MISSING}")
-            code = 1
+            code = call.complain(f"ls: {path}: {MISSING}")
         elif call.phone.files.is_folder(path) and "d" not in options:
             for name in call.phone.files.names(path):
                 _mode, length, _when = call.phone.files.stat(f"{path}/{name}")
@@ -68,11 +62,9 @@ async def rm(call: Call) -> int:
     code = 0
     for path in paths:
         if call.phone.files.refusal(path):
-            call.complain(f"rm: {path}: Permission denied")
-            code = 1
+            code = call.complain(f"rm: {path}: Permission denied")
         elif not call.phone.files.remove(path, recursive="r" in options) and "f" not in options:
-            call.complain(f"rm: {path}: {MISSING}")
-            code = 1
+            code = call.complain(f"rm: {path}: {MISSING}")
     return code
 
 
@@ -83,13 +75,11 @@ async def mkdir(call: Call) -> int:
         if call.phone.files.is_folder(path):
             if "p" in options:
                 continue
-            call.complain(f"mkdir: '{path}': File exists")
-            return 1
+            return call.complain(f"mkdir: '{path}': File exists")
         try:
             call.phone.files.make(path)
         except FileRefused as problem:
-            call.complain(f"mkdir: '{path}': {problem}")
-            return 1
+            return call.complain(f"mkdir: '{path}': {problem}")
     return 0
 
 
@@ -100,19 +90,16 @@ async def mv(call: Call) -> int:
     options, paths = _split(call)
     files = call.phone.files
     if len(paths) != 2:
-        call.complain("mv: Needs 2 arguments")
-        return 1
+        return call.complain("mv: Needs 2 arguments")
     if not files.stat(paths[0])[0]:
-        call.complain(f"mv: bad '{paths[0]}': {MISSING}")
-        return 1
+        return call.complain(f"mv: bad '{paths[0]}': {MISSING}")
     target = into(call, *paths)
     if "n" in options and files.stat(target)[0]:
         return 0
     try:
         files.move(paths[0], target)
     except FileRefused as problem:
-        call.complain(f"mv: {paths[1]}: {problem}")
-        return 1
+        return call.complain(f"mv: {paths[1]}: {problem}")
     return 0
 
 
@@ -120,12 +107,10 @@ async def cp(call: Call) -> int:
     """Simulate the shell command `cp [-f] from to`. Returns the exit code."""
     _options, paths = _split(call)
     if len(paths) != 2:
-        call.complain("cp: Needs 2 arguments")
-        return 1
+        return call.complain("cp: Needs 2 arguments")
     content = call.phone.files.read(paths[0])
     if content is None:
-        call.complain(f"cp: bad '{paths[0]}': {MISSING}")
-        return 1
+        return call.complain(f"cp: bad '{paths[0]}': {MISSING}")
     return _written(call, into(call, *paths), content)
 
 
@@ -145,15 +130,13 @@ async def head(call: Call) -> int:
         unit, number = words[0][1], words.pop(0)[2:]
         number = number or (words.pop(0) if words else "")
         if not number.isdecimal():
-            call.complain(f"head: not integer: {number}")
-            return 1
+            return call.complain(f"head: not integer: {number}")
         most = int(number)
     code = 0
     for path in words or ["-"]:
         content = call.standard_input if path == "-" else call.phone.files.read(path)
         if content is None:
-            call.complain(f"head: {path}: {MISSING}")
-            code = 1
+            code = call.complain(f"head: {path}: {MISSING}")
         else:
             call.send(content[:most] if unit == "c" else b"".join(content.splitlines(keepends=True)[:most]))
     return code
@@ -172,8 +155,7 @@ async def stat(call: Call) -> int:
     for path in words:
         mode, size, when = call.phone.files.stat(path)
         if not mode:
-            call.complain(f"stat: '{path}': {MISSING}")
-            code = 1
+            code = call.complain(f"stat: '{path}': {MISSING}")
             continue
         kind = "directory" if call.phone.files.is_folder(path) else "regular file"
         known = {"s": str(size), "n": path, "Y": str(when), "F": kind}
@@ -195,8 +177,7 @@ async def df(call: Call) -> int:
     used = ALL_BLOCKS - free
     if "h" in options:
         call.say("Filesystem      Size Used Avail Use% Mounted on")
-        sizes = (f"{blocks / 2**20:.0f}G" for blocks in (ALL_BLOCKS, used, free))
-        size, taken, spare = sizes
+        size, taken, spare = (f"{blocks / 2**20:.0f}G" for blocks in (ALL_BLOCKS, used, free))
         call.say(f"/dev/fuse       {size} {taken:>4} {spare:>5} {100 * used // ALL_BLOCKS:>3}% /storage/emulated")
     else:
         call.say("Filesystem     1K-blocks      Used Available Use% Mounted on")
@@ -213,8 +194,7 @@ def _written(call: Call, path: str, content: bytes) -> int:
     try:
         call.phone.files.write(path, content)
     except FileRefused as problem:
-        call.complain(f"{call.words[0]}: {path}: {problem}")
-        return 1
+        return call.complain(f"{call.words[0]}: {path}: {problem}")
     return 0
 
 
@@ -224,13 +204,11 @@ async def grep(call: Call) -> int:
     """
     options, words = _split(call)
     if not words:
-        call.complain("grep: no REGEX")
-        return 2
+        return call.complain("grep: no REGEX", 2)
     try:
         pattern = re.compile(words[0].encode("utf-8", "surrogateescape"), re.IGNORECASE if "i" in options else 0)
     except re.error as problem:
-        call.complain(f"grep: bad REGEX: {problem}")
-        return 2
+        return call.complain(f"grep: bad REGEX: {problem}", 2)
     data = b"".join(call.phone.files.read(path) or b"" for path in words[1:]) if words[1:] else call.standard_input
     found = [line for line in data.splitlines() if bool(pattern.search(line)) != ("v" in options)]
     call.send(b"".join(line + b"\n" for line in found))
@@ -243,12 +221,10 @@ async def toybox(call: Call) -> int:
     """
     words = call.arguments
     if len(words) != 2 or words[0] != "md5sum":
-        call.complain(f"toybox: Unknown command {words[0] if words else ''}")
-        return 127
+        return call.complain(f"toybox: Unknown command {words[0] if words else ''}", 127)
     content = call.phone.files.read(words[1])
     if content is None:
-        call.complain(f"md5sum: {words[1]}: No such file or directory")
-        return 1
+        return call.complain(f"md5sum: {words[1]}: No such file or directory")
     call.say(f"{hashlib.md5(content, usedforsecurity=False).hexdigest()}  {words[1]}")
     return 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from devices.virtual_phone.files import FileRefused
-from devices.virtual_phone.shell.interpreter import Call, Family
+from devices.virtual_phone.shell.interpreter import SCREENS, Call, Family
 from devices.virtual_phone.state import PhoneState
 from devices.virtual_phone.uiautomator_server import REGISTERED
 
@@ -21,7 +21,6 @@ SEVERAL = """\
 however this default is not guaranteed to be consistent across captures. A display id should be specified.
 A display ID can be specified with the [-d display-id] option.
 See "dumpsys SurfaceFlinger --display-id" for valid display IDs."""
-TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
 
 
 def in_use(state: PhoneState) -> str:
@@ -41,8 +40,7 @@ async def screencap(call: Call) -> int:
     two = call.phone.faults.two_displays
     now = in_use(call.phone.state)
     if display and display not in (DISPLAYS if two else {now}):
-        call.complain(f"Display Id '{display}' is not valid.")
-        return 1
+        return call.complain(f"Display Id '{display}' is not valid.")
     if two and not display:
         call.complain(SEVERAL)
     target = next((word for word in words if not word.startswith("-")), "")
@@ -57,8 +55,7 @@ async def screencap(call: Call) -> int:
     try:
         call.phone.files.write(target, data)
     except FileRefused as problem:
-        call.complain(f"Error opening file: {target} ({problem})")
-        return 1
+        return call.complain(f"Error opening file: {target} ({problem})")
     return 0
 
 
@@ -68,21 +65,17 @@ async def uiautomator(call: Call) -> int:
     """
     words = call.arguments
     if words[:1] != ("dump",):
-        call.complain(f"Unsupported command: {words[0] if words else 'help'}")
-        return 1
+        return call.complain(f"Unsupported command: {words[0] if words else 'help'}")
     phone = call.phone
     if phone.uiautomator.running:
-        call.complain(REGISTERED)
-        return 1
+        return call.complain(REGISTERED)
     if phone.faults.no_tree:
-        call.complain("ERROR: could not get idle state.")
-        return 0
+        return call.complain("ERROR: could not get idle state.", 0)
     if not phone.state.awake:
-        call.complain("ERROR: null root node returned by UiTestAutomationBridge.")
-        return 0
+        return call.complain("ERROR: null root node returned by UiTestAutomationBridge.", 0)
     target = next((word for word in words[1:] if not word.startswith("--")), DEFAULT_DUMP)
     document = phone.elements(compressed="--compressed" in words).encode("utf-8", "surrogateescape")
-    if target in TERMINALS:
+    if target in SCREENS:
         call.send(document)
     else:
         # AccessibilityNodeInfoDumper logs the error, and DumpCommand reports success all the same.

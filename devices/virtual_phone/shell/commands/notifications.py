@@ -12,7 +12,6 @@ from devices.virtual_phone.shell.interpreter import Call
 from devices.virtual_phone.state import PhoneState, Posted
 
 MESSAGING = "com.android.messaging"
-_REDACTED = ("android.title", "android.text", "android.bigText")
 _NO_STATS = "stats=SingleNotificationStats{posttimeElapsedMs=1, posttimeToFirstClickMs=-1, posttimeToDismissMs=-1}"
 
 
@@ -64,7 +63,7 @@ def _lines(one: Posted, *, redacted: bool) -> list[str]:
     group = f" groupKey={one.group}" if one.group else ""
     extras = {"android.title": one.title, "android.text": one.text, "android.bigText": one.text}
     told = [
-        f"{name}=String [length={len(value)}]" if redacted and name in _REDACTED else f"{name}=String ({value})"
+        f"{name}=String [length={len(value)}]" if redacted else f"{name}=String ({value})"
         for name, value in extras.items()
     ]
     record = f"0x0{_uid(one):07x}: pkg={one.package} user=UserHandle{{0}} id={one.number} tag={one.tag or 'null'}"

@@ -39,10 +39,10 @@ def path_of(package: str, part: str = "base") -> str:
     return f"{FOLDER}{package}-virtual==/{part}.apk"
 
 
-def archive_at(path: str, labels: Mapping[str, str]) -> bytes | None:
-    """Return the APK at this path; None when there is none. `labels` are the apps' English labels by package."""
-    for package, label in labels.items():
-        chinese = translate(label, "zh-CN")
+def archive_at(path: str) -> bytes | None:
+    """Return the APK at this path; None when there is none."""
+    for app in APPS:
+        package, label, chinese = app.package, app.label, translate(app.label, "zh-CN")
         split = package == SPLIT_APP
         if path == path_of(package):
             texts = {"": label} if split or chinese == label else {"": label, "zh": chinese}
@@ -136,8 +136,7 @@ def run(call: Call, words: list[str]) -> int:
         if "--user" in words[:-1]:
             del words[words.index("--user") : words.index("--user") + 2]
         elif call.phone.faults.two_users:
-            call.complain(f"\nException occurred while executing 'list':\n{OTHER_USER}")
-            return 255
+            return call.threw("list", OTHER_USER)
         options = [word for word in words[2:] if word.startswith("-")]
         wanted = next((word for word in words[2:] if not word.startswith("-")), "")
         for name in packages(call):
@@ -158,13 +157,13 @@ def run(call: Call, words: list[str]) -> int:
         return _resolve(call, words[1:])
     if words[:1] == ["query-activities"]:
         return _query(call, words[1:])
-    call.complain(f"Unknown command: {words[0] if words else 'help'}")
-    return 255
+    return call.complain(f"Unknown command: {words[0] if words else 'help'}", 255)
 
 
-def _short(package: str, activity: str) -> str:
-    """As ComponentName.flattenToShortString."""
-    return f"{package}/{activity.removeprefix(package) if activity.startswith(package + '.') else activity}"
+def short_component(component: str) -> str:
+    """Return a component in its short form, like ComponentName.flattenToShortString."""
+    package, _, name = component.partition("/")
+    return f"{package}/{name.removeprefix(package)}" if name.startswith(package + ".") else component
 
 
 def _matching(intent: Intent) -> list[App]:
@@ -178,11 +177,7 @@ def _matching(intent: Intent) -> list[App]:
 def _switch(call: Call, verb: str, package: str) -> int:
     """`enable` and `disable-user`, as PackageManagerShellCommand.runSetEnabledSetting words them."""
     if package not in BY_PACKAGE:
-        call.complain(
-            f"\nException occurred while executing '{verb}':\njava.lang.IllegalArgumentException: "
-            f"Unknown package: {package}"
-        )
-        return 255
+        return call.threw(verb, f"java.lang.IllegalArgumentException: Unknown package: {package}")
     others = [each for each in call.phone.state.disabled if each != package]
     call.phone.state.disabled = others if verb == "enable" else [*others, package]
     call.say(f"Package {package} new state: {'enabled' if verb == 'enable' else 'disabled-user'}")
@@ -201,7 +196,7 @@ def _resolve(call: Call, words: list[str]) -> int:
     if "--components" not in words:
         call.say(RESOLVED)
     if "--brief" in words or "--components" in words:
-        call.say(_short(*found[0]))
+        call.say(short_component("/".join(found[0])))
     else:
         _long(call, *found[0], indent="  ")
     return 0
@@ -215,13 +210,13 @@ def _query(call: Call, words: list[str]) -> int:
         return 0
     if "--components" in words:
         for app in found:
-            call.say(_short(app.package, app.activity))
+            call.say(short_component(app.component))
         return 0
     call.say(f"{len(found)} activities found:")
     for index, app in enumerate(found):
         if "--brief" in words:
             call.say(f"  {RESOLVED}")
-            call.say(f"  {_short(app.package, app.activity)}")
+            call.say(f"  {short_component(app.component)}")
         else:
             call.say(f"  Activity #{index}:")
             call.say(f"    {RESOLVED}")
@@ -230,18 +225,18 @@ def _query(call: Call, words: list[str]) -> int:
 
 
 def _long(call: Call, package: str, activity: str, *, indent: str) -> None:
-    label = LABEL
+    label = f"  labelRes={LABEL:#x} nonLocalizedLabel=null icon=0x7f080001 banner=0x0"
     for line in (
         "ActivityInfo:",
         f"  name={activity}",
         f"  packageName={package}",
-        f"  labelRes={label:#x} nonLocalizedLabel=null icon=0x7f080001 banner=0x0",
+        label,
         "  enabled=true exported=true directBootAware=false",
         f"  taskAffinity={package} targetActivity=null persistableMode=PERSIST_ROOT_ONLY",
         "  launchMode=2 flags=0x3 privateFlags=0x1 theme=0x7f130001",
         "  ApplicationInfo:",
         f"    packageName={package}",
-        f"    labelRes={label:#x} nonLocalizedLabel=null icon=0x7f080001 banner=0x0",
+        f"  {label}",
         f"    processName={package}",
         "    enabled=true minSdkVersion=29 targetSdkVersion=34 versionCode=1 targetSandboxVersion=1",
     ):

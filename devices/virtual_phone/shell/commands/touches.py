@@ -11,7 +11,7 @@ from functools import partial
 from devices.geometry import Point
 from devices.virtual_phone.android import KeyCode, key_code
 from devices.virtual_phone.shell.commands.dumpsys import numbered_window
-from devices.virtual_phone.shell.interpreter import Call, Family
+from devices.virtual_phone.shell.interpreter import EXCEPTION, Call, Family
 from devices.virtual_phone.state import ADB_KEYBOARD
 
 SOURCES = {"touchscreen", "mouse", "keyboard", "dpad", "gamepad", "stylus", "trackball", "touchpad"}
@@ -32,7 +32,6 @@ java.lang.NullPointerException: Attempt to get length of null array
 \tat android.hardware.input.IInputManager$Stub.onTransact(IInputManager.java:1138)
 \tat android.os.Binder.execTransactInternal(Binder.java:1344)
 \tat android.os.Binder.execTransact(Binder.java:1275)"""
-EXCEPTION = 255
 # AOSP InputManagerService.injectInputEventToTarget, Android 12 and later.
 NO_TOUCH = (
     "java.lang.SecurityException: Injecting input events requires the caller (or the source of the instrumentation, "
@@ -60,12 +59,10 @@ async def run(call: Call) -> int:
         return 0
     name, *rest = words
     if call.phone.faults.no_touch:
-        call.complain(f"\nException occurred while executing '{name}':\n{NO_TOUCH}")
-        return EXCEPTION
+        return call.threw(name, NO_TOUCH)
     action = ACTIONS.get(name)
     if action is None:
-        call.complain(f"Unknown command: {name}")
-        return EXCEPTION
+        return call.complain(f"Unknown command: {name}", EXCEPTION)
     if display not in {"", "0"} or (not display and name in _FOCUSED and call.phone.faults.virtual_display):
         return 0
     if not call.phone.faults.deaf:
@@ -73,8 +70,7 @@ async def run(call: Call) -> int:
     try:
         return action(call, rest)
     except BadArguments as problem:
-        call.complain(f"\nException occurred while executing '{name}':\njava.lang.IllegalArgumentException: {problem}")
-        return EXCEPTION
+        return call.threw(name, f"java.lang.IllegalArgumentException: {problem}")
 
 
 def _numbers(rest: list[str], least: int) -> list[int]:
@@ -115,8 +111,7 @@ def _text(call: Call, rest: list[str]) -> int:
         raise BadArguments('Argument expected after "text"')
     text = rest[0].replace("%s", " ")
     if not text.isascii() or any(not sign.isprintable() and sign not in _KEYS_OF_SIGNS for sign in text):
-        call.complain(NO_KEYS)
-        return EXCEPTION
+        return call.complain(NO_KEYS, EXCEPTION)
     own = call.phone.state.settings["secure"].get("default_input_method") != ADB_KEYBOARD
     hand = call.phone.hand
     write = hand.compose if own and call.phone.faults.composes else hand.type

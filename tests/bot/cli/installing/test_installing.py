@@ -113,7 +113,7 @@ def test_a_program_in_a_home_is_no_service(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_takes_the_unit_and_finds_it_closed(root: Path) -> None:
-    unit = unit_file(Where(root), Path(__file__).parents[4], Path(sys.executable).parent / "opengui")
+    unit = unit_file(Where(root), Path(__file__).parents[4])
     target = root / "opengui.service"
     target.write_text(unit.content)
     verified = subprocess.run(
