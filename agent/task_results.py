@@ -263,10 +263,8 @@ _DATA: Final = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose value is not a schema."""
 
 
-class JsonSchema(BaseModel):
+class JsonSchema(BaseModel, frozen=True):
     """A JSON Schema (draft 2020-12) for the whole result of a task. An unusable schema raises ValueError."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["json"] = "json"
     document: dict[str, Any]
@@ -293,10 +291,8 @@ class JsonSchema(BaseModel):
         return json.dumps(self.document, ensure_ascii=False)
 
 
-class JsonValue(BaseModel):
+class JsonValue(BaseModel, frozen=True):
     """The result of a task as a document that fits the requested schema."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["json"] = "json"
     document: Any

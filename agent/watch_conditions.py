@@ -11,7 +11,7 @@ import json
 import logging
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
 from agent.models.errors import ModelError
@@ -34,10 +34,8 @@ COMPARED: Final = {
 """The comparisons that each type of value supports."""
 
 
-class WatchForm(BaseModel):
+class WatchForm(BaseModel, frozen=True):
     """What is read, and when it is told. `limit` is as the person wrote it."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str = Field(min_length=1, max_length=MOST_NAME)
     type: ValueType

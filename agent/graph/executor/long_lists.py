@@ -49,17 +49,12 @@ def cells_in(seen: Observation, area: Bounds, direction: Direction) -> tuple[Row
     for element, place in zip(elements, places, strict=True):
         words = " · ".join(filter(None, (words_of(element), place.inside)))
         bounds = element.bounds.clipped(seen.size)
-        if place.place != "line" or not words or bounds.area >= area.area or not _holds(area, bounds):
+        if place.place != "line" or not words or bounds.area >= area.area or not area.holds(bounds.centre):
             continue
         if element.checkable:
             words = f"{words} ({'on' if element.checked else 'off'})"
         found.append(Row(words, *_edges(bounds, direction)))
     return tuple(sorted(found, key=lambda cell: (cell.start, cell.end)))
-
-
-def _holds(area: Bounds, inner: Bounds) -> bool:
-    centre = inner.centre
-    return area.left <= centre.x < area.right and area.top <= centre.y < area.bottom
 
 
 def _edges(bounds: Bounds, direction: Direction) -> tuple[int, int, int, int]:

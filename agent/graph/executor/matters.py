@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.actions import Action, Finish, PressKey
 from agent.graph.executor.action_spec import AnySpec, PhoneTool
@@ -43,14 +43,12 @@ class MatterFate(StrEnum):
     """A person approved it, and it was done."""
 
 
-class Matter(BaseModel):
+class Matter(BaseModel, frozen=True):
     """An action that the gate stopped to ask or refuse, and what became of it.
 
     `about` is equal for repeated tries, such as other words to the same recipient. `what` describes it for people.
     `subtask` is the number of the last sub-task that tried it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     about: str
     what: str

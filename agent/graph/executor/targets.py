@@ -47,11 +47,7 @@ def resolve_target(action: act.Action, sight: ScreenView) -> ResolvedTarget:
 
 def _under(point: Point, sight: ScreenView) -> Element | None:
     """Return the smallest element at this place, preferring those with a label."""
-    hit = [
-        e
-        for e in sight.observation.elements or ()
-        if e.bounds.left <= point.x < e.bounds.right and e.bounds.top <= point.y < e.bounds.bottom
-    ]
+    hit = [e for e in sight.observation.elements or () if e.bounds.holds(point)]
     named = [e for e in hit if e.label]
     return min(named or hit, key=lambda e: e.bounds.area, default=None)
 
@@ -157,11 +153,7 @@ def _scrolled_area(where: ResolvedTarget, sight: ScreenView) -> Bounds:
         return where.element.bounds.clipped(size)
     lists = [e for e in sight.observation.elements or () if e.scrollable]
     if where.point is not None:
-        lists = [
-            e
-            for e in lists
-            if e.bounds.left <= where.point.x < e.bounds.right and e.bounds.top <= where.point.y < e.bounds.bottom
-        ]
+        lists = [e for e in lists if e.bounds.holds(where.point)]
     if lists:
         return max(lists, key=lambda e: e.bounds.clipped(size).area).bounds.clipped(size)
     # Clear of the status bar and of the gesture bar, where a swipe means something else.

@@ -15,7 +15,7 @@ from langgraph.errors import GraphDrained
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agent.control import Stopped
 from agent.events import Source
@@ -45,10 +45,8 @@ NODES: Final = 4 * MAX_CALLS + 40
 """The maximum graph steps of one assignment: each call may take an answer, a question and two rounds of tools."""
 
 
-class MemberOrder(BaseModel):
+class MemberOrder(BaseModel, frozen=True):
     """One assignment for a team member. An order with a known task and number continues that assignment."""
-
-    model_config = ConfigDict(frozen=True)
 
     task: str
     number: int
@@ -72,12 +70,10 @@ class MemberOrder(BaseModel):
     """Whether it is the whole task instead of part of a plan."""
 
 
-class MemberEnded(BaseModel):
+class MemberEnded(BaseModel, frozen=True):
     """The result of an assignment. `fault` is a fault that ends the whole task, as plain data; None if there
     is none.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     member: str
     goal: str

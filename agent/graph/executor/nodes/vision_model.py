@@ -18,7 +18,8 @@ from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import following
 from agent.graph.executor.nodes.screenshot import look_after
 from agent.graph.executor.nodes.summaries import MOST_STEPS, REFUSED, SUMMED_UP
-from agent.graph.executor.reading_ahead import watched
+from agent.graph.executor.reader import has_reader
+from agent.graph.executor.reading_ahead import ReadingAhead
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import (
     ExecutorState,
@@ -189,8 +190,9 @@ async def vision_model(
             Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
         )
         asked = vision if first is None else first.given_by(vision)
-        model = following(watched(asked, state, context, view), state, context, view)
-        reply = await context.screen.answer_to(model, request, still=still)
+        model = following(asked, state, context, view)
+        ahead = ReadingAhead(state, context, view) if has_reader(context) else None
+        reply = await context.screen.answer_to(model, request, still=still, on_delta=ahead)
     except Stopped:
         return Command(goto="check_loop", update=known())
     except PhoneError as error:
