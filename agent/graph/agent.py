@@ -95,12 +95,16 @@ class GraphAgent:
     ) -> None:
         self._configs = configs
         self._runner = runner
-        self._knowledge = knowledge
-        self._allowance = allowance
-        self._members = members
-        self._memory = memory
-        self._skills = skills or Skills()
-        self._local_times = local_times
+        self._context = partial(
+            TaskContext,
+            runner=runner,
+            knowledge=knowledge,
+            allowance=allowance,
+            members=members,
+            memory=memory,
+            skills=skills or Skills(),
+            local_times=local_times,
+        )
         self._graph = build_main(checkpointer)
         self._sessions: dict[str, Session] = {}
 
@@ -185,20 +189,13 @@ class GraphAgent:
         session.begin(limits.seconds, known["progress"]["seconds"], known["progress"]["phone"])
         if _has_ended(state):
             return known
-        context = TaskContext(
+        context = self._context(
             session,
             config.models.with_lead_model(order.guidance.model),
-            self._runner,
-            emit,
+            emit=emit,
             limits=limits,
-            knowledge=self._knowledge,
             deep_thinking=config.deep_thinking,
-            allowance=self._allowance,
-            members=self._members,
-            memory=self._memory,
-            skills=self._skills,
             guidance=order.guidance,
-            local_times=self._local_times,
         )
         if todos := _todos_of(state):
             # Events from before a crash may be lost, and later ones only come when something changes.

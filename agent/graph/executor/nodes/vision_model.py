@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -236,9 +236,7 @@ async def vision_model(
                 "finish_reason": reply.finish_reason,
                 "memo": dict(reply.memo),
                 "model": "" if reply.finish_reason == RECORDED else acting,
-                "tool_calls": [
-                    {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
-                ],
+                "tool_calls": [asdict(call) for call in reply.tool_calls],
             },
             "decision": {"thought": "", "summary": "", "actions": []},
         },

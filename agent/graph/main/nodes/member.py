@@ -18,7 +18,8 @@ from agent.events import Asked, Planned, Resumed, TaskEvent, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState, order_of, todo_state
-from agent.graph.member.members import MemberEnded, MemberOrder
+from agent.graph.member.context import MemberOrder
+from agent.graph.member.members import MemberEnded
 from agent.graph.subjects import spent
 from agent.models.base import Models, Usage
 from agent.ports.agent import Guidance
@@ -34,7 +35,7 @@ class PartState(TypedDict):
     """The input of the `member` node: one assignment, and the state of the task at that time."""
 
     order: dict[str, Any]
-    """The member's assignment (agent.graph.member.members.MemberOrder)."""
+    """The member's assignment (agent.graph.member.context.MemberOrder)."""
     todo: int | None
     """The index of the sub-task in the plan."""
     todos: list[dict[str, Any]]

@@ -17,8 +17,16 @@ from agent.events import Planned, Thinking, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.state import MainState, check_budget, ended_by, fault_update, folded, joined, order_of
-from agent.graph.subjects import spent
+from agent.graph.main.state import (
+    MainState,
+    check_budget,
+    ended_by,
+    fault_update,
+    folded,
+    joined,
+    order_of,
+    spent_update,
+)
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
 from agent.models.base import Message, ModelRequest, Purpose
@@ -82,12 +90,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     except (ModelError, Stopped, BudgetReached) as error:
         ended = ended_by(error, context.session.control, state["progress"])
         return Command(goto="summarizer", update=joined(back, read, ended))
-    took: MainState = {
-        "progress": {
-            "usage": (spent(state["progress"]) + usage).data(),
-            "seconds": context.session.watch.seconds,
-        }
-    }
+    took = spent_update(state, context, usage)
     if found.reason:
         context.emit(Thinking(node="plan_supervisor", text=found.reason))
     return await _decided(joined(state, read, took), context, found, joined(back, read, took))

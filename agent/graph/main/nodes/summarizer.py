@@ -71,12 +71,9 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         filled, usage = await context.patiently(
             lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
         )
-    except ModelError as error:
+    except (ModelError, BudgetReached) as error:
         logger.warning("Task %s: the model gave no usable value: %s", order.task, error)
-        return None, error.usage
-    except BudgetReached as error:
-        logger.warning("Task %s: the model gave no usable value: %s", order.task, error)
-        return None, Usage()
+        return None, error.usage if isinstance(error, ModelError) else Usage()
     except Stopped:
         if not context.session.control.cancelled:
             raise
