@@ -205,14 +205,10 @@ def proposed(task: str, steps: Sequence[RecordedAction], effects: Iterable[Effec
     found: dict[str, Parameter] = {}
     for step in steps:
         for value, near in _values(step):
-            if (
-                len(value) < _SHORTEST
-                or value.casefold() not in said
-                or any(p.example == value for p in found.values())
-            ):
-                continue
-            name = _name(near, found.keys())
-            found[name] = Parameter(name=name, example=value)
+            known = any(p.example == value for p in found.values())
+            if len(value) >= _SHORTEST and value.casefold() in said and not known:
+                name = _name(near, found.keys())
+                found[name] = Parameter(name=name, example=value)
     return tuple(found.values())[:MOST_PARAMETERS]
 
 

@@ -202,27 +202,27 @@ class FirstAnswer:
         return hung_up(self.request, self.model)
 
 
+@dataclass(frozen=True)
 class _Begun:
     """Implements Model for one request. If the first answer fails, it is requested again."""
 
-    def __init__(self, model: Model, first: FirstAnswer) -> None:
-        self._model = model
-        self._first = first
+    model: Model
+    first: FirstAnswer
 
     @property
     def name(self) -> str:
-        return self._model.name
+        return self.model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         if on_delta is not None:
-            self._first.pieces.tell(on_delta)
+            self.first.pieces.tell(on_delta)
         try:
-            return await self._first.answering
+            return await self.first.answering
         except ModelRefused:
             raise  # it would be refused again
         except Stopped:  # by a pause, which may be over
-            reply = await self._model.complete(request, on_delta=on_delta)
-            return replace(reply, usage=hung_up(self._first.request, self._first.model) + reply.usage)
+            reply = await self.model.complete(request, on_delta=on_delta)
+            return replace(reply, usage=hung_up(self.first.request, self.first.model) + reply.usage)
         except ModelError as error:
-            reply = await self._model.complete(request, on_delta=on_delta)
+            reply = await self.model.complete(request, on_delta=on_delta)
             return replace(reply, usage=error.usage + reply.usage)

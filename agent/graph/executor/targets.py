@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from agent import actions as act
 from agent.dialects.base import BadReply
+from agent.guards.touch_target import TouchTarget
 from agent.observing import ScreenView
 from devices import inputs
 from devices.geometry import Bounds, Point, Size
-from devices.phone import Element
+from devices.phone import Element, Observation
 
 SCROLL_SHARE = 0.6
 """The share of a scrollable area that the finger travels: enough to move on without missing a line."""
@@ -50,6 +51,20 @@ def _under(point: Point, sight: ScreenView) -> Element | None:
     hit = [e for e in sight.observation.elements or () if e.bounds.holds(point)]
     named = [e for e in hit if e.label]
     return min(named or hit, key=lambda e: e.bounds.area, default=None)
+
+
+def spot_at(seen: Observation, where: ResolvedTarget) -> TouchTarget:
+    """Return what a touch there meets on this screen and what is around it, for the rules to judge."""
+    return TouchTarget(
+        seen.package,
+        where.element,
+        seen.elements or (),
+        where.point,
+        where.end,
+        activity=seen.activity,
+        size=seen.size,
+        keyboard=seen.keyboard_shown,
+    )
 
 
 def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
