@@ -32,19 +32,8 @@ ROWS: Final = 3
 """How many containers of equal size make a list. Its content is not used as landmarks."""
 _STATUS_BAR: Final = 0.04
 _GENERIC: Final = frozenset(
-    {
-        "alertTitle",
-        "message",
-        "parentPanel",
-        "button1",
-        "button2",
-        "button3",
-        "title",
-        "summary",
-        "icon",
-        "text",
-        "list",
-    }
+    {"alertTitle", "message", "parentPanel", "button1", "button2", "button3"}
+    | {"title", "summary", "icon", "text", "list"}
 )
 """Ids that many screens share, so that they do not identify a control."""
 _ENDS: Final = frozenset(".?!…。？！")

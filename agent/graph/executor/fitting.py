@@ -19,7 +19,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
+from agent.models.base import Model, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.models.tokens import hung_up
@@ -95,7 +95,7 @@ async def names_by(
     facts = {"recorded": [*recorded][:MOST_WORDS], "screen": [*shown][:MOST_WORDS]}
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (Message("system", (prompt("names"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        prompted(prompt("names"), json.dumps(facts, ensure_ascii=False)),
         schema=Names,
         conversation=conversation,
         task=task,

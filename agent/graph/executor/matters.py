@@ -105,13 +105,6 @@ def acts(action: Action, spec: AnySpec) -> bool:
     return not (only_scrolls or only_looks or isinstance(action, Finish))
 
 
-def done_by_hand(matters: Matters) -> Matters:
-    """Return the run's matters after a person used the phone, without approved actions that were not done: the person
-    could do these.
-    """
-    return [each for each in matters if each["fate"] != MatterFate.NOT_DONE]
-
-
 def tried_again(state: ExecutorState, about: str) -> Matters:
     """Return the run's matters, with the one that `about` identifies assigned to the current sub-task, because this
     tried it again after a person's denial.
@@ -120,9 +113,11 @@ def tried_again(state: ExecutorState, about: str) -> Matters:
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
-def without_refused(matters: Matters) -> Matters:
-    """Return the run's matters without actions that the rules refused, because the run found another way."""
-    return [each for each in matters if each["fate"] != MatterFate.REFUSED]
+def without(matters: Matters, fate: MatterFate) -> Matters:
+    """Return the run's matters without those of this fate: refused actions once the run has found another way, and
+    actions that were not done once a person has used the phone, because they could do these.
+    """
+    return [each for each in matters if each["fate"] != fate]
 
 
 def matters_of(state: ExecutorState) -> list[Matter]:

@@ -17,7 +17,7 @@ from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool, Re
 from agent.graph.executor.anchors import relocated
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_effect
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, acts, tried_again, without_refused
+from agent.graph.executor.matters import MatterFate, acts, tried_again, without
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.secrets import (
@@ -151,7 +151,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
         if step.question["approved_action"] is None:  # otherwise it is a separate matter
             safety["deeds"] = [*safety["deeds"], kept(step.context.mask.sentence(resolved.what))]
         safety["has_acted"] = True
-        safety["matters"] = without_refused(safety["matters"])
+        safety["matters"] = without(safety["matters"], MatterFate.REFUSED)
     step.safety["readable_apps"] = step.context.mask.readable
     if isinstance(resolved, ResolvedInput) and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")

@@ -36,7 +36,7 @@ from agent.graph.executor.state import (
 )
 from agent.graph.executor.targets import aimed
 from agent.graph.subjects import spent
-from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.observing import ScreenView
@@ -44,7 +44,6 @@ from agent.prompts import prompt
 from agent.recorded_skills.recording import recorded_words
 from agent.request_words import Act, asks_for_act
 from agent.run import Outcome
-from agent.scene import ImagePart
 from agent.wording import has_words, kept, restored, sentence, words
 from devices.wording import sentence_of
 
@@ -80,12 +79,10 @@ async def verify(
         f"{dated}Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
-    parts: tuple[str | ImagePart, ...] = (facts,)
-    if image is not None and not is_told_by_list(state, context, sight):
-        parts = (facts, image)
+    pictures = () if image is None or is_told_by_list(state, context, sight) else (image,)
     request = ModelRequest(
         Purpose.VERIFY,
-        (Message("system", (prompt("verify"),)), Message("user", parts)),
+        prompted(prompt("verify"), facts, *pictures),
         schema=Verdict,
         conversation=f"{run}-verify",
         task=context.run.task,

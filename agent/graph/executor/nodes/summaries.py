@@ -30,7 +30,7 @@ from agent.graph.executor.state import (
     unsummed,
 )
 from agent.graph.subjects import spent
-from agent.models.base import PILOT, Message, Model, ModelReply, ModelRequest, Purpose
+from agent.models.base import PILOT, Model, ModelReply, ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.models.tokens import hung_up
 from agent.prompts import prompt
@@ -61,7 +61,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     facts = context.mask.text(_facts(state, now))
     request = ModelRequest(
         Purpose.CAPTION,
-        (Message("system", (prompt("caption"),)), Message("user", (facts,))),
+        prompted(prompt("caption"), facts),
         conversation=state["order"]["run"],
         task=context.run.task,
     )

@@ -24,7 +24,7 @@ from agent.graph.main.state import MainState, check_budget, ended_by, joined, or
 from agent.graph.streaming import FieldOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.ports.agent import TaskOrder
@@ -107,10 +107,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         known += dated(context)
     request = ModelRequest(
         Purpose.INTENT,
-        (
-            Message("system", (instructions,)),
-            Message("user", (order.text + given(state) + known,)),
-        ),
+        prompted(instructions, order.text + given(state) + known),
         schema=Intent,
         conversation=f"{order.task}-intent",
         task=order.task,

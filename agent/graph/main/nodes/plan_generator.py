@@ -22,7 +22,7 @@ from agent.graph.streaming import ProseOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
-from agent.models.base import Message, ModelRequest, Purpose, Usage
+from agent.models.base import ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.ports.memory import Passage
@@ -89,7 +89,7 @@ async def plan_generator(
         facts += dated(context)
         request = ModelRequest(
             Purpose.PLAN,
-            (Message("system", (instructions,)), Message("user", (facts,))),
+            prompted(instructions, facts),
             conversation=f"{order.task}-plan",
             task=order.task,
             deep=deep,

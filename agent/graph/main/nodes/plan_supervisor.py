@@ -29,7 +29,7 @@ from agent.graph.main.state import (
 )
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
-from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.base import ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
@@ -71,9 +71,9 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     messages = prompt_facts.user_messages(state, context)
     request = ModelRequest(
         Purpose.SUPERVISE,
-        (
-            Message("system", (prompt("supervise", members=context.described) + context.guidance.block,)),
-            Message("user", (_facts(state, messages) + prompt_facts.dated(context),)),
+        prompted(
+            prompt("supervise", members=context.described) + context.guidance.block,
+            _facts(state, messages) + prompt_facts.dated(context),
         ),
         schema=Supervision,
         conversation=f"{order.task}-supervise",

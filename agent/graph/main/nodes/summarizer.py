@@ -21,7 +21,7 @@ from agent.graph.main.state import EndingState, MainState, folded, joined, order
 from agent.graph.streaming import Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
@@ -59,9 +59,9 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         return read, Usage()
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (
-            Message("system", (prompt("value_json" if isinstance(schema, JsonSchema) else "value"),)),
-            Message("user", (f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",)),
+        prompted(
+            prompt("value_json" if isinstance(schema, JsonSchema) else "value"),
+            f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",
         ),
         schema=Filled,
         conversation=f"{order.task}-value",
@@ -211,7 +211,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     )
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (Message("system", (prompt("summarize") + context.guidance.block,)), Message("user", (words,))),
+        prompted(prompt("summarize") + context.guidance.block, words),
         conversation=f"{order.task}-summary",
         task=order.task,
     )
