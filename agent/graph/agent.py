@@ -42,15 +42,10 @@ from agent.skills.library import Skills
 MainGraph = CompiledStateGraph[MainState, TaskContext, MainState, MainState]
 
 
-def build_main(checkpointer: BaseCheckpointSaver[str] | None) -> MainGraph:
-    """Return the compiled main graph with this checkpointer. The nodes' return types define its routes."""
-    return _compiled().copy({"checkpointer": checkpointer})
-
-
 @cache
-def _compiled() -> MainGraph:
-    """Return the graph without a checkpointer. Nodes hold no data of a task, so all agents of the process share it:
-    reading their types and code takes 15 ms.
+def main_graph() -> MainGraph:
+    """Return the compiled main graph, without a checkpointer. The nodes' return types define its routes. Nodes hold no
+    data of a task, so all agents of the process share it: reading their types and code takes 15 ms.
     """
     graph = StateGraph(MainState, context_schema=TaskContext)
     graph.add_node("intent_analyzer", intent_analyzer)
@@ -105,7 +100,7 @@ class GraphAgent:
             skills=skills or Skills(),
             local_times=local_times,
         )
-        self._graph = build_main(checkpointer)
+        self._graph = main_graph().copy({"checkpointer": checkpointer})
         self._sessions: dict[str, Session] = {}
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:

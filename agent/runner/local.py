@@ -18,7 +18,7 @@ from agent.control import Signal, Stopped
 from agent.error_mapping import fault_of
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting, stream_events
 from agent.graph.executor.action_spec import ActionRegistry
-from agent.graph.executor.build import build_executor
+from agent.graph.executor.build import executor_graph
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
@@ -126,7 +126,7 @@ class LocalRunner:
 
     def __init__(self, dependencies: RunnerDependencies, checkpointer: BaseCheckpointSaver[str]) -> None:
         self._dependencies = dependencies
-        self._graph = build_executor(checkpointer)
+        self._graph = executor_graph().copy({"checkpointer": checkpointer})
         self._runs: dict[RunId, ActiveRun] = {}
         self._giving_way: set[asyncio.Task[None]] = set()
         self._typed: dict[str, Typed] = {}

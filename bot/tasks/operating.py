@@ -177,10 +177,10 @@ class AtAnchor:
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
         """Return where the control is on the current screen. Raises ScreenMoved if it is not there."""
         del action
-        target_now = relocated(self.anchor, now.observation)
-        if target_now is None:
+        where = relocated(self.anchor, now.observation)
+        if where is None:
             raise ScreenMoved
-        return target_now.target
+        return where
 
     def holds(self, gate: Gate) -> bool:
         """Return True: a control that was found is certain enough for every decision of the rules."""

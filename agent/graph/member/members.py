@@ -63,14 +63,9 @@ class MemberEnded(BaseModel, frozen=True):
     """Descriptions of what its tools wanted to do and a person denied."""
 
 
-def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
-    """Return the compiled graph with this checkpointer. The nodes' return types define its routes."""
-    return _compiled().copy({"checkpointer": checkpointer})
-
-
 @cache
-def _compiled() -> MemberGraph:
-    """Return the graph without a checkpointer; nodes hold no data of a run."""
+def member_graph() -> MemberGraph:
+    """Return the compiled graph, without a checkpointer. The nodes' return types define its routes."""
     graph = StateGraph(MemberState, context_schema=MemberContext)
     graph.add_node("member_model", member_model)
     graph.add_node("member_tools", member_tools)
@@ -100,7 +95,7 @@ class Members:
         self.toolbox = toolbox
         self._frames = frames
         self._skills = skills or Skills()
-        self._graph = build_member(checkpointer)
+        self._graph = member_graph().copy({"checkpointer": checkpointer})
 
     @property
     def team(self) -> Team:

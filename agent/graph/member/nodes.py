@@ -315,10 +315,8 @@ def _after(
     if state["calls"]["left_out"] and results:
         results[-1]["text"] += "\n" + LEFT_OUT.format(number=state["calls"]["left_out"])
     done = [each.done for each in called if each.done is not None]
-    usage = spent(state["progress"])
-    for each in called:
-        if each.done is not None and each.state == "ok":
-            usage += each.done.usage
+    ok = (each.done.usage for each in called if each.done is not None and each.state == "ok")
+    usage = sum(ok, spent(state["progress"]))
     findings = state["findings"]
     uncertain = [each.question for each in called if each.uncertain]
     return {

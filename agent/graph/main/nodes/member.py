@@ -122,22 +122,16 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
             raise
     finally:
         del session.inboxes[order.number]
-    _mark(state, context, todo_state(ended.outcome), ended.summary)
+    if state["todo"] is not None:
+        what = todo_state(ended.outcome)
+        tell_todo(context, state["plan"], state["todos"], state["todo"], what, ended.summary)
     return Command(
         goto="plan_supervisor" if state["planned"] else "summarizer",
         update={"reports": {str(order.number): ended.model_dump(mode="json")}},
     )
 
 
-def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> None:
-    """Update the sub-task on the card, independent of the others."""
-    if state["todo"] is not None:
-        tell_todo(context, state["plan"], state["todos"], state["todo"], what, note)
-
-
-def tell_todo(
-    context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str = ""
-) -> None:
+def tell_todo(context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str) -> None:
     """Emit the event that the state of one sub-task of the plan has changed.
 
     `todos` are all sub-tasks as they were when this one was assigned, `place` is its index, `what` its new state, and
