@@ -289,8 +289,6 @@ def _left_to_model(step: RecordedAction, said: str, parameters: Sequence[Paramet
 
 
 class _Put:
-    """Replaces values with their parameters."""
-
     def __init__(self, places: Sequence[tuple[str, str]]) -> None:
         self._names = {value.casefold(): name for value, name in places}
         parts = "|".join(re.escape(value) for value, _ in places)

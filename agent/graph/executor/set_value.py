@@ -90,7 +90,6 @@ async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> 
 
 
 def _again(f: Fingers, slider: Slider) -> Slider:
-    """Return the current state of the slider."""
     at = slider.track.bounds.centre
     found = next((each for each in sliders_in(f.elements) if each.track.bounds.holds(at)), None)
     if found is None:

@@ -184,12 +184,6 @@ class FirstAnswer:
         """Whether the same request would be made now, ignoring the time of day."""
         return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
 
-    def given_by(self, model: Model) -> Model:
-        """Return a model that answers the first request with this running answer, and asks `model` again if that fails,
-        unless the request was refused.
-        """
-        return _Begun(model, self)
-
     async def drop(self) -> Usage:
         """Cancel the request and return the tokens that it cost."""
         if self.answering.done() and not self.answering.cancelled():
@@ -203,17 +197,21 @@ class FirstAnswer:
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """Implements Model for one request. If the first answer fails, it is requested again."""
+class BegunModel:
+    """Implements Model for one request: answers it with the running answer `first`, and asks `model` again if that
+    fails, unless the request was refused.
+    """
 
     model: Model
     first: FirstAnswer
 
     @property
     def name(self) -> str:
+        """The model's name at its endpoint."""
         return self.model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        """Return the running answer, otherwise another one. Implements `Model.complete`."""
         if on_delta is not None:
             self.first.pieces.tell(on_delta)
         try:

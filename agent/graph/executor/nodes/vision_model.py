@@ -20,7 +20,7 @@ from agent.graph.executor.nodes.screenshot import look_after
 from agent.graph.executor.nodes.summaries import MOST_STEPS, REFUSED, SUMMED_UP
 from agent.graph.executor.reader import has_reader
 from agent.graph.executor.reading_ahead import ReadingAhead
-from agent.graph.executor.speculative import EarlyLook, StaleAnswer
+from agent.graph.executor.speculative import BegunModel, EarlyLook, StaleAnswer
 from agent.graph.executor.state import (
     ExecutorState,
     PastData,
@@ -189,8 +189,7 @@ async def vision_model(
         request = ModelRequest(
             Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
         )
-        asked = vision if first is None else first.given_by(vision)
-        model = following(asked, state, context, view)
+        model = following(vision if first is None else BegunModel(vision, first), state, context, view)
         ahead = ReadingAhead(state, context, view) if has_reader(context) else None
         reply = await context.screen.answer_to(model, request, still=still, on_delta=ahead)
     except Stopped:

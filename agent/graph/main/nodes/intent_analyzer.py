@@ -209,7 +209,6 @@ def _can_act(name: str, context: TaskContext) -> bool:
 
 
 def _tools(name: str, context: TaskContext) -> dict[str, Tool[Any]]:
-    """Return the tools that a member has, by name."""
     assert context.members is not None
     return {tool.kind: tool for tool in context.members.toolbox.named(context.members.team.members[name].tools)}
 

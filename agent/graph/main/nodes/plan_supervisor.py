@@ -116,7 +116,6 @@ def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
 
 
 async def _decided(state: MainState, context: TaskContext, found: Supervision, update: MainState) -> Route:
-    """Return the updated list of sub-tasks and the next nodes."""
     known, replans = state["plan"]["todos"], state["plan"]["replans"]
     assigned = [each for each in found.assignments if each.todo not in found.refused]
     first = [each.todo for each in assigned]

@@ -82,7 +82,6 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
 
 
 def _read(text: str, schema: ResultSchema | JsonSchema) -> Value | JsonValue:
-    """Parse a text in the requested form. Raises Unreadable."""
     return read_document(text, schema) if isinstance(schema, JsonSchema) else read_value(text, schema)
 
 
@@ -124,7 +123,8 @@ def outcome_of(state: MainState) -> Outcome:
     if state["ending"]["run_outcome"]:
         return Outcome(state["ending"]["run_outcome"])
     if not state["findings"]["results"]:
-        return Outcome.BLOCKED if _all_refused(state) else Outcome.FAILED
+        refused = _refused(state)
+        return Outcome.BLOCKED if refused and refused == state["plan"]["todos"] else Outcome.FAILED
     last = Outcome(state["findings"]["results"][-1]["outcome"])
     if not state["plan"]["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
         return last
@@ -168,10 +168,6 @@ def told_plainly(state: MainState) -> str:
 
 def _refused(state: MainState) -> list[dict[str, Any]]:
     return [todo for todo in state["plan"]["todos"] if todo["state"] == "refused"]
-
-
-def _all_refused(state: MainState) -> bool:
-    return bool(state["plan"]["todos"]) and len(_refused(state)) == len(state["plan"]["todos"])
 
 
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
