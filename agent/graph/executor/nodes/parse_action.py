@@ -113,13 +113,12 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     if sight is None:
         return Command(goto="screenshot")
     context.memory.looks.add(state["order"]["subtask"], state["step"]["number"], sight.observation)
+    reply = reply_of(state["step"])
     try:
-        reply = reply_of(state["step"])
         own = reply.finish_reason == RECORDED
         dialect = ToolsDialect(context.actions.models) if own else context.profile.dialect
         decision = dialect.parse(reply, sight.screen.space)
     except BadReply as error:
-        reply = reply_of(state["step"])
         can_ask_otherwise = is_empty(reply) and not context.screen.by_list and bool(sight.screen.elements)
         return _bad(state, why_unusable(reply, error), can_ask_otherwise=can_ask_otherwise)
     try:
