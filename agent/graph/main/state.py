@@ -14,7 +14,7 @@ from agent.control import Control, Stopped
 from agent.error_mapping import BY_PERSON, Fault, fault_of
 from agent.graph.main.context import TaskContext
 from agent.graph.member.members import MemberEnded
-from agent.graph.subjects import joined_subjects, merged, spent
+from agent.graph.subjects import joined_subjects, merged, spent, with_sources
 from agent.limits import BudgetReached
 from agent.models.base import Usage
 from agent.models.errors import ModelError
@@ -229,14 +229,6 @@ def todo_state(outcome: Outcome) -> str:
     if outcome is Outcome.DECLINED:
         return "declined"
     return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
-
-
-def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return both lists of pages combined, with each address once, in the order of first reading."""
-    pages = {page["url"]: page for page in known}
-    for page in more:
-        pages.setdefault(page["url"], page)
-    return list(pages.values())
 
 
 def folded(state: MainState) -> MainState:

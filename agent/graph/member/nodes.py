@@ -25,7 +25,7 @@ from agent.graph.member.state import (
     message_of,
 )
 from agent.graph.streaming import ProseOnly, Thoughts
-from agent.graph.subjects import spent
+from agent.graph.subjects import spent, with_sources
 from agent.guards.masking import Mask
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
@@ -325,15 +325,11 @@ def _after(
         "findings": {
             "notes": [*findings["notes"], *(n for each in done for n in each.notes if n not in findings["notes"])],
             "data": [*findings["data"], *(each.gathered for each in done if each.gathered)],
-            "sources": _with_sources(findings["sources"], [asdict(page) for each in done for page in each.sources]),
+            "sources": with_sources(findings["sources"], [asdict(page) for each in done for page in each.sources]),
         },
         "progress": {"usage": usage.data()},
         "safety": {"unsure": [*state["safety"]["unsure"], *uncertain]},
     }
-
-
-def _with_sources(known: list[dict[str, str]], new: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    return list({page["url"]: page for page in [*new, *known]}.values()) if new else known
 
 
 def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> FromTools:

@@ -23,9 +23,8 @@ from agent.graph.main.state import (
     joined,
     order_of,
     todo_state,
-    with_sources,
 )
-from agent.graph.subjects import spent
+from agent.graph.subjects import spent, with_sources
 from agent.limits import BudgetReached, too_many_steps
 from agent.ports.runner import RunOrder
 from agent.request_words import plain_tasks
