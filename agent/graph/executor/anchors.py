@@ -138,8 +138,8 @@ def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | No
 
 def _alike(wanted: list[str], before: Bounds, now: Observation) -> list[Element]:
     """Return all elements that look like this, the closest to the earlier place first."""
-    same = [e for e in now.elements or () if looks(e) == wanted]
-    return sorted(same, key=lambda e: _distance(e.bounds.centre, before.centre))
+    same, at = [e for e in now.elements or () if looks(e) == wanted], before.centre
+    return sorted(same, key=lambda e: abs(e.bounds.centre.x - at.x) + abs(e.bounds.centre.y - at.y))
 
 
 def _focus(seen: Observation) -> list[str] | None:
@@ -159,10 +159,6 @@ def looks(element: Element) -> list[str]:
     because its text may have changed.
     """
     return [element.resource_id, element.class_name, "" if element.editable else element.label]
-
-
-def _distance(one: Point, other: Point) -> int:
-    return abs(one.x - other.x) + abs(one.y - other.y)
 
 
 _NUMBER: Final = re.compile(r"\d+")

@@ -105,10 +105,6 @@ def _type_words(action: act.Type, mood: str, sight: ScreenView | None, under: El
     return words(f"{kind}_submit" if action.submit else kind, **values)
 
 
-def _text_input(action: act.Type, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input:
-    return inputs.TypeText(action.text, at=where.point, clear=action.clear, submit=action.submit)
-
-
 def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
     if action.what == "change":
         return words("did.wait_change")
@@ -132,7 +128,9 @@ BUILT_IN = ActionRegistry(
             details=lambda action: [sentence("ask.text", text=action.text)],
             gate=typed_gate,
             means=("text",),
-            to_input=_text_input,
+            to_input=lambda action, where, _sight: inputs.TypeText(
+                action.text, at=where.point, clear=action.clear, submit=action.submit
+            ),
         ),
         _move(act.Swipe, "swipe", lambda action, start, end: inputs.Swipe(start, end, action.duration_ms)),
         InputAction(

@@ -321,7 +321,7 @@ class Follower:
 
     def _followable(self, step: int) -> bool:
         action = self._steps[step]
-        return (action.kind in FIELDS and action.action.keys() - {"kind"} != set()) or action.anchor is not None
+        return (action.kind in FIELDS and action.action.keys() > {"kind"}) or action.anchor is not None
 
     def _later(self, step: int) -> ModelReply | None:
         """Return a later step that fits, if those before it are done or not needed here."""
