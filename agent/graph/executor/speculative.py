@@ -170,19 +170,17 @@ class Pieces:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """A request that was sent before the run began: the scene that it shows, the request, the model's name and the
-    running answer.
-    """
+    """A request that was sent before the run began: the scene that it shows, the request and the running answer."""
 
     scene: Scene
     request: ModelRequest
-    model: str
     answering: asyncio.Task[ModelReply]
     pieces: Pieces
 
     def fits(self, scene: Scene, model: str) -> bool:
         """Whether the same request would be made now, ignoring the time of day."""
-        return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
+        same = replace(scene, local_time="") == replace(self.scene, local_time="")
+        return same and model == self.request.rendered_for
 
     async def drop(self) -> Usage:
         """Cancel the request and return the tokens that it cost."""
@@ -190,10 +188,10 @@ class FirstAnswer:
             failed = self.answering.exception()
             if failed is None:
                 return self.answering.result().usage
-            return failed.usage if isinstance(failed, ModelError) else hung_up(self.request, self.model)
+            return failed.usage if isinstance(failed, ModelError) else hung_up(self.request, self.request.rendered_for)
         self.answering.cancel()
         await asyncio.wait({self.answering})
-        return hung_up(self.request, self.model)
+        return hung_up(self.request, self.request.rendered_for)
 
 
 @dataclass(frozen=True)
@@ -220,7 +218,7 @@ class BegunModel:
             raise  # it would be refused again
         except Stopped:  # by a pause, which may be over
             reply = await self.model.complete(request, on_delta=on_delta)
-            return replace(reply, usage=hung_up(self.first.request, self.first.model) + reply.usage)
+            return replace(reply, usage=hung_up(self.first.request, self.first.request.rendered_for) + reply.usage)
         except ModelError as error:
             reply = await self.model.complete(request, on_delta=on_delta)
             return replace(reply, usage=error.usage + reply.usage)

@@ -89,6 +89,15 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     )
 
 
+def request_for(context: RunContext, scene: Scene) -> ModelRequest:
+    """Return the request that shows this scene to the acting model."""
+    messages, tools = context.profile.dialect.render(scene)
+    run, model = context.run, context.screen.model
+    return ModelRequest(
+        Purpose.ACT, messages, tools, scene=scene, conversation=str(run), task=run.task, rendered_for=model
+    )
+
+
 def _own_from(past: Sequence[PastData], model: str) -> int:
     """Return the index of the first step since which no other model has taken one."""
     return next((n for n in range(len(past), 0, -1) if past[n - 1]["model"] not in {"", model}), 0)
@@ -184,11 +193,8 @@ async def vision_model(
             first = None
         if first is not None:
             scene = first.scene  # later repetitions use the original text with its time of day
-        messages, tools = context.profile.dialect.render(scene)
-        remember_shown(state, context, messages)
-        request = ModelRequest(
-            Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
-        )
+        request = request_for(context, scene)
+        remember_shown(state, context, request.messages)
         model = following(vision if first is None else BegunModel(vision, first), state, context, view)
         ahead = ReadingAhead(state, context, view) if has_reader(context) else None
         reply = await context.screen.answer_to(model, request, still=still, on_delta=ahead)
