@@ -32,12 +32,11 @@ from agent.wording import sentence, shortened, words
 from devices import inputs
 from devices.geometry import Point
 from devices.phone import Element
-from devices.wording import Words, said
+from devices.wording import Words
 
 MAX_TEXT = 40
 DRAG_MS = 1000
 _SHOWN_KEYS = str.maketrans({"\n": "⏎", "\t": "⇥"})
-"""A symbol for each key in a typed text."""
 _TOUCHES: frozenset[Trait] = frozenset({"touches"})
 _MOVES: frozenset[Trait] = frozenset({"moves the screen"})
 _WAITS: frozenset[Trait] = frozenset({"waits"})
@@ -62,47 +61,73 @@ Touch = act.Tap | act.DoubleTap | act.LongPress
 Move = act.Swipe | act.Drag
 
 
-def _touch(model: type[Any], name: str, made: Callable[[Point], inputs.Input]) -> InputAction[Any]:
-    """Return the spec of a touch. `name` is that of its sentences."""
+def _touch(
+    model: type[Any],
+    describe: Callable[[str], Words],
+    asked: Callable[[str], str],
+    made: Callable[[Point], inputs.Input],
+) -> InputAction[Any]:
+    """Return the spec of a touch."""
 
     def described(action: Touch, sight: ScreenView | None) -> Words:
-        return words(f"did.{name}", target=_target(action.target, sight))
+        return describe(_target(action.target, sight))
 
-    def asked(action: Touch, sight: ScreenView | None, under: Element | None) -> str:
-        return sentence(f"do.{name}", target=_target(action.target, sight, under))
+    def what(action: Touch, sight: ScreenView | None, under: Element | None) -> str:
+        return asked(_target(action.target, sight, under))
 
     def to_input(_action: Touch, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input | None:
         return None if where.point is None else made(where.point)
 
     return InputAction(
-        model=model, describe=described, asked=asked, gate=pressed_gate, means=(), traits=_TOUCHES, to_input=to_input
+        model=model, describe=described, asked=what, gate=pressed_gate, means=(), traits=_TOUCHES, to_input=to_input
     )
 
 
-def _move(model: type[Any], name: str, made: Callable[[Any, Point, Point], inputs.Input]) -> InputAction[Any]:
-    """Return the spec of a finger movement. `name` is that of its sentences."""
+def _move(
+    model: type[Any],
+    describe: Callable[[str, str], Words],
+    asked: Callable[[str], str],
+    made: Callable[[Any, Point, Point], inputs.Input],
+) -> InputAction[Any]:
+    """Return the spec of a finger movement."""
 
     def described(action: Move, _sight: ScreenView | None) -> Words:
-        return words(f"did.{name}", start=_target(action.start, None), end=_target(action.end, None))
+        return describe(_target(action.start, None), _target(action.end, None))
 
-    def asked(action: Move, sight: ScreenView | None, under: Element | None) -> str:
-        return sentence(f"do.{name}", target=_target(action.start, sight, under))
+    def what(action: Move, sight: ScreenView | None, under: Element | None) -> str:
+        return asked(_target(action.start, sight, under))
 
     def to_input(action: Move, where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
         return None if where.point is None else made(action, where.point, finger_end(action, where.point, sight))
 
-    traits = _TOUCHES | _MOVES
     return InputAction(
-        model=model, describe=described, asked=asked, gate=ungated, means=(), traits=traits, to_input=to_input
+        model=model, describe=described, asked=what, gate=ungated, means=(), traits=_TOUCHES | _MOVES, to_input=to_input
     )
 
 
-def _type_words(action: act.Type, mood: str, sight: ScreenView | None, under: Element | None = None) -> Words:
-    """Return the sentence about typing that says what was done (`mood` "did") or asks to do it ("do")."""
-    kind, values = f"{mood}.type", {"text": _short(action.text.translate(_SHOWN_KEYS))}
-    if action.target is not None:
-        kind, values = f"{kind}_into", {**values, "target": _target(action.target, sight, under)}
-    return words(f"{kind}_submit" if action.submit else kind, **values)
+def _text(action: act.Type) -> str:
+    """Return the typed text, with a symbol for each key in it."""
+    return _short(action.text.translate(_SHOWN_KEYS))
+
+
+def _typed(action: act.Type, sight: ScreenView | None) -> Words:
+    text = _text(action)
+    if action.target is None:
+        return words("did.type_submit" if action.submit else "did.type", text=text)
+    target = _target(action.target, sight)
+    return words("did.type_into_submit" if action.submit else "did.type_into", text=text, target=target)
+
+
+def _to_type(action: act.Type, sight: ScreenView | None, under: Element | None) -> str:
+    text = _text(action)
+    if action.target is None:
+        return sentence("do.type_submit" if action.submit else "do.type", text=text)
+    target = _target(action.target, sight, under)
+    return sentence("do.type_into_submit" if action.submit else "do.type_into", text=text, target=target)
+
+
+def _text_input(action: act.Type, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input:
+    return inputs.TypeText(action.text, at=where.point, clear=action.clear, submit=action.submit)
 
 
 def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
@@ -118,21 +143,39 @@ def _noted(action: act.Note, _sight: ScreenView | None) -> Words:
 
 BUILT_IN = ActionRegistry(
     [
-        _touch(act.Tap, "tap", inputs.Tap),
-        _touch(act.DoubleTap, "double_tap", lambda at: inputs.Tap(at, times=2)),
-        _touch(act.LongPress, "long_press", inputs.LongPress),
+        _touch(
+            act.Tap,
+            lambda target: words("did.tap", target=target),
+            lambda target: sentence("do.tap", target=target),
+            inputs.Tap,
+        ),
+        _touch(
+            act.DoubleTap,
+            lambda target: words("did.double_tap", target=target),
+            lambda target: sentence("do.double_tap", target=target),
+            lambda at: inputs.Tap(at, times=2),
+        ),
+        _touch(
+            act.LongPress,
+            lambda target: words("did.long_press", target=target),
+            lambda target: sentence("do.long_press", target=target),
+            inputs.LongPress,
+        ),
         InputAction(
             model=act.Type,
-            describe=lambda action, sight: _type_words(action, "did", sight),
-            asked=lambda action, sight, under: said(_type_words(action, "do", sight, under)),
+            describe=_typed,
+            asked=_to_type,
             details=lambda action: [sentence("ask.text", text=action.text)],
             gate=typed_gate,
             means=("text",),
-            to_input=lambda action, where, _sight: inputs.TypeText(
-                action.text, at=where.point, clear=action.clear, submit=action.submit
-            ),
+            to_input=_text_input,
         ),
-        _move(act.Swipe, "swipe", lambda action, start, end: inputs.Swipe(start, end, action.duration_ms)),
+        _move(
+            act.Swipe,
+            lambda start, end: words("did.swipe", start=start, end=end),
+            lambda target: sentence("do.swipe", target=target),
+            lambda action, start, end: inputs.Swipe(start, end, action.duration_ms),
+        ),
         InputAction(
             model=act.Scroll,
             describe=lambda action, _: words(f"did.scroll_{action.direction}"),
@@ -141,7 +184,12 @@ BUILT_IN = ActionRegistry(
             traits=_MOVES,
             to_input=lambda action, where, sight: scroll_of(action.direction, where, sight),
         ),
-        _move(act.Drag, "drag", lambda _, start, end: inputs.Swipe(start, end, DRAG_MS, hold=True)),
+        _move(
+            act.Drag,
+            lambda start, end: words("did.drag", start=start, end=end),
+            lambda target: sentence("do.drag", target=target),
+            lambda _, start, end: inputs.Swipe(start, end, DRAG_MS, hold=True),
+        ),
         InputAction(
             model=act.PressKey,
             describe=lambda action, _: words("did.press", key=action.key.value),
