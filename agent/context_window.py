@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
-from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelError
 from agent.models.tokens import estimated_input, text_tokens
 from agent.models.window import DEFAULT_WINDOW, MOST_WINDOW
@@ -86,10 +86,7 @@ async def sum_up(
         before = f"<earlier>\n{_plain(text)}\n</earlier>\n\n" if text else ""
         request = ModelRequest(
             Purpose.SUMMARIZE,
-            (
-                Message("system", (prompt("sum_up_turns"),)),
-                Message("user", (f"{aim}\n\n{before}<turns>\n{piece}\n</turns>",)),
-            ),
+            prompted(prompt("sum_up_turns"), f"{aim}\n\n{before}<turns>\n{piece}\n</turns>"),
             conversation=f"{conversation}-turns",
             task=task,
         )

@@ -46,7 +46,7 @@ def fingerprint(observation: Observation) -> str:
     counts only if there are no words.
     """
     words = "|".join(sorted(_in_order(observation)))
-    image = "none" if observation.thumbnail is None else _hash(observation.thumbnail)
+    image = "none" if observation.thumbnail is None else hash_text(_coarse(observation.thumbnail))
     states = "".join("1" if e.checked else "0" for e in observation.elements or () if e.checkable)
     return f"{observation.package}/{observation.activity}/{hash_text(words)}/{states}/{image if not words else ''}"
 
@@ -62,8 +62,7 @@ def changed(before: Observation, after: Observation) -> bool:
         return True
     if before.thumbnail is None or after.thumbnail is None:
         return fingerprint(before) != fingerprint(after)
-    difference = ImageChops.difference(_thumb(before.thumbnail), _thumb(after.thumbnail))
-    if ImageStat.Stat(difference).mean[0] > CHANGED_MEAN:
+    if moved(before, after, least=CHANGED_MEAN):
         return True
     return before.elements is not None and after.elements is not None and _counted(before) != _counted(after)
 
@@ -148,12 +147,6 @@ def _thumb(thumbnail: Image.Image) -> Image.Image:
     return thumbnail.resize(THUMB, Image.Resampling.BOX, box=(0, top, thumbnail.width, thumbnail.height))
 
 
-def _hash(thumbnail: Image.Image) -> str:
-    coarse = _thumb(thumbnail).resize((12, 16), Image.Resampling.BOX)
-    return hash_text(bytes(value >> 4 for value in coarse.tobytes()).hex())
-
-
-SMALL = (54, 120)
 MOVED_MEAN = 4.0
 """The mean difference of two small grey pictures (0–255) from which an action counts as having an effect although no
 word changed, for example in a map or drawing. A banner or a second hand stays below.
@@ -182,7 +175,7 @@ def moved(before: Observation, after: Observation, *, least: float) -> bool:
     """
     if before.thumbnail is None or after.thumbnail is None or before.size != after.size:
         return False
-    difference = ImageChops.difference(_small_thumb(before.thumbnail), _small_thumb(after.thumbnail))
+    difference = ImageChops.difference(_thumb(before.thumbnail), _thumb(after.thumbnail))
     return ImageStat.Stat(difference).mean[0] > least
 
 
@@ -191,11 +184,6 @@ def _is_clock(element: Element) -> bool:
     return any(clock in name for clock in _CLOCKS) and bool(re.search(r"\d", element.label))
 
 
-def _small_thumb(thumbnail: Image.Image) -> Image.Image:
-    top = int(thumbnail.height * STATUS_BAR_SHARE)
-    return thumbnail.resize(SMALL, Image.Resampling.BOX, box=(0, top, thumbnail.width, thumbnail.height))
-
-
 def _coarse(thumbnail: Image.Image) -> str:
-    coarse = _small_thumb(thumbnail).resize((12, 16), Image.Resampling.BOX)
+    coarse = _thumb(thumbnail).resize((12, 16), Image.Resampling.BOX)
     return bytes(value >> 4 for value in coarse.tobytes()).hex()

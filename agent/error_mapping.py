@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from agent.models.errors import ModelError
 from agent.models.state import ABOUT_THE_REQUEST, Cause
@@ -51,6 +52,14 @@ class Fault:
     def sentence(self) -> str:
         """All sentences of the fault as one paragraph."""
         return paragraph(self.happened, self.not_done, self.next)
+
+    def data(self) -> dict[str, str]:
+        """Return the fault as plain data, for the state of a graph."""
+        return {"kind": self.kind.value, "outcome": self.outcome.value, "summary": self.sentence}
+
+
+BY_PERSON: Final = Fault(FaultKind.PERSON, "", "", "", Outcome.CANCELLED)
+"""The end of work that a person cancelled, which needs no words."""
 
 
 @dataclass(frozen=True, slots=True)

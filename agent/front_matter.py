@@ -88,14 +88,11 @@ class Folders(Generic[T]):
     refused: tuple[Refused, ...] = ()
 
 
-def read_folders(
-    roots: Iterable[Path], file: str, make: Callable[[Document], T], *, most: int = MAX_FILE
-) -> Folders[T]:
+def read_folders(roots: Iterable[Path], file: str, make: Callable[[Document], T]) -> Folders[T]:
     """Apply `make` to each folder in these roots, without those whose names begin with "." or "_"; a folder without the
     given file is refused. A folder in a later root replaces one with the same name in an earlier root.
 
-    `make` may raise FolderRefused, which does not affect the other folders. `most` is the maximum size of the file in
-    bytes.
+    `make` may raise FolderRefused, which does not affect the other folders.
     """
     found: dict[str, T] = {}
     refused: list[Refused] = []
@@ -103,7 +100,7 @@ def read_folders(
         names: dict[str, Path] = {}
         for folder in _folders_in(root):
             try:
-                document = read_document(root, folder, file, most=most)
+                document = read_document(root, folder, file)
                 name = str(document.head.get("name", ""))
                 if name in names:
                     raise FolderRefused("folder.twice", name=name, other=names[name].name)  # noqa: TRY301 - as below
@@ -143,11 +140,11 @@ def description_in(language: str, metadata: Mapping[str, str], description: str)
     return metadata.get(f"{DESCRIPTION}-{language}", description)
 
 
-def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) -> Document:
+def read_document(root: Path, folder: Path, file: str) -> Document:
     """Read the file with this name in a folder of the root. Raises FolderRefused, for example if a link leads out of
     the root.
     """
-    text = text_of(root, folder / file, most)
+    text = text_of(root, folder / file)
     fences = list(_FENCE.finditer(text))
     if len(fences) < 2 or fences[0].start() != 0:
         raise FolderRefused("folder.no_front_matter", file=file)
@@ -214,8 +211,7 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - yaml has no types for nodes
     for key, value in node.value:
         if key.id != "scalar":
             raise FolderRefused("folder.bad_yaml", line=key.start_mark.line + 1, problem="a name has to be a text")
-        name = key.value
-        if name in table:
-            raise FolderRefused("folder.two_keys", key=name)
-        table[name] = _plain(value)
+        if key.value in table:
+            raise FolderRefused("folder.two_keys", key=key.value)
+        table[key.value] = _plain(value)
     return table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from agent.guards.masking import COVERED, without_words, without_words_of
 from agent.listing import MAX_TOKENS, Listed, id_name, is_active, listed, words_of
 from agent.scene import ImagePart, Screen, ScreenElement
-from devices.geometry import Bounds, Point, Size
+from devices.geometry import Point, Size
 from devices.phone import Element, Observation
 
 
@@ -87,16 +87,9 @@ def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, 
     """Return the elements on the screen that have words or can be used. A container whose words a child repeats is left
     out.
     """
-    seen: list[Element] = []
-    for element in elements:
-        if element.bounds.clipped(size).area == 0:
-            continue
-        if not (element.label or is_active(element)):
-            continue
-        seen.append(element)
+    seen = [e for e in elements if e.bounds.clipped(size).area and (e.label or is_active(e))]
     named = {(e.label, e.bounds.centre) for e in seen if e.label and is_active(e)}
-    kept = [e for e in seen if is_active(e) or (e.label, e.bounds.centre) not in named]
-    return tuple(kept)
+    return tuple(e for e in seen if is_active(e) or (e.label, e.bounds.centre) not in named)
 
 
 def _line(number: int, element: Element, place: Listed, size: Size, space: Size, *, covered: bool) -> ScreenElement:
@@ -120,7 +113,7 @@ def _line(number: int, element: Element, place: Listed, size: Size, space: Size,
         number,
         _role(element),
         text,
-        _inside(bounds, space),
+        bounds.clipped(space),
         states,
         inside=place.inside,
         name="" if text else id_name(element),
@@ -131,10 +124,6 @@ def _line(number: int, element: Element, place: Listed, size: Size, space: Size,
 def _covered_label(element: Element) -> str:
     name = id_name(element)
     return " ".join(part for part in (COVERED if element.label else "", f"id:{name}" if name else "") if part)
-
-
-def _inside(bounds: Bounds, space: Size) -> Bounds:
-    return bounds.clipped(space)
 
 
 def _role(element: Element) -> str:

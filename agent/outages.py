@@ -47,7 +47,34 @@ _STAYS: Final = ABOUT_THE_REQUEST | {Cause.NO_PICTURES}
 _WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
 
 
-class FailoverModel:
+class _Through:
+    """What a model that answers through others tells of the one that answers now."""
+
+    @property
+    def _now(self) -> Model:
+        raise NotImplementedError
+
+    @property
+    def asked_now(self) -> str:
+        """The name of the model that answers now, which may be a stand-in."""
+        return asked_now(self._now)
+
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the model that answers now accepts pictures."""
+        return takes_pictures(self._now)
+
+    @property
+    def keeps_conversation(self) -> bool:
+        """Whether the endpoint that answers now stores conversations."""
+        return keeps_conversation(self._now)
+
+    async def window(self, sent: int = MOST_WINDOW) -> int:
+        """Return the context window in tokens of the model that answers now. `sent` is the size of the last request."""
+        return await window_of(self._now, sent)
+
+
+class FailoverModel(_Through):
     """Implements Model with two other models. After the first fails, other than by rejecting a request, the second
     answers each call, so that no step waits for an outage, and the first is tested in the background until it answers.
 
@@ -70,29 +97,10 @@ class FailoverModel:
         """The first model's name at its endpoint."""
         return self._first.name
 
-    @property
-    def asked_now(self) -> str:
-        """The name of the model that answers now."""
-        return self._now.name
-
-    @property
-    def takes_pictures(self) -> bool:
-        """Whether the model that answers now accepts pictures."""
-        return takes_pictures(self._now)
-
-    @property
-    def keeps_conversation(self) -> bool:
-        """Whether the endpoint that answers now stores conversations."""
-        return keeps_conversation(self._now)
-
     def end_conversation(self, conversation: str, /) -> None:
         """Delete what both endpoints have stored of a conversation."""
         end_conversation(self._first, conversation)
         end_conversation(self._second, conversation)
-
-    async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Return the context window in tokens of the model that answers now. `sent` is the size of the last request."""
-        return await window_of(self._now, sent)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the answer of the model in use. Implements `Model.complete`.
@@ -190,7 +198,7 @@ that ends.
 """
 
 
-class PatientModel:
+class PatientModel(_Through):
     """Implements Model around another model and waits out its outages. `ModelReply.waited` then says how long that
     took.
     """
@@ -244,29 +252,14 @@ class PatientModel:
             self._tell(request, ModelAway())
 
     @property
-    def asked_now(self) -> str:
-        """The name of the model that answers now, which may be a stand-in."""
-        return asked_now(self._model)
-
-    @property
-    def takes_pictures(self) -> bool:
-        """Whether the model accepts pictures."""
-        return takes_pictures(self._model)
-
-    @property
-    def keeps_conversation(self) -> bool:
-        """Whether the endpoint stores conversations."""
-        return keeps_conversation(self._model)
+    def _now(self) -> Model:
+        return self._model
 
     def end_conversation(self, conversation: str, /) -> None:
         """Delete what the endpoint has stored of a conversation, and stop waiting for its answer."""
         if (waiting := self._interrupted.pop(conversation, None)) is not None:
             self._tell(waiting[-1], ModelAway())
         end_conversation(self._model, conversation)
-
-    async def window(self, sent: int = MOST_WINDOW) -> int:
-        """Return the model's context window in tokens. `sent` is the size of the last request."""
-        return await window_of(self._model, sent)
 
     @measured("model")
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:

@@ -11,7 +11,7 @@ import unicodedata
 from enum import StrEnum
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.run import RunId
 
@@ -19,10 +19,8 @@ MAX_NAME: Final = 60
 """The maximum letters of a recipient's name, so that a person sees all of what they approve."""
 
 
-class Recipient(BaseModel):
+class Recipient(BaseModel, frozen=True):
     """The recipient of a message in an app: the name at the top of the conversation on the screen."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     app: str
@@ -31,10 +29,8 @@ class Recipient(BaseModel):
     """The phone's name for the app."""
 
 
-class StandingYes(BaseModel):
+class StandingYes(BaseModel, frozen=True):
     """A person's approval in advance for sending messages to one recipient. It covers nothing but sending."""
-
-    model_config = ConfigDict(frozen=True)
 
     to: str
     """The recipient's name, as the app writes it."""
@@ -95,10 +91,8 @@ class QuestionOrigin(StrEnum):
     """The task service, while a person uses the phone by hand. No run waits for the answer."""
 
 
-class Question(BaseModel):
+class Question(BaseModel, frozen=True):
     """A question to a person. Its `id` stays the same if it is asked again after a restart."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     origin: QuestionOrigin = QuestionOrigin.RUN
@@ -131,14 +125,12 @@ class Question(BaseModel):
     """
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """An answer to the question with the id `question`.
 
     For a secret, `text` is not the value but the id under which it is kept in memory (the question's id). `by` is the
     person. `expired` means that no answer came in time.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     question: str
     text: str = ""

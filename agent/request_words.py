@@ -36,13 +36,12 @@ _READING: Final = Lock()
 
 @dataclass(frozen=True)
 class _Language:
-    before: re.Pattern[str] | None
-    answers: re.Pattern[str] | None
-    asks: re.Pattern[str] | None
-    does: re.Pattern[str] | None
-    looks: re.Pattern[str] | None
-    sets: re.Pattern[str] | None
-    unsent: re.Pattern[str] | None
+    before: re.Pattern[str]
+    answers: re.Pattern[str]
+    asks: re.Pattern[str]
+    acts: dict[Act, re.Pattern[str]]
+    """What begins a clause of each kind, the strictest kind first."""
+    unsent: re.Pattern[str]
 
 
 def load() -> None:
@@ -69,7 +68,7 @@ def asks_for_act(text: str) -> Act:
 def leaves_unsent(text: str) -> bool:
     """Whether the request says that a message should be written but not sent."""
     folded = _folded(text)
-    return any(each.unsent is not None and each.unsent.search(folded) for each in _languages())
+    return any(each.unsent.search(folded) for each in _languages())
 
 
 def _read(clause: str, language: _Language) -> Act | None:
@@ -77,12 +76,10 @@ def _read(clause: str, language: _Language) -> Act | None:
     asked = clause.endswith(("?", "？", "؟"))
     rest = clause.strip(_SIGNS)
     polite = False
-    while language.before is not None and (found := language.before.match(rest)) is not None and found.end():
+    while (found := language.before.match(rest)) is not None and found.end():
         polite, rest = True, rest[found.end() :].lstrip(_SIGNS)
     rest = _WHERE.sub("", rest)
-    if language.answers is not None and language.answers.match(rest):
-        return ""
-    if language.asks is not None and language.asks.search(rest) and _begins(language, rest):
+    if language.answers.match(rest) or (language.asks.search(rest) and _begins(language, rest)):
         return ""
     if asked and not polite:
         return "" if _begins(language, rest) else None
@@ -90,8 +87,7 @@ def _read(clause: str, language: _Language) -> Act | None:
 
 
 def _begins(language: _Language, rest: str) -> Act | None:
-    forms: dict[Act, re.Pattern[str] | None] = {"does": language.does, "looks": language.looks, "sets": language.sets}
-    return next((act for act in _STRICTEST if (form := forms[act]) is not None and form.search(rest)), None)
+    return next((act for act, form in language.acts.items() if form.search(rest)), None)
 
 
 def _folded(text: str) -> str:
@@ -112,10 +108,11 @@ def _read_languages() -> tuple[_Language, ...]:
             before=_any(_start(each, alone=True) for each in _entries(words, "before")),
             answers=_any(_start(each, alone=True) for each in _entries(words, "answers")),
             asks=_any(map(_words, _entries(words, "asks"))),
-            does=_any([*map(_start, _entries(words, "does")), *map(_end, _entries(words, "does_last"))]),
-            looks=_any([*map(_start, _entries(words, "looks")), *map(_end, _entries(words, "looks_last"))]),
-            sets=_any([*map(_start, _entries(words, "sets")), *map(_end, _entries(words, "sets_last"))]),
-            unsent=_any(_words(each) for each in _entries(words, "unsent")),
+            acts={
+                act: _any([*map(_start, _entries(words, act)), *map(_end, _entries(words, f"{act}_last"))])
+                for act in _STRICTEST
+            },
+            unsent=_any(map(_words, _entries(words, "unsent"))),
         )
         for words in table.values()
     )
@@ -125,9 +122,9 @@ def _entries(words: dict[str, str], name: str) -> list[str]:
     return [_folded(each) for each in re.split(r"\s*[,،]\s*", words.get(name, "")) if each]
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    rows = "|".join(patterns)
-    return re.compile(rows) if rows else None
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return the expression that any of these matches; without any, one that never matches."""
+    return re.compile("|".join(patterns) or r"(?!)")
 
 
 def _words(entry: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 _WRITTEN: Final = re.compile(r"(?P<task>.+)-(?P<n>\d+)")
@@ -60,12 +60,10 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
 
 
-class NeedsModel(BaseModel):
+class NeedsModel(BaseModel, frozen=True, extra="forbid"):
     """Why a task is blocked: it requires a model, and none is configured.
 
     `choices` are similar instructions that work without a model, the closest first; each would be a new task.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     choices: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
+from agent.models.base import PILOT, Model, ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
@@ -56,7 +56,7 @@ async def parameters_by(
     facts = {"task": task, "values": values, "found by code": {each.name: each.example for each in found}}
     request = ModelRequest(
         Purpose.PLAN,
-        (Message("system", (prompt("parameters"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        prompted(prompt("parameters"), json.dumps(facts, ensure_ascii=False)),
         schema=Proposal,
         conversation="parameters of a skill",
     )
@@ -69,12 +69,8 @@ async def parameters_by(
     taken: dict[str, Parameter] = {}
     for each in proposal.parameters:
         name, value = each.name.strip().lower(), each.value.strip()
-        if (
-            PARAMETER.fullmatch(name)
-            and value
-            and name not in taken
-            and value not in {p.example for p in taken.values()}
-        ):
+        known = name in taken or value in {p.example for p in taken.values()}
+        if PARAMETER.fullmatch(name) and value and not known:
             taken[name] = Parameter(name=name, example=value, about=" ".join(each.about.split())[:200])
     return tuple(taken.values()) or tuple(found)
 

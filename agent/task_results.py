@@ -179,14 +179,8 @@ def numbers_in(text: str) -> tuple[NumberValue, ...]:
 
 def _plain(text: str) -> str:
     """Return the text with all digits as ASCII and without invisible characters."""
-    made = []
-    for sign in unicodedata.normalize("NFKC", text.replace("\u00a0", " ").replace("\u202f", " ")):
-        digit = unicodedata.decimal(sign, None)
-        if digit is not None:
-            made.append(str(digit))
-        elif unicodedata.category(sign) != "Cf":
-            made.append(sign)
-    return "".join(made)
+    signs = unicodedata.normalize("NFKC", text.replace("\u00a0", " ").replace("\u202f", " "))
+    return "".join(str(unicodedata.decimal(sign, sign)) for sign in signs if unicodedata.category(sign) != "Cf")
 
 
 def _is_currency(unit: str) -> bool:
@@ -263,12 +257,19 @@ _DATA: Final = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose value is not a schema."""
 
 
-class JsonSchema(BaseModel):
+class _Document(_Frozen):
+    type: Literal["json"] = "json"
+    document: Any
+
+    @property
+    def text(self) -> str:
+        """The document as JSON."""
+        return json.dumps(self.document, ensure_ascii=False)
+
+
+class JsonSchema(_Document):
     """A JSON Schema (draft 2020-12) for the whole result of a task. An unusable schema raises ValueError."""
 
-    model_config = ConfigDict(frozen=True)
-
-    type: Literal["json"] = "json"
     document: dict[str, Any]
 
     @model_validator(mode="after")
@@ -287,24 +288,9 @@ class JsonSchema(BaseModel):
             raise ValueError("the schema is nested too deeply") from None
         return self
 
-    @property
-    def text(self) -> str:
-        """The schema as JSON."""
-        return json.dumps(self.document, ensure_ascii=False)
 
-
-class JsonValue(BaseModel):
+class JsonValue(_Document):
     """The result of a task as a document that fits the requested schema."""
-
-    model_config = ConfigDict(frozen=True)
-
-    type: Literal["json"] = "json"
-    document: Any
-
-    @property
-    def text(self) -> str:
-        """The document as JSON."""
-        return json.dumps(self.document, ensure_ascii=False)
 
 
 def read_document(text: str, schema: JsonSchema) -> JsonValue:

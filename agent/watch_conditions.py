@@ -11,9 +11,9 @@ import json
 import logging
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
+from agent.models.base import PILOT, Model, ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
@@ -34,10 +34,8 @@ COMPARED: Final = {
 """The comparisons that each type of value supports."""
 
 
-class WatchForm(BaseModel):
+class WatchForm(BaseModel, frozen=True):
     """What is read, and when it is told. `limit` is as the person wrote it."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str = Field(min_length=1, max_length=MOST_NAME)
     type: ValueType
@@ -57,7 +55,7 @@ async def watch_form_by(model: Model, task: str, words: str, understood: dict[st
     facts = {"task": task, "words": words, "understood by code": understood}
     request = ModelRequest(
         Purpose.PLAN,
-        (Message("system", (prompt("watch"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        prompted(prompt("watch"), json.dumps(facts, ensure_ascii=False)),
         schema=WatchForm,
         conversation="form of a watch",
     )

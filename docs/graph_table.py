@@ -14,8 +14,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, get_type_hints, is_typeddict
 
-from agent.graph.agent import build_main
-from agent.graph.executor.build import build_executor, executor_entry, executor_exit
+from agent.graph.agent import main_graph
+from agent.graph.executor.build import executor_entry, executor_exit, executor_graph
 from agent.graph.executor.nodes.call_user import call_user
 from agent.graph.executor.nodes.check_loop import check_loop
 from agent.graph.executor.nodes.execute_action import execute_action
@@ -31,7 +31,7 @@ from agent.graph.main.nodes.plan_generator import plan_generator
 from agent.graph.main.nodes.plan_supervisor import plan_supervisor
 from agent.graph.main.nodes.summarizer import summarizer
 from agent.graph.main.state import MainState
-from agent.graph.member.members import build_member
+from agent.graph.member.members import member_graph
 from agent.graph.member.nodes import member_model, member_question, member_tools
 from agent.graph.member.state import MemberState
 
@@ -73,9 +73,9 @@ def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
     for title, graph, nodes, state in (
-        ("Main graph", build_main(None), MAIN, MainState),
-        ("Executor graph", build_executor(None), EXECUTOR, ExecutorState),
-        ("Member graph", build_member(None), MEMBER, MemberState),
+        ("Main graph", main_graph(), MAIN, MainState),
+        ("Executor graph", executor_graph(), EXECUTOR, ExecutorState),
+        ("Member graph", member_graph(), MEMBER, MemberState),
     ):
         parts += [f"\n## {title}\n\n", "| node | does | reads | writes | routes |\n|---|---|---|---|---|\n"]
         drawn = graph.get_graph()

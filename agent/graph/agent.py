@@ -42,15 +42,10 @@ from agent.skills.library import Skills
 MainGraph = CompiledStateGraph[MainState, TaskContext, MainState, MainState]
 
 
-def build_main(checkpointer: BaseCheckpointSaver[str] | None) -> MainGraph:
-    """Return the compiled main graph with this checkpointer. The nodes' return types define its routes."""
-    return _compiled().copy({"checkpointer": checkpointer})
-
-
 @cache
-def _compiled() -> MainGraph:
-    """Return the graph without a checkpointer. Nodes hold no data of a task, so all agents of the process share it:
-    reading their types and code takes 15 ms.
+def main_graph() -> MainGraph:
+    """Return the compiled main graph, without a checkpointer. The nodes' return types define its routes. Nodes hold no
+    data of a task, so all agents of the process share it: reading their types and code takes 15 ms.
     """
     graph = StateGraph(MainState, context_schema=TaskContext)
     graph.add_node("intent_analyzer", intent_analyzer)
@@ -95,13 +90,17 @@ class GraphAgent:
     ) -> None:
         self._configs = configs
         self._runner = runner
-        self._knowledge = knowledge
-        self._allowance = allowance
-        self._members = members
-        self._memory = memory
-        self._skills = skills or Skills()
-        self._local_times = local_times
-        self._graph = build_main(checkpointer)
+        self._context = partial(
+            TaskContext,
+            runner=runner,
+            knowledge=knowledge,
+            allowance=allowance,
+            members=members,
+            memory=memory,
+            skills=skills or Skills(),
+            local_times=local_times,
+        )
+        self._graph = main_graph().copy({"checkpointer": checkpointer})
         self._sessions: dict[str, Session] = {}
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:
@@ -185,20 +184,13 @@ class GraphAgent:
         session.begin(limits.seconds, known["progress"]["seconds"], known["progress"]["phone"])
         if _has_ended(state):
             return known
-        context = TaskContext(
+        context = self._context(
             session,
             config.models.with_lead_model(order.guidance.model),
-            self._runner,
-            emit,
+            emit=emit,
             limits=limits,
-            knowledge=self._knowledge,
             deep_thinking=config.deep_thinking,
-            allowance=self._allowance,
-            members=self._members,
-            memory=self._memory,
-            skills=self._skills,
             guidance=order.guidance,
-            local_times=self._local_times,
         )
         if todos := _todos_of(state):
             # Events from before a crash may be lost, and later ones only come when something changes.

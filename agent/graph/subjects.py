@@ -28,3 +28,11 @@ def joined_subjects(updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def spent(progress: Mapping[str, Any]) -> Usage:
     """Return the tokens used so far, from the branch of a state that has the key `usage`."""
     return Usage.of(progress.get("usage", {}))
+
+
+def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return both lists of pages combined, with each address once, in the order of first reading."""
+    pages = {page["url"]: page for page in known}
+    for page in more:
+        pages.setdefault(page["url"], page)
+    return list(pages.values())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, Refused, description_in, read_folders
 from agent.models.base import Role
@@ -41,10 +41,8 @@ def _texts(given: Any) -> dict[str, str]:  # noqa: ANN401 - whatever stands in t
     return {name: text for name, text in table.items() if isinstance(text, str)}
 
 
-class _Head(BaseModel):
+class _Head(BaseModel, extra="ignore"):
     """The front matter of a member. Keys of other programs are left alone."""
-
-    model_config = ConfigDict(extra="ignore")
 
     name: str
     description: str = Field(min_length=1, max_length=MAX_DESCRIPTION)

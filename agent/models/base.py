@@ -67,6 +67,11 @@ class Message:
         return "\n".join(part for part in self.parts if isinstance(part, str))
 
 
+def prompted(instructions: str, *parts: str | ImagePart) -> tuple[Message, ...]:
+    """Return the two messages of a single request: the instructions, and what they are applied to."""
+    return Message("system", (instructions,)), Message("user", parts)
+
+
 ROLE_OF: Final[Mapping[Purpose, str]] = {
     Purpose.ACT: "vision",
     Purpose.VERIFY: "vision",

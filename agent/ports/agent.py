@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agent.events import TaskEvent
 from agent.ports.stores import GivenFile
@@ -14,14 +14,12 @@ from agent.questions import Answer, StandingYes
 from agent.task_results import JsonSchema, ResultSchema
 
 
-class Guidance(BaseModel):
+class Guidance(BaseModel, frozen=True):
     """A person's preferences for how the tasks of one chat or place are worked on.
 
     They reach the models that decide, plan, work and summarise, but never the safety rules, the independent reader and
     the verification, which only know the task.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     model: str = ""
     """The configured model that decides, plans and works without a phone; "" for each role's own. The model that acts
@@ -48,12 +46,10 @@ AS_SET: Final = Guidance()
 _MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
-class EarlierTask(BaseModel):
+class EarlierTask(BaseModel, frozen=True):
     """An earlier task that the new one follows up: its text and result, which are always treated as data. `outcome` is
     "" if it has not ended.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     outcome: str
@@ -61,20 +57,16 @@ class EarlierTask(BaseModel):
     data: str | None = None
 
 
-class ReceivedText(BaseModel):
+class ReceivedText(BaseModel, frozen=True):
     """A text by others that the task began with, such as a phone notification; always treated as data."""
-
-    model_config = ConfigDict(frozen=True)
 
     source: str
     """Where the text comes from, in words for a model: "a notification of Messages on Pixel"."""
     text: str
 
 
-class TaskOrder(BaseModel):
+class TaskOrder(BaseModel, frozen=True):
     """A person's request, ready for the agent. An order with a known `task` id continues that task."""
-
-    model_config = ConfigDict(frozen=True)
 
     task: str
     text: str

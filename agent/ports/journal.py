@@ -175,7 +175,8 @@ class MemoryToolCalls:
         known = self.rows.get(key)
         if known is not None:
             return None if known.call.repeatable and known.state not in ENDED else known
-        equal = next((row for row in self.rows.values() if call.same and _is_equal(row, key, call)), None)
+        done = (row for row in self.rows.values() if row.ok and row.key.task == key.task)
+        equal = next((row for row in done if call.same and row.call.same == call.same), None)
         if equal is None:
             self.rows[key] = StoredCall(key, call)
             return None
@@ -214,7 +215,3 @@ class MemoryToolCalls:
     async def _texts(self, task: str, what: str) -> tuple[str, ...]:
         rows = await self.of_task(task)
         return tuple(dict.fromkeys(text for row in rows if row.ok for text in row.result.get(what, ())))
-
-
-def _is_equal(row: StoredCall, key: CallKey, call: NewCall) -> bool:
-    return row.key.task == key.task and row.call.same == call.same and row.ok

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agent.control import Signal
 from agent.events import RunEvent
@@ -16,10 +16,8 @@ from agent.recorded_skills.step_record import PressVerdict
 from agent.run import RunId
 
 
-class RunOrder(BaseModel):
+class RunOrder(BaseModel, frozen=True):
     """One sub-task for one phone. An order with a known run and subtask number continues that sub-task."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: RunId
     subtask: int = 1

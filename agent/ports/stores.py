@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.wording import Spoken
 
@@ -24,12 +24,10 @@ class Frames(Protocol):
         ...
 
 
-class GivenFile(BaseModel):
+class GivenFile(BaseModel, frozen=True):
     """A file that came with a task. `content` is a reference to the stored bytes (see `Frames`), and `name` is
     the file's name on the phone.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     content: str

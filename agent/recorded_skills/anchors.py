@@ -32,19 +32,8 @@ ROWS: Final = 3
 """How many containers of equal size make a list. Its content is not used as landmarks."""
 _STATUS_BAR: Final = 0.04
 _GENERIC: Final = frozenset(
-    {
-        "alertTitle",
-        "message",
-        "parentPanel",
-        "button1",
-        "button2",
-        "button3",
-        "title",
-        "summary",
-        "icon",
-        "text",
-        "list",
-    }
+    {"alertTitle", "message", "parentPanel", "button1", "button2", "button3"}
+    | {"title", "summary", "icon", "text", "list"}
 )
 """Ids that many screens share, so that they do not identify a control."""
 _ENDS: Final = frozenset(".?!…。？！")
@@ -86,10 +75,14 @@ def control_of(element: Element, seen: Observation) -> Element:
     """
     if is_button(element) or element.editable or element.checkable:
         return element
+    control = _button_around(element, seen) or element
+    return control if not words_of(element) or _name(control, seen) == title_of(element) else element
+
+
+def _button_around(element: Element, seen: Observation) -> Element | None:
     page = LARGE_SHARE * seen.size.width * seen.size.height
     around = [e for e in seen.elements or () if is_button(e) and e.bounds.area <= page and _holds(e, element)]
-    control = min(around, key=lambda e: e.bounds.area, default=element)
-    return control if not words_of(element) or _name(control, seen) == title_of(element) else element
+    return min(around, key=lambda e: e.bounds.area, default=None)
 
 
 def anchor_of(element: Element, seen: Observation) -> Anchor | None:
@@ -103,7 +96,7 @@ def anchor_of(element: Element, seen: Observation) -> Anchor | None:
         id=element.resource_id,
         words=_name(element, seen),
         editable=element.editable,
-        checked=_checked(element, seen),
+        checked=checked(element, seen),
         listed=_in_list(element, seen),
         at=(round(box.x / seen.size.width, 3), round(box.y / seen.size.height, 3)),
     )
@@ -179,16 +172,10 @@ def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Land
         words = title_of(element)
         if not words or element.editable or element.scrollable or len(words) > LONGEST_LANDMARK or words in own:
             continue
-        if (
-            words[-1] in _ENDS
-            or any(sign.isdigit() for sign in words)
-            or is_presence(words)
-            or element.bounds.centre.y <= bar
-        ):
+        if words[-1] in _ENDS or any(map(str.isdigit, words)) or is_presence(words) or folded(words) in _EVERYWHERE:
             continue
-        if (element.package and element.package != seen.package) or _stands_in(element, rows):
-            continue
-        if folded(words) in _EVERYWHERE:
+        foreign = element.package and element.package != seen.package
+        if foreign or element.bounds.centre.y <= bar or _stands_in(element, rows):
             continue
         found.setdefault(folded(words), Landmark(words=words, id=element.resource_id))
     return tuple(found.values())[:MOST_LANDMARKS]
@@ -309,28 +296,20 @@ def _beside(element: Element, seen: Observation) -> str:
     return "" if nearest is None else words_of(nearest)
 
 
-def _checked(element: Element, seen: Observation) -> bool | None:
-    """Return the state of the switch or checkbox that a touch of it changes."""
+def checked(element: Element, seen: Observation) -> bool | None:
+    """Return the state of the switch or checkbox that a touch of this element changes; None if there is none or there
+    are several.
+    """
     if element.checkable:
         return element.checked
-    page = LARGE_SHARE * seen.size.width * seen.size.height
-    holders = [e for e in seen.elements or () if is_button(e) and e.bounds.area <= page and _holds(e, element)]
-    row = element if is_button(element) else min(holders, key=lambda e: e.bounds.area, default=None)
+    row = element if is_button(element) else _button_around(element, seen)
     boxes = [] if row is None else [e for e in seen.elements or () if e.checkable and _holds(row, e)]
     return boxes[0].checked if len(boxes) == 1 else None
 
 
-def checked_now(found: Found, seen: Observation) -> bool | None:
-    """Return the state of the switch or checkbox that a touch of this element changes; None if there is none or there
-    are several.
-    """
-    return _checked(found.element, seen)
-
-
 def _in_list(element: Element, seen: Observation) -> bool:
-    return any(e.scrollable and e is not element and _holds(e, element) for e in seen.elements or ()) or _stands_in(
-        element, _rows(seen)
-    )
+    lists = any(e.scrollable and e is not element and _holds(e, element) for e in seen.elements or ())
+    return lists or is_chosen_of_many(element, seen)
 
 
 def _rows(seen: Observation) -> list[Element]:

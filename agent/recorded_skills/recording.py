@@ -205,14 +205,10 @@ def proposed(task: str, steps: Sequence[RecordedAction], effects: Iterable[Effec
     found: dict[str, Parameter] = {}
     for step in steps:
         for value, near in _values(step):
-            if (
-                len(value) < _SHORTEST
-                or value.casefold() not in said
-                or any(p.example == value for p in found.values())
-            ):
-                continue
-            name = _name(near, found.keys())
-            found[name] = Parameter(name=name, example=value)
+            known = any(p.example == value for p in found.values())
+            if len(value) >= _SHORTEST and value.casefold() in said and not known:
+                name = _name(near, found.keys())
+                found[name] = Parameter(name=name, example=value)
     return tuple(found.values())[:MOST_PARAMETERS]
 
 
@@ -293,8 +289,6 @@ def _left_to_model(step: RecordedAction, said: str, parameters: Sequence[Paramet
 
 
 class _Put:
-    """Replaces values with their parameters."""
-
     def __init__(self, places: Sequence[tuple[str, str]]) -> None:
         self._names = {value.casefold(): name for value, name in places}
         parts = "|".join(re.escape(value) for value, _ in places)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from agent.actions import DIALECT_ACTIONS
 from agent.recorded_skills.step_record import RecordedAction, filled, parameters_in
@@ -46,22 +46,18 @@ _WITHOUT: Final[Mapping[str, object]] = {"target": {"x": 0, "y": 0}, "status": "
 """Fields that a recorded action may lack: its target is found on the screen, and only successes are recorded."""
 
 
-class Parameter(BaseModel):
+class Parameter(BaseModel, frozen=True):
     """A value of a recorded skill that may differ the next time. `example` is its value when the skill was recorded,
     and `about` explains it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     name: str = Field(pattern=rf"^{PARAMETER.pattern}$")
     example: str = Field(min_length=1, max_length=VALUE_LIMIT)
     about: str = Field(default="", max_length=200)
 
 
-class Source(BaseModel):
+class Source(BaseModel, frozen=True):
     """The run from which a skill was made, and what it cost in seconds, tokens and money."""
-
-    model_config = ConfigDict(frozen=True)
 
     task: str = ""
     """The number of the task in the service that recorded it."""
@@ -72,10 +68,8 @@ class Source(BaseModel):
     cost: float | None = None
 
 
-class RecordedSkill(BaseModel):
+class RecordedSkill(BaseModel, frozen=True):
     """A run that can be replayed: its steps, with parameters for the values that may differ."""
-
-    model_config = ConfigDict(frozen=True)
 
     format: Literal[1] = 1
     version: int = Field(default=1, ge=1, le=1_000_000)

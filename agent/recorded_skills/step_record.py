@@ -6,26 +6,22 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 _PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
 
 
-class Landmark(BaseModel):
+class Landmark(BaseModel, frozen=True):
     """Words that identify a recorded screen, and the id of the element that showed them."""
-
-    model_config = ConfigDict(frozen=True)
 
     words: str
     id: str = ""
 
 
-class Anchor(BaseModel):
+class Anchor(BaseModel, frozen=True):
     """The description of a recorded control, by which it is found again on another screen. Its words may contain
     parameters, as `{name}`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     package: str
     role: str
@@ -46,12 +42,10 @@ class Anchor(BaseModel):
     """The position of the control's centre, as shares of the screen's width and height: a hint for models."""
 
 
-class RecordedAction(BaseModel):
+class RecordedAction(BaseModel, frozen=True):
     """One recorded action, with its target and screen. It contains no secret: the typing of a secret is recorded as a
     question.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     action: dict[str, Any]
     """The action as plain data, without its target."""
@@ -97,7 +91,7 @@ class RecordedAction(BaseModel):
         return self.touches and self.anchor is None and not self.reads
 
 
-class PressVerdict(BaseModel):
+class PressVerdict(BaseModel, frozen=True):
     """What the independent reader, a second model, said about a press. `consequence` is what the press does, `object`
     what it is about.
 
@@ -105,17 +99,13 @@ class PressVerdict(BaseModel):
     agent.guards.reading.Pressed.key).
     """
 
-    model_config = ConfigDict(frozen=True)
-
     key: str
     consequence: str
     object: str = ""
 
 
-class StepRecord(BaseModel):
+class StepRecord(BaseModel, frozen=True):
     """The record of what one step did."""
-
-    model_config = ConfigDict(frozen=True)
 
     actions: tuple[RecordedAction, ...] = ()
     followed: int | None = None

@@ -16,13 +16,12 @@ from agent.control import Control
 from agent.events import RunEnded, Source
 from agent.graph.executor.context import RunContext, RunMemory
 from agent.graph.executor.matters import denied
-from agent.graph.executor.nodes.vision_model import scene_of
+from agent.graph.executor.nodes.vision_model import request_for, scene_of
 from agent.graph.executor.reader import has_reader
 from agent.graph.executor.speculative import FirstAnswer, Pieces
 from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, ResultData, joined, result_of
 from agent.graph.subjects import spent
 from agent.guards.masking import Mask
-from agent.models.base import ModelRequest, Purpose
 from agent.models.conversations import keeps_conversation
 from agent.models.pictures import takes_pictures
 from agent.ports.leases import Lease, Lender
@@ -64,22 +63,12 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
     # An endpoint that stores the conversation would continue from an answer that may be dropped.
     if view is None or keeps_conversation(vision):
         return
-    acting = context.screen.model
     scene = await scene_of(state, context, view)
-    messages, tools = context.profile.dialect.render(scene)
-    request = ModelRequest(
-        Purpose.ACT,
-        messages,
-        tools,
-        scene=scene,
-        conversation=str(context.run),
-        task=context.run.task,
-        rendered_for=acting,
-    )
+    request = request_for(context, scene)
     pieces = Pieces()
     call = vision.complete(request, on_delta=pieces if has_reader(context) else None)
     answering = asyncio.ensure_future(context.control.guard(call))
-    context.memory.first_answer = FirstAnswer(scene, request, acting, answering, pieces)
+    context.memory.first_answer = FirstAnswer(scene, request, answering, pieces)
 
 
 @dataclass

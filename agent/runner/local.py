@@ -18,7 +18,7 @@ from agent.control import Signal, Stopped
 from agent.error_mapping import fault_of
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting, stream_events
 from agent.graph.executor.action_spec import ActionRegistry
-from agent.graph.executor.build import build_executor
+from agent.graph.executor.build import executor_graph
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
@@ -126,7 +126,7 @@ class LocalRunner:
 
     def __init__(self, dependencies: RunnerDependencies, checkpointer: BaseCheckpointSaver[str]) -> None:
         self._dependencies = dependencies
-        self._graph = build_executor(checkpointer)
+        self._graph = executor_graph().copy({"checkpointer": checkpointer})
         self._runs: dict[RunId, ActiveRun] = {}
         self._giving_way: set[asyncio.Task[None]] = set()
         self._typed: dict[str, Typed] = {}
@@ -367,7 +367,7 @@ class LocalRunner:
             run.wish, run.person = lease.phone, order.person
             await self._remember(order, run)
             if run.memory.recorded is None:
-                context = self._context(run, phone, lease, _unheard)
+                context = self._context(run, phone, lease, lambda _event: None)
                 on: ExecutorState = {"order": {"phone": run.wish, "files": []}}
                 await look_and_ask(joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=True), on), context, own=own)
         except (PhoneError, Stopped) as error:
@@ -405,11 +405,11 @@ class LocalRunner:
         """Wait for a person; after a while, give the phone back so that others can use it."""
         answer = asyncio.ensure_future(run.answers.answer_to(question.id))
         try:
-            waited = _wait(answer, self._dependencies.give_back if run.lease is not None else None)
-            await run.control.guard(waited, pausing=False)
+            patience = self._dependencies.give_back if run.lease is not None else None
+            await run.control.guard(asyncio.wait({answer}, timeout=patience), pausing=False)
             if not answer.done():
                 await self._give_back(run)
-                await run.control.guard(_wait(answer, None), pausing=False)
+                await run.control.guard(asyncio.wait({answer}), pausing=False)
             return answer.result()
         finally:
             answer.cancel()
@@ -472,14 +472,9 @@ class LocalRunner:
         return ended(order, cast("ExecutorState", values), result_of(outcome, summary))
 
 
-def _unheard(_event: RunEvent) -> None:
-    """Ignore events from before a run begins."""
-
-
 def _phone_in(values: Mapping[str, Any]) -> str:
     """Return the run's phone from its stored state; "" if it had none yet."""
-    phone: str = values.get("order", {}).get("phone", "")
-    return phone
+    return str(values.get("order", {}).get("phone", ""))
 
 
 def _is_about(order: RunOrder, values: Mapping[str, Any]) -> bool:
@@ -489,8 +484,3 @@ def _is_about(order: RunOrder, values: Mapping[str, Any]) -> bool:
 
 async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:
     return await anext(queue)
-
-
-async def _wait(answer: asyncio.Future[Answer], seconds: float | None) -> None:
-    """Wait for the answer without cancelling it when the time is up."""
-    await asyncio.wait({answer}, timeout=seconds)

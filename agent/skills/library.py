@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, description_in, read_folders, text_of
 from agent.recorded_skills.skill_file import FILE as RECORDING
@@ -34,10 +34,8 @@ def _names(given: Any) -> Any:  # noqa: ANN401 - whatever stands in the front ma
     return given.split() if isinstance(given, str) else given
 
 
-class _Head(BaseModel):
+class _Head(BaseModel, extra="ignore"):
     """The front matter of a skill, by the Agent Skills standard (https://agentskills.io/specification)."""
-
-    model_config = ConfigDict(extra="ignore")
 
     name: str
     description: str = Field(min_length=1, max_length=MAX_DESCRIPTION)

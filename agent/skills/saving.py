@@ -194,7 +194,6 @@ def _told(recorded: RecordedSkill) -> Iterator[str]:
 
 
 def _in_words(step: RecordedAction) -> str:
-    """Return one step as a line of text."""
     data = step.action
     what = next((str(data[key]) for key in ("text", "name", "url", "key", "question", "reason") if key in data), "")
     parts = [step.kind.replace("_", " ").capitalize(), f"“{_plain(what)}”" if what else ""]

@@ -9,9 +9,9 @@ import asyncio
 import json
 from typing import Final
 
-from agent.graph.agent import build_main
-from agent.graph.executor.build import build_executor
-from agent.graph.member.members import build_member
+from agent.graph.agent import main_graph
+from agent.graph.executor.build import executor_graph
+from agent.graph.member.members import member_graph
 from bot.cli.exits import OK
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
@@ -46,7 +46,7 @@ async def tools(options: argparse.Namespace, settings: Settings) -> int:
 async def graph(options: argparse.Namespace, settings: Settings) -> int:
     """Print the Mermaid text of the main graph, a member's graph and the executor's graph. Returns the exit code."""
     del options, settings
-    graphs = (("Main", build_main(None)), ("Member", build_member(None)), ("Executor", build_executor(None)))
+    graphs = (("Main", main_graph()), ("Member", member_graph()), ("Executor", executor_graph()))
     for title, compiled in graphs:
         print(f"%% {title} graph")
         print(compiled.get_graph().draw_mermaid())

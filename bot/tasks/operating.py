@@ -178,10 +178,10 @@ class AtAnchor(Aim):
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
         """Return where the control is on the current screen. Raises ScreenMoved if it is not there."""
         del action
-        target_now = relocated(self.anchor, now.observation)
-        if target_now is None:
+        where = relocated(self.anchor, now.observation)
+        if where is None:
             raise ScreenMoved
-        return target_now.target
+        return where
 
 
 @dataclass(frozen=True, slots=True)

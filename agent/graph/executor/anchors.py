@@ -18,7 +18,6 @@ from PIL import Image
 
 from agent.actions import Action
 from agent.effects import fingerprint
-from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import (
     approval_context,
@@ -35,28 +34,12 @@ from agent.guards.policy import Policy
 from agent.guards.reading import is_press
 from agent.guards.slides import is_made_to_slide, words_around
 from agent.guards.touch_target import TouchTarget, is_row, pressed, words_under
-from agent.observing import ScreenView, screen_of
-from devices.geometry import Bounds, Point, Size
+from agent.observing import ScreenView
+from devices.geometry import Bounds, Point
 from devices.phone import Element, Observation
 
 MAX_ALIKE = 20
 """How many identical-looking elements are compared with the approved one. No page has more Delete buttons."""
-
-
-@dataclass(frozen=True, slots=True)
-class RelocatedTarget:
-    """The approved target, found again in a new observation of the phone."""
-
-    observation: Observation
-    target: ResolvedTarget
-
-    def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
-        """Return the new observation as a view whose size is that of the action's points. `before` is the view on which
-        the action was decided; without it, the size is taken from `state`. `covered` hides the words.
-        """
-        space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
-        screen, targets = screen_of(self.observation, space, covered=covered)
-        return ScreenView(self.observation, screen, targets, state["step"]["frame"])
 
 
 def anchor_of(
@@ -86,7 +69,7 @@ def anchor_of(
     return anchor | _bound(where, seen, before) if facts else anchor
 
 
-def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> RelocatedTarget | None:
+def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> ResolvedTarget | None:
     """Find the target of an anchor in a new observation. Returns None if the target, or what was shown around it,
     differs from what was approved.
 
@@ -106,7 +89,7 @@ def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = 
     elif anchor["point"] is not None:
         point = Point(*anchor["point"])
     same = _is_same(anchor, now, element, point) if facts else anchor.get("screen") in {None, fingerprint(now)}
-    return RelocatedTarget(now, ResolvedTarget(element, point)) if same else None
+    return ResolvedTarget(element, point) if same else None
 
 
 def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None) -> dict[str, Any]:
@@ -155,8 +138,8 @@ def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | No
 
 def _alike(wanted: list[str], before: Bounds, now: Observation) -> list[Element]:
     """Return all elements that look like this, the closest to the earlier place first."""
-    same = [e for e in now.elements or () if looks(e) == wanted]
-    return sorted(same, key=lambda e: _distance(e.bounds.centre, before.centre))
+    same, at = [e for e in now.elements or () if looks(e) == wanted], before.centre
+    return sorted(same, key=lambda e: abs(e.bounds.centre.x - at.x) + abs(e.bounds.centre.y - at.y))
 
 
 def _focus(seen: Observation) -> list[str] | None:
@@ -176,10 +159,6 @@ def looks(element: Element) -> list[str]:
     because its text may have changed.
     """
     return [element.resource_id, element.class_name, "" if element.editable else element.label]
-
-
-def _distance(one: Point, other: Point) -> int:
-    return abs(one.x - other.x) + abs(one.y - other.y)
 
 
 _NUMBER: Final = re.compile(r"\d+")

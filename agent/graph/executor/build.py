@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -63,15 +62,10 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
 ExecutorGraph = CompiledStateGraph[ExecutorState, RunContext, ExecutorState, ExecutorState]
 
 
-def build_executor(checkpointer: BaseCheckpointSaver[str] | None) -> ExecutorGraph:
-    """Return the compiled executor graph with this checkpointer. The nodes' return types define its routes."""
-    return _compiled().copy({"checkpointer": checkpointer})
-
-
 @cache
-def _compiled() -> ExecutorGraph:
-    """Return the graph without a checkpointer. Nodes hold no data of a run, so all agents of the process share it:
-    reading their types and code takes 25 ms.
+def executor_graph() -> ExecutorGraph:
+    """Return the compiled executor graph, without a checkpointer. The nodes' return types define its routes. Nodes hold
+    no data of a run, so all agents of the process share it: reading their types and code takes 25 ms.
     """
     graph = StateGraph(ExecutorState, context_schema=RunContext)
     graph.add_node("executor_entry", executor_entry)

@@ -172,12 +172,16 @@ def _is_covered(text: str) -> bool:
     return COVERED_WORDS in text or {*text} == {BULLET}
 
 
-def _meant(seen: Observation, *, covered: bool) -> Element:
+def _readable(seen: Observation, *, covered: bool) -> tuple[Element, ...]:
     if seen.elements is None:
         raise ActionError(UNTOLD)
     if covered:
         raise ActionError(COVERED)
-    field = field_in(seen.elements)
+    return seen.elements
+
+
+def _meant(seen: Observation, *, covered: bool) -> Element:
+    field = field_in(_readable(seen, covered=covered))
     if field is None:
         raise ActionError(NO_FIELD)
     return field
@@ -231,11 +235,7 @@ class SameText:
         return same and (then.focused or field.bounds.holds(then.bounds.clipped(self.seen.size).centre))
 
 
-def _replacing(field: Element, text: str, sight: ScreenView) -> inputs.TypeText:
-    return _typing(field, text, sight, clear=True)
-
-
-def _typing(field: Element, text: str, sight: ScreenView, *, clear: bool) -> inputs.TypeText:
+def _typing(field: Element, text: str, sight: ScreenView, *, clear: bool = True) -> inputs.TypeText:
     if "\t" in text:
         raise ActionError(TAB)
     at = None if field.focused else field.bounds.clipped(sight.observation.size).centre
@@ -246,7 +246,7 @@ def _edit_input(action: EditText, _where: ResolvedTarget, sight: ScreenView) -> 
     field, text = read_field(sight.observation, covered=sight.screen.covered)
     if action.changes and not field.class_name.endswith(_PLAIN_FIELDS):
         raise ActionError(NOT_WHOLE)
-    return _replacing(field, changed_text(action, text), sight)
+    return _typing(field, changed_text(action, text), sight)
 
 
 def _cut_input(_action: CutText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
@@ -254,7 +254,7 @@ def _cut_input(_action: CutText, _where: ResolvedTarget, sight: ScreenView) -> i
     if not field.class_name.endswith(_PLAIN_FIELDS):
         raise ActionError(NOT_WHOLE)
     _require_copyable(text)
-    return _replacing(field, "", sight)
+    return _typing(field, "", sight)
 
 
 def _paste_input(action: PasteText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
@@ -317,12 +317,9 @@ async def copy_text(action: CopyText, context: PhoneContext) -> Done:
 
 def _with_words(wanted: str, seen: Observation, *, covered: bool) -> Element:
     """Return the smallest element with these words."""
-    if seen.elements is None:
-        raise ActionError(UNTOLD)
-    if covered:
-        raise ActionError(COVERED)
     plain = " ".join(wanted.split()).casefold()
-    there = [e for e in seen.elements if not e.password and plain in " ".join(e.label.split()).casefold()]
+    elements = _readable(seen, covered=covered)
+    there = [e for e in elements if not e.password and plain in " ".join(e.label.split()).casefold()]
     if not there:
         raise ActionError(f"Not done: {shortened(wanted, _SHOWN)!r} is not on this screen.")
     return min(there, key=lambda each: each.bounds.area)
@@ -363,9 +360,7 @@ EDIT_TEXT: Final = InputAction(
 )
 COPY_TEXT: Final = PhoneTool(
     model=CopyText,
-    describe=lambda action, _sight: (
-        _TEXTS.words("copy_of", words=_quoted(action.of)) if action.of else _TEXTS.words("copy")
-    ),
+    describe=lambda action, _: _TEXTS.words("copy_of", words=_quoted(action.of)) if action.of else _TEXTS.words("copy"),
     gate=ungated,
     journalled=False,
     run=copy_text,

@@ -11,11 +11,11 @@ from typing import Final
 from agent.actions import Action, PointTarget, Swipe, Tap, Type
 from agent.graph.executor.action_spec import PhoneContext
 from agent.graph.executor.anchors import StillThere, looks, nearest
-from agent.graph.executor.targets import ResolvedTarget
+from agent.graph.executor.targets import ResolvedTarget, spot_at
 from agent.guards.gate import SLID, UNREAD
 from agent.guards.pickers import only_sets_value
 from agent.guards.reading import is_press
-from agent.guards.touch_target import TouchTarget, pressed
+from agent.guards.touch_target import pressed
 from agent.tools.spec import ActionError
 from devices import inputs
 from devices.errors import InputRejected
@@ -119,16 +119,8 @@ class Fingers:
         context, seen = self._context, self.seen
         if self.sent >= MAX_INPUTS or asyncio.get_running_loop().time() > self._until:
             raise Missed("It took too long.")
-        spot = TouchTarget(
-            seen.package,
-            target,
-            self.elements,
-            at,
-            end,
-            activity=seen.activity,
-            size=seen.size,
-            keyboard=seen.keyboard_shown,
-        )
+        where = ResolvedTarget(target, at, end)
+        spot = spot_at(seen, where)
         gate = context.policy.gate(action, spot)
         if gate.verdict != "allow":
             raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason, uncertain=self.sent > 0)
@@ -141,7 +133,7 @@ class Fingers:
             raise ActionError(HELD.format(reason=UNREAD), reason=UNREAD, uncertain=self.sent > 0)
         self.sent += 1
         receipt, cover = f"{context.key.receipt}-{self.sent}", context.mask.observation
-        judged = StillThere(action, ResolvedTarget(target, at, end), seen, spot, context.policy, cover, read=False)
+        judged = StillThere(action, where, seen, spot, context.policy, cover, read=False)
         try:
             await context.control.guard(context.phone.act(physical, receipt=receipt, judged=judged))
         except InputRejected:

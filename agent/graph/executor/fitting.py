@@ -14,12 +14,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from pydantic import BaseModel, Field
 
-from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
+from agent.models.base import Model, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.models.tokens import hung_up
@@ -27,7 +27,7 @@ from agent.prompts import prompt
 from agent.recorded_skills.anchors import (
     Found,
     Likeness,
-    checked_now,
+    checked,
     find,
     folded,
     likeness,
@@ -35,9 +35,8 @@ from agent.recorded_skills.anchors import (
     uncounted,
     words_at,
 )
-from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
+from agent.recorded_skills.skill_file import FIELDS
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, filled
-from agent.scene import Scene
 from devices.phone import Observation
 
 logger = logging.getLogger(__name__)
@@ -96,7 +95,7 @@ async def names_by(
     facts = {"recorded": [*recorded][:MOST_WORDS], "screen": [*shown][:MOST_WORDS]}
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (Message("system", (prompt("names"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        prompted(prompt("names"), json.dumps(facts, ensure_ascii=False)),
         schema=Names,
         conversation=conversation,
         task=task,
@@ -120,30 +119,23 @@ def _scripts(words: str) -> set[str]:
     return {unicodedata.name(sign, "").partition(" ")[0] for sign in words if sign.isalpha()}
 
 
+@dataclass
 class Fitting:
     """Compares recorded steps with one screen, using the names that recorded words have on it."""
 
-    def __init__(
-        self,
-        values: Mapping[str, str],
-        seen: Observation,
-        *,
-        foreign: bool = False,
-        known: Mapping[str, str] | None = None,
-    ) -> None:
-        """`values` are the parameters' values in this run. `foreign` means that the phone is set to another language
-        than the recording, and `known` are the translations that earlier runs learned, by casefolded recorded word.
-        """
-        self._known = known or {}
-        self._foreign = foreign
-        self._values = values
-        self._seen = seen
-        self.scrolled = False
-        """Whether the page was scrolled for the next step: its landmarks may be out of sight."""
-        self.renamed: dict[str, str] = {}
-        """What recorded words are called now, by the folded word: what a model has touched in this run in their place,
-        or has said when it was asked for the names of another language.
-        """
+    values: Mapping[str, str]
+    """The parameters' values in this run."""
+    seen: Observation
+    foreign: bool
+    """Whether the phone is set to another language than the recording."""
+    known: Mapping[str, str]
+    """The translations that earlier runs learned, by casefolded recorded word."""
+    scrolled: bool = False
+    """Whether the page was scrolled for the next step: its landmarks may be out of sight."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """What recorded words are called now, by the folded word: what a model has touched in this run in their place, or
+    has said when it was asked for the names of another language.
+    """
 
     def is_set(self, step: RecordedAction) -> bool:
         """Whether the switch that the step would turn already has the resulting state."""
@@ -152,7 +144,7 @@ class Fitting:
         found = self.fitting(step)
         if found is None:
             return False
-        now = checked_now(found, self._seen)
+        now = checked(found.element, self.seen)
         return now is not None and now is not step.anchor.checked
 
     def is_unset(self, step: RecordedAction) -> bool:
@@ -160,7 +152,7 @@ class Fitting:
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
         found = self._find(step.anchor)
-        return found is not None and checked_now(found, self._seen) is step.anchor.checked
+        return found is not None and checked(found.element, self.seen) is step.anchor.checked
 
     def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
         """Return the element that the step touches on this screen, True if it touches none and fits, None if it does
@@ -173,9 +165,9 @@ class Fitting:
             return None if strictly else True
         if step.anchor is not None:
             return self.fitting(step)
-        if step.kind == "type" or step.package != self._seen.package:
+        if step.kind == "type" or step.package != self.seen.package:
             return None
-        if any(not words_at(place, self._seen, self._values) for place in step.reads):
+        if any(not words_at(place, self.seen, self.values) for place in step.reads):
             return None
         like = self.likeness(step.landmarks)
         return (
@@ -188,35 +180,35 @@ class Fitting:
         an anchor.
         """
         assert step.anchor is not None
-        if step.package != self._seen.package:
+        if step.package != self.seen.package:
             return None
         found = self._find(step.anchor)
         if found is None or not found.element.enabled:
             return None
         like = self.likeness(step.landmarks)
         if found.renamed:
-            translated = like is Likeness.TRANSLATED and step.activity == self._seen.activity
+            translated = like is Likeness.TRANSLATED and step.activity == self.seen.activity
             return found if like is Likeness.SAME or translated else None
         return found if like is not Likeness.OTHER or self.scrolled else None
 
     def has(self, anchor: Anchor) -> bool:
         """Whether this screen has an element that the anchor may mean, even if it is one of several similar ones."""
         words = folded(self._name_of(anchor.words))
-        shown = {folded(e.label) for e in self._seen.elements or ()}
-        return self._find(anchor) is not None or folded(filled(anchor.words, self._values)) in shown or words in shown
+        shown = {folded(e.label) for e in self.seen.elements or ()}
+        return self._find(anchor) is not None or folded(filled(anchor.words, self.values)) in shown or words in shown
 
     def _find(self, anchor: Anchor) -> Found | None:
         """Find the anchor's element by its recorded words, otherwise by their current names."""
-        found = find(anchor, self._seen, self._values)
+        found = find(anchor, self.seen, self.values)
         if found is not None and not found.renamed:
             return found
         words, beside = self._name_of(anchor.words), self._name_of(anchor.beside)
-        named = find(anchor.model_copy(update={"words": words, "beside": beside}), self._seen, self._values)
+        named = find(anchor.model_copy(update={"words": words, "beside": beside}), self.seen, self.values)
         return found if named is None or named.renamed else named
 
     def _name_of(self, words: str) -> str:
         """Return the current name of recorded words, with the values of this run."""
-        now = filled(words, self._values)
+        now = filled(words, self.values)
         names = self.names
         return names.get(folded(now)) or names.get(folded(uncounted(now)), now)
 
@@ -225,7 +217,7 @@ class Fitting:
         """The known translations of recorded words, by casefolded recorded word. Those learned in this run take
         precedence.
         """
-        return {**self._known, **self.renamed}
+        return {**self.known, **self.renamed}
 
     def taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
         """Whether one of a model's actions in `free` is this step. If so, that action and those before it are removed
@@ -236,7 +228,7 @@ class Fitting:
             return False
         free[:] = free[free.index(same) + 1 :]
         if step.anchor is not None and same.anchor is not None and step.anchor.words and same.anchor.words:
-            words = filled(step.anchor.words, self._values)
+            words = filled(step.anchor.words, self.values)
             if folded(words) != folded(same.anchor.words):
                 self.renamed[folded(words)] = same.anchor.words
         return True
@@ -245,7 +237,7 @@ class Fitting:
         """Return how similar this screen is to the recorded one with these landmarks, compared by their
         current names.
         """
-        return likeness(marks, self._seen, self._values, self.names)
+        return likeness(marks, self.seen, self.values, self.names)
 
     def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
         """Whether a model's action equals the step: same kind, screen and text."""
@@ -260,23 +252,23 @@ class Fitting:
         if step.anchor is not None and done.anchor is not None:
             if names_one(step.anchor.id) and done.anchor.id == step.anchor.id:
                 return True
-            words = {folded(filled(step.anchor.words, self._values)), folded(self._name_of(step.anchor.words))}
+            words = {folded(filled(step.anchor.words, self.values)), folded(self._name_of(step.anchor.words))}
             if folded(done.anchor.words) in words - {""}:
                 return True
         ours = {folded(self._name_of(mark.words)) for mark in step.landmarks}
         theirs = {folded(mark.words) for mark in done.landmarks}
-        if not ours & theirs and (self._foreign or is_foreign(ours, theirs)):
+        if not ours & theirs and (self.foreign or is_foreign(ours, theirs)):
             return step.activity == done.activity and _is_same_kind(step, done)
         return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
     def shows(self, text: str) -> bool:
         """Whether a field on the screen already has this text."""
         wanted = folded(text)
-        return bool(wanted) and any(e.editable and folded(e.text) == wanted for e in self._seen.elements or ())
+        return bool(wanted) and any(e.editable and folded(e.text) == wanted for e in self.seen.elements or ())
 
     def text(self, step: RecordedAction, name: str) -> str:
         """Return the text of the recorded action's field `name`, with the values of this run."""
-        return filled(str(step.action.get(name, "")), self._values)
+        return filled(str(step.action.get(name, "")), self.values)
 
 
 def _is_same_kind(step: RecordedAction, done: RecordedAction) -> bool:
@@ -291,75 +283,3 @@ def _is_same_kind(step: RecordedAction, done: RecordedAction) -> bool:
         theirs.checked is None,
         done.chosen,
     )
-
-
-TOLD_AHEAD: Final = 3
-"""How many further recorded steps a hint mentions."""
-_HINT: Final = (
-    "A recorded skill is followed here. Its step {number} of {all} could not be done by itself: {what}. Do on this "
-    "screen what leads there, and no more: close what lies over it, wait, or find it under another name. The recording "
-    "goes on by itself as soon as it fits. What you have done in this run counts: if that was this step, do not repeat "
-    "it, but do what comes next. After it come: {rest}."
-)
-_SENT: Final = (
-    " It was sent before, and it is not known whether it arrived: see first whether it has happened, and go on with "
-    "what comes next if so. Never do it a second time where you cannot tell."
-)
-_AT_END: Final = (
-    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. If something lies "
-    "over it, such as a dialog, close that and do no more. Otherwise see whether the task is done; finish then, or do "
-    "what is missing."
-)
-
-
-class Hints:
-    """Describes the steps of one recording in words, with the values of this run."""
-
-    def __init__(self, skill: RecordedSkill, values: Mapping[str, str]) -> None:
-        self._skill = skill
-        self._steps = skill.steps
-        self._values = values
-
-    def hint(self, number: int, *, unsure: bool) -> str:
-        """Return the hint for the step with this index, or for the end after the last one. `unsure` means that the step
-        may have been sent before.
-        """
-        if number >= len(self._steps):
-            words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
-            return _AT_END.format(marks=f", which showed {words}" if words else "")
-        following = self._steps[number + 1 : number + 1 + TOLD_AHEAD]
-        rest = "; ".join(self._told(step, fully=False) for step in following) or "nothing, then the task is done"
-        hint = _HINT.format(number=number + 1, all=len(self._steps), what=self._told(self._steps[number]), rest=rest)
-        return hint + _SENT * unsure
-
-    def for_pilot(self, number: int, scene: Scene, *, asked: int) -> Scene:
-        """Return the scene for the offline pilot: the step with this index as the goal, and what was done about it in
-        the last `asked` steps.
-        """
-        step = self._steps[min(number, len(self._steps) - 1)]
-        words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
-        match step.kind:
-            case "type":
-                goal = f'type "{self._text(step, "text")}"' + (f' into "{words}"' if words else "")
-            case "open_app":
-                goal = f"open {self._text(step, 'name')}"
-            case _:
-                goal = f'tap "{words}"'
-        own = scene.past[len(scene.past) - asked :]
-        return replace(scene, task=goal, goal=goal, past=own, steering_notes=())
-
-    def _text(self, step: RecordedAction, name: str) -> str:
-        return filled(str(step.action.get(name, "")), self._values)
-
-    def _told(self, step: RecordedAction, *, fully: bool = True) -> str:
-        """Return a recorded step in words for a model; `fully` adds what is needed to find its place."""
-        parts = [step.kind.replace("_", " ")]
-        parts += [repr(self._text(step, key)) for key in ("text", "name", "url", "reason", "key") if key in step.action]
-        if (anchor := step.anchor) is not None:
-            words, beside = (filled(each, self._values) for each in (anchor.words, anchor.beside))
-            parts.append(f"on the {anchor.role} {words!r}" if words else f"on the {anchor.role}")
-            parts += [f"beside {beside!r}"] if beside else []
-            parts += [f"with the id {anchor.id}"] if anchor.id and (fully or not words) else []
-            parts += [f"which stood at {anchor.at[0]:.0%} across and {anchor.at[1]:.0%} down"] if fully else []
-        parts += [f"in {step.package}"] if fully else []
-        return " ".join(parts)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent.effect_facts import NothingChanged, effects_of
-from agent.graph.executor.fitting import Fitting, Hints, is_foreign, is_other_language
+from agent.graph.executor.fitting import Fitting, is_foreign, is_other_language
 from agent.graph.executor.state import PastData, status_of
 from agent.guards.binding import words_of
 from agent.models.base import ModelReply, ToolCall
@@ -35,6 +35,24 @@ _DETOURS: Final = frozenset({"wait", "back", "reopen", "scroll"})
 """What is done while the next recorded step does not fit yet."""
 MOST_BACKS: Final = 3
 """How often Back may be pressed in an app that was just opened, to leave the page on which it was left."""
+
+TOLD_AHEAD: Final = 3
+"""How many further recorded steps a hint mentions."""
+_HINT: Final = (
+    "A recorded skill is followed here. Its step {number} of {all} could not be done by itself: {what}. Do on this "
+    "screen what leads there, and no more: close what lies over it, wait, or find it under another name. The recording "
+    "goes on by itself as soon as it fits. What you have done in this run counts: if that was this step, do not repeat "
+    "it, but do what comes next. After it come: {rest}."
+)
+_SENT: Final = (
+    " It was sent before, and it is not known whether it arrived: see first whether it has happened, and go on with "
+    "what comes next if so. Never do it a second time where you cannot tell."
+)
+_AT_END: Final = (
+    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. If something lies "
+    "over it, such as a dialog, close that and do no more. Otherwise see whether the task is done; finish then, or do "
+    "what is missing."
+)
 
 
 @dataclass
@@ -91,11 +109,11 @@ def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fit
                 free = list(position.model)
                 for step in skill.steps[position.step : number]:
                     fitting.taken(step, free)
-                done = status_of(each) is StepStatus.DONE and each["failure"] is None
                 why = each["failure"]
-                unsure = status_of(each) is StepStatus.INTERRUPTED or (why is not None and why["uncertain"])
-                position = ReplayPosition(step=number + 1)
-                if not done:
+                if status_of(each) is StepStatus.DONE and why is None:
+                    position = ReplayPosition(step=number + 1)
+                else:
+                    unsure = status_of(each) is StepStatus.INTERRUPTED or (why is not None and why["uncertain"])
                     position = ReplayPosition(step=number, tried=True, unsure=unsure)
     return replace(position, names_asked=names_asked, other_version=other_version)
 
@@ -121,10 +139,9 @@ class Follower:
         self._steps = skill.steps
         self._view = view
         self._seen = view.observation
-        self._hints = Hints(skill, self._values)
-        self._known = known
+        self._known = known or {}
         self._other_language = is_other_language(skill.locale, locale)
-        self._fitting = Fitting(self._values, self._seen, foreign=self._other_language, known=known)
+        self._fitting = Fitting(self._values, self._seen, self._other_language, self._known)
         self._position = replay_position(skill, past, self._fitting)
         self._fitting.scrolled = bool(self._position.scrolls)
         self._open = self._position.step
@@ -177,14 +194,14 @@ class Follower:
     @property
     def _is_named(self) -> bool:
         """Whether everything by which the next step is found has a name in this language."""
-        step = self._skill.end if self.is_over else self._steps[self._open]
+        step = self._step
         said = [step.anchor.words] if step.anchor is not None else [mark.words for mark in step.landmarks]
         return {folded(filled(words, self._values)) for words in said if words} <= self._fitting.names.keys()
 
     @property
     def _is_foreign(self) -> bool:
         """Whether this page of the recorded app is in another language than the recording."""
-        step = self._skill.end if self.is_over else self._steps[self._open]
+        step = self._step
         if step.package != self._seen.package:
             return False
         as_recorded = likeness(step.landmarks, self._seen, self._values)
@@ -207,20 +224,15 @@ class Follower:
             return {}
         steps = (*self._steps, self._skill.end)
         chosen = {step.anchor.words for step in steps if step.anchor is not None and step.chosen}
-        anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
-        said = {words for each in anchors for words in (each.words, each.beside)}
-        said |= {mark.words for step in steps for mark in step.landmarks}
-        able = [filled(words, self._values) for words in said if words in chosen or not parameters_in([words])]
+        said = [words for words in _words_in(steps) if words in chosen or not parameters_in([words])]
+        able = [filled(words, self._values) for words in said]
         kept = {folded(words) for each in able for words in (each, uncounted(each))}
         return {words: now for words, now in self._fitting.names.items() if words in kept}
 
     @property
     def words(self) -> list[str]:
         """The recorded words that the remaining steps search for, with the values of this run."""
-        steps = (*self._steps[self._open :], self._skill.end)
-        anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
-        said = [words for each in anchors for words in (each.words, each.beside)]
-        said += [mark.words for step in steps for mark in step.landmarks]
+        said = _words_in((*self._steps[self._open :], self._skill.end))
         return list(dict.fromkeys(uncounted(filled(words, self._values)) for words in said if words))
 
     @property
@@ -236,6 +248,11 @@ class Follower:
         return self._open >= len(self._steps)
 
     @property
+    def _step(self) -> RecordedAction:
+        """The next recorded step; the end after the last one."""
+        return self._skill.end if self.is_over else self._steps[self._open]
+
+    @property
     def is_told_by_list(self) -> bool:
         """Whether a model can do this step with only the element list, which saves the picture, half of a call's cost.
 
@@ -245,7 +262,7 @@ class Follower:
         seen, position = self._seen, self._position
         if position.asked or position.unsure or seen.secure or not seen.complete or not seen.elements:
             return False
-        step = self._skill.end if self.is_over else self._steps[self._open]
+        step = self._step
         fields = FIELDS.get(step.kind)
         if step.reads or fields is None or (fields and step.action.keys() == {"kind"}):
             return False
@@ -257,13 +274,44 @@ class Follower:
 
     def hint(self) -> str:
         """Return the hint for a model that must do this step: what the recording would do."""
-        return self._hints.hint(self._open, unsure=self._position.unsure)
+        number = self._open
+        if self.is_over:
+            words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
+            return _AT_END.format(marks=f", which showed {words}" if words else "")
+        following = self._steps[number + 1 : number + 1 + TOLD_AHEAD]
+        rest = "; ".join(self._told(step, fully=False) for step in following) or "nothing, then the task is done"
+        hint = _HINT.format(number=number + 1, all=len(self._steps), what=self._told(self._steps[number]), rest=rest)
+        return hint + _SENT * self._position.unsure
 
     def for_pilot(self, scene: Scene) -> Scene:
         """Return the scene for the offline pilot, which follows literal instructions: this one step as the goal, and
         what was done about it.
         """
-        return self._hints.for_pilot(self._open, scene, asked=self._position.asked)
+        step = self._steps[self.place - 1]
+        words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
+        match step.kind:
+            case "type":
+                goal = f'type "{self._fitting.text(step, "text")}"' + (f' into "{words}"' if words else "")
+            case "open_app":
+                goal = f"open {self._fitting.text(step, 'name')}"
+            case _:
+                goal = f'tap "{words}"'
+        own = scene.past[len(scene.past) - self._position.asked :]
+        return replace(scene, task=goal, goal=goal, past=own, steering_notes=())
+
+    def _told(self, step: RecordedAction, *, fully: bool = True) -> str:
+        """Return a recorded step in words for a model; `fully` adds what is needed to find its place."""
+        text = self._fitting.text
+        parts = [step.kind.replace("_", " ")]
+        parts += [repr(text(step, key)) for key in ("text", "name", "url", "reason", "key") if key in step.action]
+        if (anchor := step.anchor) is not None:
+            words, beside = (filled(each, self._values) for each in (anchor.words, anchor.beside))
+            parts.append(f"on the {anchor.role} {words!r}" if words else f"on the {anchor.role}")
+            parts += [f"beside {beside!r}"] if beside else []
+            parts += [f"with the id {anchor.id}"] if anchor.id and (fully or not words) else []
+            parts += [f"which stood at {anchor.at[0]:.0%} across and {anchor.at[1]:.0%} down"] if fully else []
+        parts += [f"in {step.package}"] if fully else []
+        return " ".join(parts)
 
     def _unset(self, step: int) -> int:
         """Return the first step from here whose effect is not already there, as with a switch that is set."""
@@ -273,7 +321,7 @@ class Follower:
 
     def _followable(self, step: int) -> bool:
         action = self._steps[step]
-        return (action.kind in FIELDS and action.action.keys() - {"kind"} != set()) or action.anchor is not None
+        return (action.kind in FIELDS and action.action.keys() > {"kind"}) or action.anchor is not None
 
     def _later(self, step: int) -> ModelReply | None:
         """Return a later step that fits, if those before it are done or not needed here."""
@@ -408,6 +456,13 @@ class Follower:
     ) -> ModelReply:
         memo = {"followed": number, "how": how, "version": self._skill.version, "proven": proven}
         return ModelReply("", (call(kind, fields),), model=RECORDED, finish_reason=RECORDED, memo=memo)
+
+
+def _words_in(steps: Sequence[RecordedAction]) -> list[str]:
+    """Return all words by which these steps find their places and screens."""
+    anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
+    said = [words for each in anchors for words in (each.words, each.beside)]
+    return said + [mark.words for step in steps for mark in step.landmarks]
 
 
 def _changed_nothing(past: PastData) -> bool:

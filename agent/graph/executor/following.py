@@ -13,7 +13,7 @@ decides from then on.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agent.graph.executor.context import RunContext
@@ -33,54 +33,46 @@ Rendered: TypeAlias = Callable[[Scene], tuple[Message, ...]]
 """A function that renders a scene for the model."""
 
 
+@dataclass(frozen=True)
 class FollowingModel:
     """Implements Model around the acting model: answers from a recording where possible, and asks the real model
     otherwise.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        follower: Follower,
-        names: Callable[[], Awaitable[Asked]] | None = None,
-        *,
-        rendered: Rendered | None = None,
-    ) -> None:
-        """`names` asks a model to translate the recording's words; None if no model can. `rendered` renders a scene for
-        a model that points by list numbers, so that it needs no picture; None if the model needs one.
-        """
-        self._model = model
-        self._follower = follower
-        self._names = names
-        self._rendered = rendered
+    model: Model
+    follower: Follower
+    names: Callable[[], Awaitable[Asked]] | None = None
+    """Asks a model to translate the recording's words; None if no model can."""
+    rendered: Rendered | None = None
+    """Renders a scene for a model that points by list numbers, so that it needs no picture; None if it needs one."""
 
     @property
     def name(self) -> str:
         """The real model's name."""
-        return self._model.name
+        return self.model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the recording's answer, otherwise the real model's."""
-        reply = self._follower.reply()
-        if self._names is None or not self._follower.needs_names(reply):
+        reply = self.follower.reply()
+        if self.names is None or not self.follower.needs_names(reply):
             return reply or await self._by_model(request, on_delta)
-        names, usage = await self._names()
-        self._follower.learn(names)
-        reply = self._follower.reply() or await self._by_model(request, on_delta)
+        names, usage = await self.names()
+        self.follower.learn(names)
+        reply = self.follower.reply() or await self._by_model(request, on_delta)
         return replace(reply, usage=usage + reply.usage, memo={**reply.memo, "names": names})
 
     async def _by_model(self, request: ModelRequest, on_delta: Callable[[Delta], None] | None) -> ModelReply:
-        if self._model.name == PILOT:
+        if self.model.name == PILOT:
             return await self._by_pilot(request)
-        return await self._model.complete(self._hinted(request), on_delta=on_delta)
+        return await self.model.complete(self._hinted(request), on_delta=on_delta)
 
     def _hinted(self, request: ModelRequest) -> ModelRequest:
-        hint, messages, scene = self._follower.hint(), request.messages, request.scene
-        if self._rendered is not None and scene is not None and self._follower.is_told_by_list:
+        hint, messages, scene = self.follower.hint(), request.messages, request.scene
+        if self.rendered is not None and scene is not None and self.follower.is_told_by_list:
             # The hint says how far the run is, so earlier steps only matter for deciding whether all is done.
-            past = scene.past if self._follower.is_over else ()
+            past = scene.past if self.follower.is_over else ()
             scene = replace(scene, past=past, skill="", screen=replace(scene.screen, image=None))
-            messages = self._rendered(scene)
+            messages = self.rendered(scene)
         last = messages[-1]
         messages = (*messages[:-1], replace(last, parts=(hint, *last.parts)))
         return replace(request, messages=messages, scene=scene and replace(scene, notices=(*scene.notices, hint)))
@@ -88,12 +80,12 @@ class FollowingModel:
     async def _by_pilot(self, request: ModelRequest) -> ModelReply:
         """Ask the pilot, which reads no hints: it is given this one step and must not end the work as done."""
         assert request.scene is not None
-        scene = self._follower.for_pilot(request.scene)
-        reply = await self._model.complete(replace(request, scene=scene))
+        scene = self.follower.for_pilot(request.scene)
+        reply = await self.model.complete(replace(request, scene=scene))
         ends = any(each.name == "finish" and '"success"' in each.arguments for each in reply.tool_calls)
         if not ends:
             return reply
-        why = sentence("ended.not_fitting", step=self._follower.place, all=self._follower.all)
+        why = sentence("ended.not_fitting", step=self.follower.place, all=self.follower.all)
         return replace(reply, text=why, tool_calls=(call("finish", {"status": "failure", "summary": why}),))
 
 
@@ -115,12 +107,9 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
         )
 
     dialect = context.profile.dialect
-
-    def rendered(scene: Scene) -> tuple[Message, ...]:
-        return dialect.render(scene)[0]
-
-    by_list = dialect.name == "tools"
-    return FollowingModel(model, follower, names, rendered=rendered if by_list else None)
+    return FollowingModel(
+        model, follower, names, (lambda scene: dialect.render(scene)[0]) if dialect.name == "tools" else None
+    )
 
 
 def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:

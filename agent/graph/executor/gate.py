@@ -17,7 +17,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.outgoing import carried_gate, sources_of
 from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
-from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
+from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as, spot_at
 from agent.guards.controls import tells_nothing
 from agent.guards.gate import SLID, UNREAD, Gate
 from agent.guards.reading import UNKNOWN, PressReading, is_press
@@ -157,20 +157,10 @@ def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = No
     """Return what an action touches on the screen and what is around it, for the rules to judge. A scroll begins and
     ends where its finger does.
     """
-    seen = sight.observation
     if isinstance(action, Scroll):
         finger = scroll_of(action.direction, where, sight)
         where = ResolvedTarget(None, finger.start, finger.end)
-    return TouchTarget(
-        seen.package,
-        where.element,
-        seen.elements or (),
-        where.point,
-        where.end,
-        activity=seen.activity,
-        size=seen.size,
-        keyboard=seen.keyboard_shown,
-    )
+    return spot_at(sight.observation, where)
 
 
 def _said_by_the_person(state: ExecutorState, text: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final, Literal
 
 from pydantic import Field
@@ -49,17 +50,12 @@ def cells_in(seen: Observation, area: Bounds, direction: Direction) -> tuple[Row
     for element, place in zip(elements, places, strict=True):
         words = " · ".join(filter(None, (words_of(element), place.inside)))
         bounds = element.bounds.clipped(seen.size)
-        if place.place != "line" or not words or bounds.area >= area.area or not _holds(area, bounds):
+        if place.place != "line" or not words or bounds.area >= area.area or not area.holds(bounds.centre):
             continue
         if element.checkable:
             words = f"{words} ({'on' if element.checked else 'off'})"
         found.append(Row(words, *_edges(bounds, direction)))
     return tuple(sorted(found, key=lambda cell: (cell.start, cell.end)))
-
-
-def _holds(area: Bounds, inner: Bounds) -> bool:
-    centre = inner.centre
-    return area.left <= centre.x < area.right and area.top <= centre.y < area.bottom
 
 
 def _edges(bounds: Bounds, direction: Direction) -> tuple[int, int, int, int]:
@@ -332,12 +328,8 @@ async def read_list(action: ReadList, context: PhoneContext) -> Done:
     async for seen, area in scrolling.pages():
         app = seen.package
         rows.add(cells_in(seen, area, action.direction), swipe_length(area, action.direction))
-    lines, letters = [], 0
-    for line in rows.words:
-        letters += len(line) + 1
-        if letters > MAX_LETTERS:
-            break
-        lines.append(line)
+    letters = accumulate(len(line) + 1 for line in rows.words)
+    lines = [line for line, total in zip(rows.words, letters, strict=True) if total <= MAX_LETTERS]
     told = [READ.format(rows=len(rows.words), end="to its end" if scrolling.at_end else "not to its end")]
     if left_out := len(rows.words) - len(lines):
         told.append(f"The last {left_out} of them are left out: they would be too long.")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from agent.actions import Action, Finish, PressKey
 from agent.graph.executor.action_spec import AnySpec, PhoneTool
@@ -43,14 +43,12 @@ class MatterFate(StrEnum):
     """A person approved it, and it was done."""
 
 
-class Matter(BaseModel):
+class Matter(BaseModel, frozen=True):
     """An action that the gate stopped to ask or refuse, and what became of it.
 
     `about` is equal for repeated tries, such as other words to the same recipient. `what` describes it for people.
     `subtask` is the number of the last sub-task that tried it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     about: str
     what: str
@@ -107,13 +105,6 @@ def acts(action: Action, spec: AnySpec) -> bool:
     return not (only_scrolls or only_looks or isinstance(action, Finish))
 
 
-def done_by_hand(matters: Matters) -> Matters:
-    """Return the run's matters after a person used the phone, without approved actions that were not done: the person
-    could do these.
-    """
-    return [each for each in matters if each["fate"] != MatterFate.NOT_DONE]
-
-
 def tried_again(state: ExecutorState, about: str) -> Matters:
     """Return the run's matters, with the one that `about` identifies assigned to the current sub-task, because this
     tried it again after a person's denial.
@@ -122,9 +113,11 @@ def tried_again(state: ExecutorState, about: str) -> Matters:
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
-def without_refused(matters: Matters) -> Matters:
-    """Return the run's matters without actions that the rules refused, because the run found another way."""
-    return [each for each in matters if each["fate"] != MatterFate.REFUSED]
+def without(matters: Matters, fate: MatterFate) -> Matters:
+    """Return the run's matters without those of this fate: refused actions once the run has found another way, and
+    actions that were not done once a person has used the phone, because they could do these.
+    """
+    return [each for each in matters if each["fate"] != fate]
 
 
 def matters_of(state: ExecutorState) -> list[Matter]:

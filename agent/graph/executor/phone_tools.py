@@ -17,7 +17,7 @@ from agent.effects import changed, difference
 from agent.events import FileFound
 from agent.graph.executor.action_spec import PhoneContext, PhoneTool
 from agent.guards.gate import FORBIDS, LEAVES, Gate
-from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.base import ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.prompts import prompt, unmarked
@@ -28,7 +28,9 @@ from devices.phone import AppSource, Element, Observation
 from devices.storage import checked_path, is_within
 
 POLL_S = 0.25
-TEXTS: Final = Texts({"apps": "{number} apps"}, zh={"apps": "{number} 个应用"})
+_TEXTS: Final = Texts(
+    {"apps": "{number} apps", "whole": "read the whole list"}, zh={"apps": "{number} 个应用", "whole": "查看完整列表"}
+)
 
 
 async def wait(action: Wait, context: PhoneContext) -> Done:
@@ -86,7 +88,7 @@ async def list_apps(action: ListApps, context: PhoneContext) -> Done:
     left_out = len(found) - MOST_APPS
     lines = [*(f"{app.label} ({app.package})" for app in found[:MOST_APPS]), *[f"… {left_out} more"] * (left_out > 0)]
     heading = f"{len(found)} of the {len(apps)} apps on the phone" if wanted else f"The {len(apps)} apps on the phone"
-    return Done((Worded.of(TEXTS.words("apps", number=len(found))),), read=("\n".join([f"{heading}:", *lines]),))
+    return Done((Worded.of(_TEXTS.words("apps", number=len(found))),), read=("\n".join([f"{heading}:", *lines]),))
 
 
 SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."
@@ -111,15 +113,10 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
     """
     assert context.sight is not None
     lines = "\n".join(f"- {each}" for each in context.notes) or f"- {context.mask.text(_words_of(context.sight))}"
+    facts = f"Task: {context.task}\nWanted now: {action.instruction}\n\n<notes>\n{unmarked(lines)}\n</notes>"
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (
-            Message("system", (prompt("sum_up"),)),
-            Message(
-                "user",
-                (f"Task: {context.task}\nWanted now: {action.instruction}\n\n<notes>\n{unmarked(lines)}\n</notes>",),
-            ),
-        ),
+        prompted(prompt("sum_up"), facts),
         conversation=f"{context.run}-notes",
         task=context.run.task,
     )
@@ -207,10 +204,6 @@ def _asked(action: ReadWords, sight: ScreenView | None, _under: Element | None) 
     return sentence("do.read_words", app=f"{name} ({action.app})" if name else action.app)
 
 
-def _gate(_action: ReadWords, _situation: Situation) -> Gate:
-    return Gate("approve", FORBIDS)
-
-
 async def _read_words(action: ReadWords, context: PhoneContext) -> Done:
     context.mask.let_read([action.app])
     return Done(told=(READABLE.format(app=action.app),))
@@ -221,14 +214,13 @@ READ_WORDS = PhoneTool(
     describe=lambda action, _: words("did.read_words", app=action.app),
     asked=_asked,
     details=lambda _: (),
-    gate=_gate,
+    gate=lambda *_: Gate("approve", FORBIDS),
     journalled=False,
     run=_read_words,
 )
 
 
 NOTHING_LEFT: Final = "Not done: the list of this screen leaves out nothing. Scroll to see more."
-_TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完整列表"})
 
 
 class ShowAll(Action):
@@ -245,9 +237,5 @@ async def _show_all(_action: ShowAll, context: PhoneContext) -> Done:
 
 
 SHOW_ALL: Final = PhoneTool(
-    model=ShowAll,
-    describe=lambda _action, _sight: _TEXTS.words("whole"),
-    gate=ungated,
-    journalled=False,
-    run=_show_all,
+    model=ShowAll, describe=lambda *_: _TEXTS.words("whole"), gate=ungated, journalled=False, run=_show_all
 )

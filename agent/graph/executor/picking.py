@@ -129,11 +129,12 @@ async def set_time(f: Fingers, wanted: time) -> Shown | None:
     values = {"hour": _hour(wanted, halves=halves), "minute": wanted.minute}
     for name, value in values.items():
         await _to_number(f, columns[name], value)
-    half = "pm" if wanted.hour >= 12 else "am"
-    if halves:
-        await turn(f, columns["half"], lambda wheel: 0 if wheel.period == half else None)
-    shown = _standing(f, columns, values)
-    return together(" ", shown, _half_shown(f, columns["half"], half)) if halves else shown
+    if not halves:
+        return _standing(f, columns, values)
+    half = _half(wanted)
+    await turn(f, columns["half"], lambda wheel: 0 if wheel.period == half else None)
+    now = wheel_at(f, columns["half"])
+    return together(" ", _standing(f, columns, values), Shown(now.text, now.period == half))
 
 
 # Wheels
@@ -152,11 +153,6 @@ def _standing(f: Fingers, columns: Mapping[str, Wheel], values: Mapping[str, int
     """Return what the wheels show once all are turned, because one may move others."""
     now = {name: wheel_at(f, columns[name]) for name in values if name in columns}
     return Shown(" ".join(each.text for each in now.values()), all(now[n].number == values[n] for n in now))
-
-
-def _half_shown(f: Fingers, wheel: Wheel, half: str) -> Shown:
-    now = wheel_at(f, wheel)
-    return Shown(now.text, now.period == half)
 
 
 async def _to_number(f: Fingers, wheel: Wheel, number: int) -> None:
@@ -341,7 +337,7 @@ def _number(element: Element) -> int:
 
 async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:
     """Select the half of the day if there is a choice. If it does not report its selection, it is trusted."""
-    half = "pm" if wanted.hour >= 12 else "am"
+    half = _half(wanted)
     there = periods_in(f.elements)
     if half not in there:
         return []
@@ -350,6 +346,10 @@ async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:
     now = periods_in(f.elements)
     on = {name for name, each in now.items() if each.checked or each.selected}
     return [Shown(half, half in on if on else None)]
+
+
+def _half(wanted: time) -> str:
+    return "pm" if wanted.hour >= 12 else "am"
 
 
 def _hour(wanted: time, *, halves: bool) -> int:

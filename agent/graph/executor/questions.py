@@ -93,10 +93,10 @@ def question_to_person(state: ExecutorState, context: RunContext, action: AskUse
             choices = action.choices or (_listed(context) if action.among_shown else ())
             text = action.question.strip() or sentence("ask.which" if choices else "ask.help")
             strict = bool(choices) and context.policy.asks_for_secret(text)
-            asked = _question(state, context, QuestionKind.ASK, text)
-            return asked.model_copy(update={"choices": choices, "strict": strict})
+            return _question(state, context, QuestionKind.ASK, text, choices=choices, strict=strict)
         case TakeOver():
-            return _by_hand(state, context, action.reason.strip() or sentence("ask.hands"))
+            text = action.reason.strip() or sentence("ask.hands")
+            return _question(state, context, QuestionKind.TAKE_OVER, text, choices=(DONE,))
 
 
 def _listed(context: RunContext) -> tuple[str, ...]:
@@ -156,7 +156,8 @@ def instead(
     """
     facts = facts_of(sight.observation)
     detail = "\n".join(map(in_one_line, [*_around(near, facts), *facts.lines]))
-    return _by_hand(state, context, in_one_line(sentence("ask.instead", what=what)), detail=detail, frame=frame)
+    text = in_one_line(sentence("ask.instead", what=what))
+    return _question(state, context, QuestionKind.TAKE_OVER, text, choices=(DONE,), detail=detail, frame=frame)
 
 
 def secret(
@@ -198,7 +199,8 @@ def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | 
     """Return the question that asks a person to unlock the phone. `number` makes the id unique, and `frame` refers to
     the picture.
     """
-    return _by_hand(state, context, sentence("ask.locked"), frame=frame, tail=f".lock{number}")
+    text, tail = sentence("ask.locked"), f".lock{number}"
+    return _question(state, context, QuestionKind.TAKE_OVER, text, choices=(DONE,), frame=frame, tail=tail)
 
 
 def stuck(state: ExecutorState, context: RunContext, performed: Sequence[str], number: int, why: str) -> Question:
@@ -227,21 +229,8 @@ def _approval(
     consequence: str = "",
 ) -> Question:
     text, detail = in_one_line(text), "\n".join(map(in_one_line, lines))
-    asked = _question(state, context, QuestionKind.APPROVE, text, detail=detail, frame=frame)
-    return asked.model_copy(update={"choices": (ALLOW, DENY), "consequence": consequence})
-
-
-def _by_hand(
-    state: ExecutorState,
-    context: RunContext,
-    text: str,
-    *,
-    detail: str = "",
-    frame: str | None = None,
-    tail: str = "",
-) -> Question:
-    asked = _question(state, context, QuestionKind.TAKE_OVER, text, detail=detail, frame=frame, tail=tail)
-    return asked.model_copy(update={"choices": (DONE,)})
+    asked = _question(state, context, QuestionKind.APPROVE, text, choices=(ALLOW, DENY), detail=detail, frame=frame)
+    return asked.model_copy(update={"consequence": consequence})
 
 
 def _question(
@@ -250,6 +239,8 @@ def _question(
     kind: QuestionKind,
     text: str,
     *,
+    choices: tuple[str, ...] = (),
+    strict: bool = False,
     detail: str = "",
     frame: str | None = None,
     tail: str = "",
@@ -264,6 +255,8 @@ def _question(
         run=context.run,
         kind=kind,
         text=context.mask.text(text),
+        choices=choices,
+        strict=strict,
         detail=context.mask.text(detail),
         frame=frame or step["frame"],
     )

@@ -26,7 +26,7 @@ from agent.guards.binding import words_of
 from agent.guards.masking import COVERED
 from agent.guards.reading import UNKNOWN, Pressed, PressReading, Verdict, strictest
 from agent.guards.touch_target import is_button
-from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelReply, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import objects_in
 from agent.models.tokens import hung_up
@@ -101,7 +101,7 @@ async def _ask(
     model = context.config.models.for_purpose(Purpose.GUARD)
     request = ModelRequest(
         Purpose.GUARD,
-        (Message("system", (prompt("guard"),)), Message("user", await _shown(context, sight, pressed))),
+        prompted(prompt("guard"), *await _shown(context, sight, pressed)),
         schema=Verdict,
         conversation=f"{context.run}-guard",
         task=context.run.task,

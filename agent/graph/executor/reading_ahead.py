@@ -8,17 +8,16 @@ result is not used.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Final
 
 from agent.actions import ElementTarget
 from agent.dialects.base import BadReply
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import would_be_read
-from agent.graph.executor.reader import begin_reading, has_reader
+from agent.graph.executor.reader import begin_reading
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import resolve_target
-from agent.models.base import Delta, Model, ModelReply, ModelRequest, ToolCall
+from agent.models.base import Delta, ModelReply, ToolCall
 from agent.observing import ScreenView
 
 MOST_TRIES: Final = 12
@@ -27,31 +26,6 @@ four.
 """
 CLOSERS: Final = frozenset(")]}>")
 """Characters after which an action written as text may be complete."""
-
-
-class WatchedModel:
-    """Implements Model around the acting model, and passes its answer to `ReadingAhead` while it is being written."""
-
-    def __init__(self, model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
-        self._model = model
-        self._ahead = ReadingAhead(state, context, sight)
-
-    @property
-    def name(self) -> str:
-        """The model's name at its endpoint."""
-        return self._model.name
-
-    async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Request an answer from the model, with `ReadingAhead` as the listener; `on_delta` is ignored. Implements
-        `Model.complete`.
-        """
-        del on_delta
-        return await self._model.complete(request, on_delta=self._ahead)
-
-
-def watched(model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> Model:
-    """Return the acting model, wrapped in a `WatchedModel` if this run has an independent reader."""
-    return WatchedModel(model, state, context, sight) if has_reader(context) else model
 
 
 class ReadingAhead:
@@ -109,24 +83,13 @@ def fields_written(arguments: str) -> str | None:
     """Return the arguments of an unfinished tool call up to the last complete one, as JSON; None if none is complete.
     The last argument of an unfinished text is left out, because a number may continue.
     """
-    try:
-        json.loads(arguments)
-    except ValueError:
-        pass
-    else:
-        return arguments
-    depth, inside, escaped, end = 0, False, False, 0
-    for place, sign in enumerate(arguments):
-        if escaped:
-            escaped = False
-        elif inside:
-            escaped, inside = sign == "\\", sign != '"'
-        elif sign == '"':
-            inside = True
-        elif sign in "{[":
-            depth += 1
-        elif sign in "}]":
-            depth -= 1
-        elif sign == "," and depth == 1:
-            end = place
-    return arguments[:end] + "}" if end else None
+    written, before = arguments, arguments
+    while written:
+        try:
+            json.loads(written)
+        except ValueError:
+            before, comma, _ = before.rpartition(",")
+            written = comma and f"{before}}}"
+        else:
+            return written
+    return None

@@ -15,7 +15,7 @@ from agent.events import RunEvent, Told
 from agent.graph.executor.speculative import EarlyLook, SpeculationBackoff, StaleAnswer
 from agent.guards.masking import Mask
 from agent.listing import MAX_TOKENS, MAX_TOKENS_ALONE, MAX_TOKENS_WHOLE
-from agent.models.base import Model, ModelReply, ModelRequest
+from agent.models.base import Delta, Model, ModelReply, ModelRequest
 from agent.models.tokens import hung_up
 from agent.observing import ScreenView, screen_of
 from agent.ports.journal import ActionKey
@@ -333,18 +333,23 @@ class PhoneScreen:
         return mask.observation(seen)
 
     async def answer_to(
-        self, model: Model, request: ModelRequest, *, still: Callable[[EarlyLook], Awaitable[None]]
+        self,
+        model: Model,
+        request: ModelRequest,
+        *,
+        still: Callable[[EarlyLook], Awaitable[None]],
+        on_delta: Callable[[Delta], None] | None = None,
     ) -> ModelReply | StaleAnswer:
         """Return the model's answer once it is certain that the screen it was shown was still; StaleAnswer if the
         screen moved.
 
-        `still` is called as soon as that is certain; the view has all its elements by then. Raises ModelError and
-        Stopped.
+        `still` is called as soon as that is certain; the view has all its elements by then. `on_delta` receives the
+        pieces of the answer. Raises ModelError and Stopped.
         """
         early = self._state.pending
         if early is None:
-            return await self._control.guard(model.complete(request))
-        return await self._control.guard(self._answer_to(model, request, early, still))
+            return await self._control.guard(model.complete(request, on_delta=on_delta))
+        return await self._control.guard(self._answer_to(model, request, early, still, on_delta))
 
     async def store(self, observation: Observation) -> str | None:
         """Store the picture of this observation and return its reference; None if it has none."""
@@ -462,10 +467,15 @@ class PhoneScreen:
         )
 
     async def _answer_to(
-        self, model: Model, request: ModelRequest, early: EarlyLook, still: Callable[[EarlyLook], Awaitable[None]]
+        self,
+        model: Model,
+        request: ModelRequest,
+        early: EarlyLook,
+        still: Callable[[EarlyLook], Awaitable[None]],
+        on_delta: Callable[[Delta], None] | None,
     ) -> ModelReply | StaleAnswer:
         state = self._state
-        answering = asyncio.ensure_future(model.complete(request))
+        answering = asyncio.ensure_future(model.complete(request, on_delta=on_delta))
         try:
             if (confirmed := await self._confirmed(early)) is not None:
                 early.confirmed = confirmed

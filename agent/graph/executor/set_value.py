@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date, time
 from typing import Final, Literal
 
@@ -91,12 +90,11 @@ async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> 
 
 
 def _again(f: Fingers, slider: Slider) -> Slider:
-    """Return the current state of the slider."""
     at = slider.track.bounds.centre
-    found = [each for each in sliders_in(f.elements) if each.track.bounds.holds(at)]
-    if not found:
+    found = next((each for each in sliders_in(f.elements) if each.track.bounds.holds(at)), None)
+    if found is None:
         raise Missed("The slider is not there any more.")
-    return found[0]
+    return found
 
 
 def _goal(slider: Slider, known: dict[int, float], value: float) -> int:
@@ -144,10 +142,8 @@ def _away(slider: Slider, goal: int) -> int:
 
 def _reading(f: Fingers, slider: Slider, thumb: int) -> ToldNumber | None:
     """Return the value reported by the thumb, the track or the nearest words; None if there is not exactly one."""
-    own = slider.thumbs[thumb : thumb + 1] if slider.thumbs else ()
-    for each in own:
-        if each.label:
-            return number_in(each.label, f.locale)
+    if slider.thumbs and (label := slider.thumbs[thumb].label):
+        return number_in(label, f.locale)
     if numbers := numbers_in(slider.track.label, f.locale):
         return numbers[thumb] if len(numbers) == max(1, len(slider.thumbs)) else None
     box = slider.track.bounds
@@ -196,50 +192,42 @@ class SetValue(Action):
     target: Target | None = Field(default=None, description="Which of several.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A requested value, and the types it can be read as."""
+def _date_of(wanted: str) -> date | None:
+    """Return the value as a date. Raises ActionError for a day that does not exist."""
+    found = _DATE.search(wanted)
+    try:
+        return date(*map(int, found.groups())) if found else None
+    except ValueError as error:
+        raise ActionError(f"Not done: {wanted!r} is no date: {error}.") from None
 
-    text: str
 
-    @property
-    def date(self) -> date | None:
-        """The value as a date. Raises ActionError for a day that does not exist."""
-        found = _DATE.search(self.text)
-        try:
-            return date(*(int(each) for each in found.groups())) if found else None
-        except ValueError as error:
-            raise ActionError(f"Not done: {self.text!r} is no date: {error}.") from None
+def _time_of(wanted: str) -> time | None:
+    """Return the value as a time. Raises ActionError for a time that does not exist."""
+    found = _TIME.search(wanted)
+    if found is None:
+        return None
+    hour, half = int(found[1]), (found[3] or "").lower()
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    try:
+        return time(hour, int(found[2]))
+    except ValueError as error:
+        raise ActionError(f"Not done: {wanted!r} is no time: {error}.") from None
 
-    @property
-    def time(self) -> time | None:
-        """The value as a time. Raises ActionError for a time that does not exist."""
-        found = _TIME.search(self.text)
-        if found is None:
-            return None
-        hour, half = int(found[1]), (found[3] or "").lower()
-        if half:
-            hour = hour % 12 + 12 * (half == "p")
-        try:
-            return time(hour, int(found[2]))
-        except ValueError as error:
-            raise ActionError(f"Not done: {self.text!r} is no time: {error}.") from None
 
-    @property
-    def numbers(self) -> tuple[ToldNumber, ...]:
-        """One number, or the two ends of a range; empty if the words say anything else."""
-        if found := _RANGE.fullmatch(self.text):
-            ends = [number_in(found[n] + found[3]) for n in (1, 2)]
-            return tuple(each for each in ends if each is not None) if None not in ends else ()
-        found_one = number_in(self.text)
-        return () if found_one is None else (found_one,)
+def _numbers_of(wanted: str) -> tuple[ToldNumber, ...]:
+    """Return one number, or the two ends of a range; empty if the words say anything else."""
+    found = _RANGE.fullmatch(wanted)
+    read = [number_in(found[n] + found[3]) for n in (1, 2)] if found else [number_in(wanted)]
+    known = tuple(each for each in read if each is not None)
+    return known if len(known) == len(read) else ()
 
 
 async def set_value(action: SetValue, context: PhoneContext) -> Done:
     """Run the `set_value` tool: set the value, and return what the control shows then. Raises ActionError if nothing
     accepts the value, a person would have to approve it or the phone fails, and Stopped.
     """
-    wanted, left = _Wanted(action.value.strip()), ""
+    wanted, left = action.value.strip(), ""
     try:
         fingers = await Fingers.on_screen(context)
     except PhoneError as error:
@@ -258,7 +246,7 @@ async def set_value(action: SetValue, context: PhoneContext) -> Done:
         ) from error
     told = left
     if shown.right is False:
-        told = " ".join(filter(None, (NOT_SO.format(value=wanted.text), left)))
+        told = " ".join(filter(None, (NOT_SO.format(value=wanted), left)))
     elif shown.right is None:
         told = " ".join(filter(None, (UNREAD, left)))
     key = "shows" if shown.right else "unread" if shown.right is None else "missed"
@@ -282,22 +270,22 @@ def _standing(elements: tuple[Element, ...], target: Element | None) -> str:
     return " ".join(wheel.text for wheel in wheels_in(elements)) or ("" if target is None else target.label)
 
 
-async def _set(f: Fingers, wanted: _Wanted, target: Element | None, locale: str) -> tuple[Shown, str]:
+async def _set(f: Fingers, wanted: str, target: Element | None, locale: str) -> tuple[Shown, str]:
     """Set what accepts the value, and return which part of it is left."""
-    day, hour = wanted.date, wanted.time
+    day, hour = _date_of(wanted), _time_of(wanted)
     if day is None and hour is None:
         return await _set_one(f, wanted, target), ""
     date_shown = None if day is None else await set_date(f, day, locale)
     time_shown = None if hour is None else await set_time(f, hour)
     shown = [each for each in (date_shown, time_shown) if each is not None]
     if not shown:
-        raise ActionError(NO_PICKER.format(value=wanted.text))
+        raise ActionError(NO_PICKER.format(value=wanted))
     whole = len(shown) == (day is not None) + (hour is not None)
     left = "" if whole else NOT_ALL.format(part="date" if date_shown is not None else "time")
     return together(" ", *shown), left
 
 
-async def _set_one(f: Fingers, wanted: _Wanted, target: Element | None) -> Shown:
+async def _set_one(f: Fingers, wanted: str, target: Element | None) -> Shown:
     """Set a wheel or slider: the target, or the only one."""
     wheels, sliders = wheels_in(f.elements), sliders_in(f.elements)
     if target is not None:
@@ -308,14 +296,15 @@ async def _set_one(f: Fingers, wanted: _Wanted, target: Element | None) -> Shown
         raise Missed(WHICH)
     if wheels:
         return await _set_wheel(f, wheels[0], wanted)
-    if not sliders or not wanted.numbers:
-        raise ActionError(NO_PICKER.format(value=wanted.text))
-    return await set_slider(f, sliders[0], wanted.numbers, target)
+    numbers = _numbers_of(wanted)
+    if not sliders or not numbers:
+        raise ActionError(NO_PICKER.format(value=wanted))
+    return await set_slider(f, sliders[0], numbers, target)
 
 
-async def _set_wheel(f: Fingers, wheel: Wheel, wanted: _Wanted) -> Shown:
-    number = wanted.numbers[0] if len(wanted.numbers) == 1 else None
-    plain = wanted.text.casefold()
+async def _set_wheel(f: Fingers, wheel: Wheel, wanted: str) -> Shown:
+    numbers, plain = _numbers_of(wanted), wanted.casefold()
+    number = numbers[0] if len(numbers) == 1 else None
 
     def away(now: Wheel) -> int | None:
         shown = number_in(now.text, f.locale)
@@ -339,10 +328,6 @@ def _described(action: SetValue, sight: ScreenView | None) -> Words:
 
 
 SET_VALUE: Final = PhoneTool(
-    model=SetValue,
-    describe=_described,
-    gate=ungated,
-    traits=frozenset({"touches"}),
-    run=set_value,
+    model=SetValue, describe=_described, gate=ungated, traits=frozenset({"touches"}), run=set_value
 )
 """The rules judge each of its touches separately. Touches that need a person's approval are left to the model."""

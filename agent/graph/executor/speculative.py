@@ -170,25 +170,17 @@ class Pieces:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """A request that was sent before the run began: the scene that it shows, the request, the model's name and the
-    running answer.
-    """
+    """A request that was sent before the run began: the scene that it shows, the request and the running answer."""
 
     scene: Scene
     request: ModelRequest
-    model: str
     answering: asyncio.Task[ModelReply]
     pieces: Pieces
 
     def fits(self, scene: Scene, model: str) -> bool:
         """Whether the same request would be made now, ignoring the time of day."""
-        return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
-
-    def given_by(self, model: Model) -> Model:
-        """Return a model that answers the first request with this running answer, and asks `model` again if that fails,
-        unless the request was refused.
-        """
-        return _Begun(model, self)
+        same = replace(scene, local_time="") == replace(self.scene, local_time="")
+        return same and model == self.request.rendered_for
 
     async def drop(self) -> Usage:
         """Cancel the request and return the tokens that it cost."""
@@ -196,33 +188,37 @@ class FirstAnswer:
             failed = self.answering.exception()
             if failed is None:
                 return self.answering.result().usage
-            return failed.usage if isinstance(failed, ModelError) else hung_up(self.request, self.model)
+            return failed.usage if isinstance(failed, ModelError) else hung_up(self.request, self.request.rendered_for)
         self.answering.cancel()
         await asyncio.wait({self.answering})
-        return hung_up(self.request, self.model)
+        return hung_up(self.request, self.request.rendered_for)
 
 
-class _Begun:
-    """Implements Model for one request. If the first answer fails, it is requested again."""
+@dataclass(frozen=True)
+class BegunModel:
+    """Implements Model for one request: answers it with the running answer `first`, and asks `model` again if that
+    fails, unless the request was refused.
+    """
 
-    def __init__(self, model: Model, first: FirstAnswer) -> None:
-        self._model = model
-        self._first = first
+    model: Model
+    first: FirstAnswer
 
     @property
     def name(self) -> str:
-        return self._model.name
+        """The model's name at its endpoint."""
+        return self.model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        """Return the running answer, otherwise another one. Implements `Model.complete`."""
         if on_delta is not None:
-            self._first.pieces.tell(on_delta)
+            self.first.pieces.tell(on_delta)
         try:
-            return await self._first.answering
+            return await self.first.answering
         except ModelRefused:
             raise  # it would be refused again
         except Stopped:  # by a pause, which may be over
-            reply = await self._model.complete(request, on_delta=on_delta)
-            return replace(reply, usage=hung_up(self._first.request, self._first.model) + reply.usage)
+            reply = await self.model.complete(request, on_delta=on_delta)
+            return replace(reply, usage=hung_up(self.first.request, self.first.request.rendered_for) + reply.usage)
         except ModelError as error:
-            reply = await self._model.complete(request, on_delta=on_delta)
+            reply = await self.model.complete(request, on_delta=on_delta)
             return replace(reply, usage=error.usage + reply.usage)

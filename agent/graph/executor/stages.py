@@ -254,8 +254,9 @@ def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Screen
         what = step.context.actions.describe(action, sight)
         return Resolved(action=action, spec=spec, what=what, sight=sight)
     if sight is chosen_on:
-        return resolve_input(spec, action, resolve_target(action, sight), sight)
-    where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
+        where = resolve_target(action, sight)
+    else:
+        where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
     return resolve_input(spec, action, where, sight)
 
 

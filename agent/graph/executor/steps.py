@@ -128,11 +128,7 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
         record=StepRecord(
             actions=tuple(RecordedAction.model_validate(each) for each in step["recorded_actions"]),
             followed=step["reply"].get("memo", {}).get("followed"),
-            verdicts=tuple(
-                PressVerdict(key=each["key"], consequence=each["consequence"], object=each["object"])
-                for each in step["readings"]
-                if each.get("key")
-            ),
+            verdicts=tuple(PressVerdict.model_validate(each) for each in step["readings"] if each.get("key")),
         ),
     )
     return {

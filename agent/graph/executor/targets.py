@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from agent import actions as act
 from agent.dialects.base import BadReply
+from agent.guards.touch_target import TouchTarget
 from agent.observing import ScreenView
 from devices import inputs
 from devices.geometry import Bounds, Point, Size
-from devices.phone import Element
+from devices.phone import Element, Observation
 
 SCROLL_SHARE = 0.6
 """The share of a scrollable area that the finger travels: enough to move on without missing a line."""
@@ -47,13 +48,23 @@ def resolve_target(action: act.Action, sight: ScreenView) -> ResolvedTarget:
 
 def _under(point: Point, sight: ScreenView) -> Element | None:
     """Return the smallest element at this place, preferring those with a label."""
-    hit = [
-        e
-        for e in sight.observation.elements or ()
-        if e.bounds.left <= point.x < e.bounds.right and e.bounds.top <= point.y < e.bounds.bottom
-    ]
+    hit = [e for e in sight.observation.elements or () if e.bounds.holds(point)]
     named = [e for e in hit if e.label]
     return min(named or hit, key=lambda e: e.bounds.area, default=None)
+
+
+def spot_at(seen: Observation, where: ResolvedTarget) -> TouchTarget:
+    """Return what a touch there meets on this screen and what is around it, for the rules to judge."""
+    return TouchTarget(
+        seen.package,
+        where.element,
+        seen.elements or (),
+        where.point,
+        where.end,
+        activity=seen.activity,
+        size=seen.size,
+        keyboard=seen.keyboard_shown,
+    )
 
 
 def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
@@ -157,11 +168,7 @@ def _scrolled_area(where: ResolvedTarget, sight: ScreenView) -> Bounds:
         return where.element.bounds.clipped(size)
     lists = [e for e in sight.observation.elements or () if e.scrollable]
     if where.point is not None:
-        lists = [
-            e
-            for e in lists
-            if e.bounds.left <= where.point.x < e.bounds.right and e.bounds.top <= where.point.y < e.bounds.bottom
-        ]
+        lists = [e for e in lists if e.bounds.holds(where.point)]
     if lists:
         return max(lists, key=lambda e: e.bounds.clipped(size).area).bounds.clipped(size)
     # Clear of the status bar and of the gesture bar, where a swipe means something else.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -70,11 +70,9 @@ class Stopwatch:
         """Wait until the limit is reached; forever if there is none."""
         while self.left is None or self.left > 0:
             self._changed.clear()
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self.left if self._since is not None else None):
                     await self._changed.wait()
-            except TimeoutError:
-                continue
 
     @asynccontextmanager
     async def watching(self, stop: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:

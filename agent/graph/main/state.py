@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal, TypedDict, cast
 
 from agent.control import Control, Stopped
-from agent.error_mapping import Fault, FaultKind, fault_of
+from agent.error_mapping import BY_PERSON, Fault, fault_of
 from agent.graph.main.context import TaskContext
 from agent.graph.member.members import MemberEnded
-from agent.graph.subjects import joined_subjects, merged, spent
+from agent.graph.subjects import joined_subjects, merged, spent, with_sources
 from agent.limits import BudgetReached
+from agent.models.base import Usage
 from agent.models.errors import ModelError
 from agent.ports.agent import EarlierTask, ReceivedText, TaskOrder
 from agent.run import Outcome
@@ -199,8 +200,7 @@ def ended_by(error: ModelError | Stopped | BudgetReached, control: Control, prog
     if isinstance(error, Stopped):
         if not control.cancelled:
             raise error
-        fault = {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": ""}
-        return {"ending": {"fault": fault}}
+        return fault_update(BY_PERSON)
     if isinstance(error, BudgetReached):
         return fault_update(error.fault)
     return joined(fault_update(fault_of(error)), {"progress": {"usage": (spent(progress) + error.usage).data()}})
@@ -208,8 +208,13 @@ def ended_by(error: ModelError | Stopped | BudgetReached, control: Control, prog
 
 def fault_update(fault: Fault) -> MainState:
     """Return the update that ends the task with this fault."""
-    known = {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence}
-    return {"ending": {"fault": known}}
+    return {"ending": {"fault": fault.data()}}
+
+
+def spent_update(state: MainState, context: TaskContext, usage: Usage) -> MainState:
+    """Return the update that adds these tokens to the progress, and the seconds worked so far."""
+    used = spent(state["progress"]) + usage
+    return {"progress": {"usage": used.data(), "seconds": context.session.watch.seconds}}
 
 
 async def check_budget(state: MainState, context: TaskContext) -> None:
@@ -224,14 +229,6 @@ def todo_state(outcome: Outcome) -> str:
     if outcome is Outcome.DECLINED:
         return "declined"
     return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
-
-
-def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return both lists of pages combined, with each address once, in the order of first reading."""
-    pages = {page["url"]: page for page in known}
-    for page in more:
-        pages.setdefault(page["url"], page)
-    return list(pages.values())
 
 
 def folded(state: MainState) -> MainState:

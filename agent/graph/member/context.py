@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from pydantic import BaseModel, Field
+
 from agent.control import Control
 from agent.error_mapping import Fault
 from agent.events import TaskEvent
@@ -71,17 +73,37 @@ class Desk(Protocol):
         ...
 
 
+class MemberOrder(BaseModel, frozen=True):
+    """One assignment for a team member. An order with a known task and number continues that assignment."""
+
+    task: str
+    number: int
+    member: str
+    goal: str
+    """The goal, with every fact needed to reach it."""
+    text: str
+    """The person's request, in full."""
+    person: str = ""
+    facts: str = ""
+    """Further known facts, as marked blocks."""
+    skill: str = ""
+    """The skill to follow; "" for none."""
+    arguments: dict[str, str] = Field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    """What the person wrote between the request and the assignment."""
+    notes: tuple[str, ...] = ()
+    """Earlier notes and results of runs on the phone."""
+    documents: tuple[str, ...] = ()
+    """What the planner read in the operator's documents, parts of which may be in the goal."""
+    is_whole: bool = False
+    """Whether it is the whole task instead of part of a plan."""
+
+
 @dataclass(frozen=True)
 class MemberContext:
     """The services and data that one member works with during one assignment. It is never stored."""
 
-    task: str
-    text: str
-    """The person's request."""
-    person: str
-    said: tuple[str, ...]
-    """What the person wrote between the request and the assignment."""
-    number: int
+    order: MemberOrder
     member: Member
     caller: ToolCaller
     desk: Desk
@@ -95,9 +117,3 @@ class MemberContext:
     """Remembered facts that other workers of the task were told. They count as private here too, but are in
     no prompt.
     """
-    plan_notes: tuple[str, ...] = ()
-    """Earlier notes and results of runs on the phone."""
-    documents: tuple[str, ...] = ()
-    """The passages of the operator's documents that the planner read."""
-    is_whole: bool = False
-    """Whether the assignment is the whole task."""

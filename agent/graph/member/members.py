@@ -15,12 +15,13 @@ from langgraph.errors import GraphDrained
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from agent.control import Stopped
+from agent.error_mapping import BY_PERSON
 from agent.events import Source
-from agent.graph.member.context import Desk, MemberContext
-from agent.graph.member.nodes import member_model, member_question, member_tools, only_of_tasks
+from agent.graph.member.context import Desk, MemberContext, MemberOrder
+from agent.graph.member.nodes import member_model, member_question, member_tools, tool_context
 from agent.graph.member.state import MemberState, begun
 from agent.graph.subjects import spent
 from agent.guards.masking import Mask
@@ -32,7 +33,6 @@ from agent.questions import Question
 from agent.run import Outcome
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox, Worker
-from agent.tools.spec import ToolContext
 
 logger = logging.getLogger(__name__)
 
@@ -45,39 +45,10 @@ NODES: Final = 4 * MAX_CALLS + 40
 """The maximum graph steps of one assignment: each call may take an answer, a question and two rounds of tools."""
 
 
-class MemberOrder(BaseModel):
-    """One assignment for a team member. An order with a known task and number continues that assignment."""
-
-    model_config = ConfigDict(frozen=True)
-
-    task: str
-    number: int
-    member: str
-    goal: str
-    """The goal, with every fact needed to reach it."""
-    text: str
-    """The person's request, in full."""
-    person: str = ""
-    facts: str = ""
-    """Further known facts, as marked blocks."""
-    skill: str = ""
-    """The skill to follow; "" for none."""
-    arguments: dict[str, str] = Field(default_factory=dict)
-    said: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    """Earlier notes and results of runs on the phone."""
-    documents: tuple[str, ...] = ()
-    """What the planner read in the operator's documents, parts of which may be in the goal."""
-    is_whole: bool = False
-    """Whether it is the whole task instead of part of a plan."""
-
-
-class MemberEnded(BaseModel):
+class MemberEnded(BaseModel, frozen=True):
     """The result of an assignment. `fault` is a fault that ends the whole task, as plain data; None if there
     is none.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     member: str
     goal: str
@@ -92,14 +63,9 @@ class MemberEnded(BaseModel):
     """Descriptions of what its tools wanted to do and a person denied."""
 
 
-def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
-    """Return the compiled graph with this checkpointer. The nodes' return types define its routes."""
-    return _compiled().copy({"checkpointer": checkpointer})
-
-
 @cache
-def _compiled() -> MemberGraph:
-    """Return the graph without a checkpointer; nodes hold no data of a run."""
+def member_graph() -> MemberGraph:
+    """Return the compiled graph, without a checkpointer. The nodes' return types define its routes."""
     graph = StateGraph(MemberState, context_schema=MemberContext)
     graph.add_node("member_model", member_model)
     graph.add_node("member_tools", member_tools)
@@ -129,7 +95,7 @@ class Members:
         self.toolbox = toolbox
         self._frames = frames
         self._skills = skills or Skills()
-        self._graph = build_member(checkpointer)
+        self._graph = member_graph().copy({"checkpointer": checkpointer})
 
     @property
     def team(self) -> Team:
@@ -164,26 +130,8 @@ class Members:
         if not caller.specs():
             return ""
         wanted = ToolCall("search", SEARCH, json.dumps({"query": order.goal[:QUERY_LETTERS]}, ensure_ascii=False))
-        (found,) = await caller.call((wanted,), self._tool_context(order, desk), turn=1)
+        (found,) = await caller.call((wanted,), tool_context(order, desk, self._frames, Mask()), turn=1)
         return found.told if found.done is not None else None
-
-    def _tool_context(self, order: MemberOrder, desk: Desk) -> ToolContext:
-        return ToolContext(
-            task_id=order.task,
-            person=order.person,
-            member=order.member,
-            task=order.text,
-            said=(order.text, *order.said),
-            found=(),
-            notes=order.notes,
-            documents=order.documents,
-            phone_id=desk.phone,
-            models=desk.models,
-            control=desk.control,
-            mask=Mask(),
-            frames=self._frames,
-            emit=only_of_tasks(desk),
-        )
 
     async def work(
         self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = (), told_others: tuple[str, ...] = ()
@@ -196,11 +144,7 @@ class Members:
         """
         member = self.team.members[order.member]
         context = MemberContext(
-            task=order.task,
-            text=order.text,
-            person=order.person,
-            said=order.said,
-            number=order.number,
+            order=order,
             member=member,
             caller=self.toolbox.caller(Worker(order.task, member.name, order.number), member.tools),
             desk=desk,
@@ -209,9 +153,6 @@ class Members:
             asks_for_secret=self._policy.asks_for_secret,
             memory=memory,
             told_others=told_others,
-            plan_notes=order.notes,
-            documents=order.documents,
-            is_whole=order.is_whole,
         )
         config: RunnableConfig = {
             "configurable": {"thread_id": f"member:{order.task}:{order.number}"},
@@ -228,7 +169,7 @@ class Members:
                 except Stopped:
                     if not desk.control.cancelled:
                         raise
-                    cancelled = {"outcome": "cancelled", "summary": "", "fault": _CANCELLED}
+                    cancelled = {"outcome": BY_PERSON.outcome, "summary": "", "fault": BY_PERSON.data()}
                     return _ended(order, cast("MemberState", state.values), cancelled)
                 payload = Command(resume={asked.id: answer.model_dump(mode="json")})
             with suppress(GraphDrained):
@@ -248,9 +189,6 @@ class Members:
     def _begun(self, order: MemberOrder) -> MemberState:
         known = f"{order.facts}{self._skills.followed(order.skill, order.arguments)}"
         return begun(f"{order.goal}\n\nIt is part of what a person asked: {order.text}{known}")
-
-
-_CANCELLED: Final = {"kind": "person", "outcome": "cancelled", "summary": ""}
 
 
 def _ended(order: MemberOrder, state: MemberState, result: dict[str, Any]) -> MemberEnded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final, Literal
 
 from langgraph.runtime import Runtime
@@ -12,26 +12,27 @@ from langgraph.types import Command, interrupt
 
 from agent.context_window import SummedUp, summed_up
 from agent.control import Stopped
-from agent.error_mapping import Fault, FaultKind, fault_of
+from agent.error_mapping import BY_PERSON, Fault, fault_of
 from agent.events import RunEnded, RunEvent
-from agent.graph.member.context import Desk, MemberContext
+from agent.graph.member.context import Desk, MemberContext, MemberOrder
 from agent.graph.member.state import (
     ASK,
     GIVE_UP,
     ConversationState,
     MemberState,
     SafetyState,
-    call_data,
     joined,
     message_of,
 )
 from agent.graph.streaming import ProseOnly, Thoughts
-from agent.graph.subjects import spent
+from agent.graph.subjects import spent, with_sources
+from agent.guards.masking import Mask
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
 from agent.models.errors import InputTooLong, ModelError
 from agent.models.json_answers import objects_in
 from agent.ports.memory import memory_block
+from agent.ports.stores import Frames
 from agent.prompts import prompt
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind, QuestionOrigin
 from agent.run import Outcome
@@ -101,13 +102,13 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         Purpose.MEMBER,
         (Message("system", (_instructions(context),)), *map(message_of, _with_memory(history, context.memory))),
         tools=(*context.caller.specs(), *OWN_TOOLS),
-        conversation=f"{context.task}-{context.member.name}-{context.number}",
-        task=context.task,
+        conversation=f"{context.order.task}-{context.member.name}-{context.order.number}",
+        task=context.order.task,
         member=context.member.name,
         temperature=desk.guidance.temperature,
         max_tokens=desk.guidance.max_tokens,
     )
-    stream = Thoughts(context.member.name, desk.emit, is_answer=context.is_whole)
+    stream = Thoughts(context.member.name, desk.emit, is_answer=context.order.is_whole)
     model, refused = desk.models.for_role(context.member.model), conversation["overflow"]
     try:
         await _check_budget(state, desk)
@@ -116,7 +117,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
                 request.messages,
                 model,
                 desk.models.basic,
-                task=context.task,
+                task=context.order.task,
                 conversation=request.conversation,
                 refused=refused == REFUSED,
                 cover=context.mask.text,
@@ -147,7 +148,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
     await desk.reached(usage)
     text = context.mask.text(reply.text.strip())
     if calls:
-        made = [call_data(ToolCall(call.id or f"c{at}", call.name, call.arguments)) for at, call in enumerate(kept)]
+        made = [asdict(replace(call, id=call.id or f"c{at}")) for at, call in enumerate(kept)]
         asked = {"role": "assistant", "text": "" if not reply.tool_calls else text, "calls": made}
         wanted: MemberState = {"calls": {"wanted": made}, "conversation": {"history": [*history, asked]}}
         return Command(goto="member_tools", update=joined(update, wanted))
@@ -187,16 +188,25 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
     """Run the tool calls of the last answer. If the node is repeated after a crash or a question, the results of
     finished calls are taken from the record.
     """
-    context, desk = runtime.context, runtime.context.desk
+    context, desk, conversation = runtime.context, runtime.context.desk, state["conversation"]
     calls = [ToolCall(**call) for call in state["calls"]["wanted"]]
     if state["calls"]["made"] >= context.member.max_calls:
         return _without_room(state, context, calls)
     others = [call for call in calls if call.name not in {ASK, GIVE_UP}]
+    known = tool_context(
+        context.order,
+        desk,
+        context.frames,
+        context.mask,
+        user_messages=conversation["user_messages"],
+        notes=state["findings"]["notes"],
+        memory=(*context.memory, *context.told_others),
+    )
     try:
         called = await desk.patiently(
             lambda: context.caller.call(
                 others,
-                _tool_context(state, context),
+                known,
                 turn=state["calls"]["turn"],
                 allowed=state["safety"]["allowed"],
                 denied=state["safety"]["denied"],
@@ -305,10 +315,8 @@ def _after(
     if state["calls"]["left_out"] and results:
         results[-1]["text"] += "\n" + LEFT_OUT.format(number=state["calls"]["left_out"])
     done = [each.done for each in called if each.done is not None]
-    usage = spent(state["progress"])
-    for each in called:
-        if each.done is not None and each.state == "ok":
-            usage += each.done.usage
+    ok = (each.done.usage for each in called if each.done is not None and each.state == "ok")
+    usage = sum(ok, spent(state["progress"]))
     findings = state["findings"]
     uncertain = [each.question for each in called if each.uncertain]
     return {
@@ -317,15 +325,11 @@ def _after(
         "findings": {
             "notes": [*findings["notes"], *(n for each in done for n in each.notes if n not in findings["notes"])],
             "data": [*findings["data"], *(each.gathered for each in done if each.gathered)],
-            "sources": _with_sources(findings["sources"], [asdict(page) for each in done for page in each.sources]),
+            "sources": with_sources(findings["sources"], [asdict(page) for each in done for page in each.sources]),
         },
         "progress": {"usage": usage.data()},
         "safety": {"unsure": [*state["safety"]["unsure"], *uncertain]},
     }
-
-
-def _with_sources(known: list[dict[str, str]], new: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    return list({page["url"]: page for page in [*new, *known]}.values()) if new else known
 
 
 def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> FromTools:
@@ -341,31 +345,39 @@ def _without_room(state: MemberState, context: MemberContext, calls: Sequence[To
     return Command(goto="member_model", update=update)
 
 
-def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
+def tool_context(
+    order: MemberOrder,
+    desk: Desk,
+    frames: Frames,
+    mask: Mask,
+    *,
+    user_messages: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    memory: tuple[str, ...] = (),
+) -> ToolContext:
+    """Return what a member's tools work with. `user_messages` and `notes` are those since the assignment; `memory` are
+    remembered facts that workers were told.
+    """
     return ToolContext(
-        task_id=context.task,
-        person=context.person,
-        member=context.member.name,
-        task=context.text,
-        said=(context.text, *context.said, *state["conversation"]["user_messages"]),
+        task_id=order.task,
+        person=order.person,
+        member=order.member,
+        task=order.text,
+        said=(order.text, *order.said, *user_messages),
         found=(),
-        notes=(*context.plan_notes, *state["findings"]["notes"]),
-        memory=(*context.memory, *context.told_others),
-        documents=context.documents,
-        phone_id=context.desk.phone,
-        models=context.desk.models,
-        control=context.desk.control,
-        mask=context.mask,
-        frames=context.frames,
-        emit=only_of_tasks(context.desk),
+        notes=(*order.notes, *notes),
+        memory=memory,
+        documents=order.documents,
+        phone_id=desk.phone,
+        models=desk.models,
+        control=desk.control,
+        mask=mask,
+        frames=frames,
+        emit=_only_of_tasks(desk),
     )
 
 
-def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
-    """Return the function with which a tool emits events: it passes them on to the task. A tool must not emit
-    RunEnded.
-    """
-
+def _only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
     def tell(event: RunEvent) -> None:
         assert not isinstance(event, RunEnded), "a tool has no run that could end"
         desk.emit(event)
@@ -411,7 +423,8 @@ def _approval(state: MemberState, context: MemberContext, called: Called) -> dic
 
 def _question_id(state: MemberState, context: MemberContext) -> str:
     """Return an id that is the same if the question comes again after a restart; each asking has its own."""
-    return f"{context.task}.member{context.number}.{state['calls']['turn']}.{state['question']['answered_count'] + 1}"
+    order, asked = context.order, state["question"]["answered_count"] + 1
+    return f"{order.task}.member{order.number}.{state['calls']['turn']}.{asked}"
 
 
 def _done(state: MemberState, context: MemberContext, text: str) -> MemberState:
@@ -426,8 +439,8 @@ def _done(state: MemberState, context: MemberContext, text: str) -> MemberState:
 
 
 def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> MemberState:
-    kept = {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence} if fault else None
-    return {"progress": {"result": {"outcome": outcome.value, "summary": str(summary), "fault": kept}}}
+    told = fault and fault.data()
+    return {"progress": {"result": {"outcome": outcome.value, "summary": str(summary), "fault": told}}}
 
 
 def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> MemberState:
@@ -438,8 +451,7 @@ def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> MemberState
     if isinstance(error, Stopped):
         if not desk.control.cancelled:
             raise error
-        ended = {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": ""}
-        return {"progress": {"result": {"outcome": Outcome.CANCELLED.value, "summary": "", "fault": ended}}}
+        return _result(BY_PERSON.outcome, BY_PERSON.sentence, BY_PERSON)
     if isinstance(error, BudgetReached):
         return _result(error.fault.outcome, error.fault.sentence, error.fault)
     fault = fault_of(error)

@@ -130,8 +130,3 @@ def message_of(data: dict[str, Any]) -> Message:
     """Rebuild a message of the history from plain data."""
     calls = tuple(ToolCall(**call) for call in data.get("calls", []))
     return Message(data["role"], (data["text"],), calls, data.get("call", ""))
-
-
-def call_data(call: ToolCall) -> dict[str, str]:
-    """Convert a call to plain data."""
-    return {"id": call.id, "name": call.name, "arguments": call.arguments}

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from agent.effect_facts import in_english
-from agent.graph.agent import build_main
-from agent.graph.executor.build import build_executor
+from agent.graph.agent import main_graph
+from agent.graph.executor.build import executor_graph
 from agent.models.base import ModelReply, ModelRequest, Models
 from agent.run import Outcome
 from tests.agent.graph.dying import DyingSaver, Lives, Moment
 from tests.agent.graph.rig import Rig, order
 from tests.fakes.scripted_model import call, data, element, models, text
 
-NODES = [*build_main(None).nodes, *build_executor(None).nodes]
+NODES = [*main_graph().nodes, *executor_graph().nodes]
 SELDOM = {"__start__", "member", "sum_up_past"}
 """Not reached by a task that is short and needs a phone: see test_team and test_long_runs."""
 PLACES: list[tuple[str, Moment, int]] = [(node, "has run", 1) for node in NODES if node not in SELDOM]

@@ -245,6 +245,14 @@ async def test_a_member_may_be_named(rig: Rig) -> None:
     assert "researcher" in end.summary
 
 
+async def test_the_pages_that_a_member_read_are_listed_as_they_were_read(rig: Rig) -> None:
+    """Seen failing before: those of the last turn came first."""
+    have, _ = cast({"look": [call("look", what="A"), call("look", what="BB"), text("1 euro")]})
+    agent = agent_of(rig, have, World())
+    end = await Work(agent, TaskOrder(task="7", text="look it up", member="researcher")).ended()
+    assert [page.url for page in end.sources] == ["https://shop.example/A", "https://shop.example/BB"]
+
+
 async def test_members_work_beside_the_phone(rig: Rig) -> None:
     """The run ends first; the phone is given back while the member still works."""
     world = World(together=2)

@@ -12,7 +12,7 @@ from langgraph.types import Command, interrupt
 from agent.effect_facts import Answered, DoneByHand, Effect, NotAllowed, effects_data
 from agent.graph.executor.approvals import counted, standing_after
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, done_by_hand, with_fate
+from agent.graph.executor.matters import MatterFate, with_fate, without
 from agent.graph.executor.state import ConversationState, ExecutorState, SafetyState, StepState, did_as, ending, joined
 from agent.graph.executor.steps import close_step
 from agent.questions import ALLOW, ALLOW_FOR_TASK, Answer, Question, QuestionKind
@@ -89,7 +89,7 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> tuple[N
     elif asked.kind is QuestionKind.TAKE_OVER:
         changed["changed_screens"] = counted(safety["changed_screens"], binding.get("control"), 0)
         changed["has_acted"] = True
-        changed["matters"] = done_by_hand(safety["matters"])
+        changed["matters"] = without(safety["matters"], MatterFate.NOT_DONE)
         effect = DoneByHand()
         notice = "The person has finished on the phone. Look what has changed."
     else:

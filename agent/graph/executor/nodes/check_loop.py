@@ -4,7 +4,7 @@ progress.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -30,16 +30,18 @@ MOST_SAME_REASON = 3
 """How often the phone may give the same reason for a failure before the sub-task ends with it, because the model
 ignores it.
 """
-NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
-REMINDER = (
-    "You are going in circles: what you do has no lasting effect. Look at the picture again. The goal is: {goal} "
-    "Choose a way that you have not tried: another element, scrolling, going back, or opening the app anew."
-)
-
-REPLAN = (
-    "You are still going in circles. Stop and make a new plan: say in one line why this way does not work, think of "
-    "two other ways to the goal ({goal}), and begin with the better one. If there is none, finish with failure."
-)
+ADVICE: Final = {
+    Level.TOLD: "You have done the same on the same screen before and nothing changed. Try another way.",
+    Level.REMINDED: (
+        "You are going in circles: what you do has no lasting effect. Look at the picture again. The goal is: {goal} "
+        "Choose a way that you have not tried: another element, scrolling, going back, or opening the app anew."
+    ),
+    Level.REPLAN: (
+        "You are still going in circles. Stop and make a new plan: say in one line why this way does not work, think "
+        "of two other ways to the goal ({goal}), and begin with the better one. If there is none, finish with failure."
+    ),
+}
+"""What the model is told when nothing changes."""
 
 
 async def check_loop(
@@ -81,12 +83,8 @@ async def check_loop(
         }
         return Command(goto="call_user", update=joined(update, {"question": asked}))
     notices = [*state["conversation"]["model_notices"]]
-    if stuck is Level.REPLAN:
-        notices.append(REPLAN.format(goal=goal))
-    elif stuck is Level.REMINDED:
-        notices.append(REMINDER.format(goal=goal))
-    elif stuck is Level.TOLD:
-        notices.append(NO_EFFECT)
+    if stuck in ADVICE:
+        notices.append(ADVICE[stuck].format(goal=goal))
     written = control.take_notes()
     told: ConversationState = {
         "model_notices": [*notices, *(f"The person writes: {note}" for note in written)],

@@ -17,7 +17,7 @@ from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool, Re
 from agent.graph.executor.anchors import relocated
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_effect
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, acts, tried_again, without_refused
+from agent.graph.executor.matters import MatterFate, acts, tried_again, without
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.secrets import (
@@ -33,13 +33,14 @@ from agent.graph.executor.state import ExecutorState, SafetyState, ending, endin
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
 from agent.guards.binding import digest
 from agent.guards.secrets import place_of
-from agent.observing import ScreenView
+from agent.observing import ScreenView, screen_of
 from agent.ports.journal import LeaseLost
 from agent.run import Outcome
 from agent.scene import StepStatus
 from agent.tools.spec import ActionError, Tool
 from agent.wording import kept, sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
+from devices.geometry import Size
 from devices.wording import Words, said
 
 Route = Command[Literal["call_user", "execute_action", "check_loop", "executor_exit"]]
@@ -151,7 +152,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
         if step.question["approved_action"] is None:  # otherwise it is a separate matter
             safety["deeds"] = [*safety["deeds"], kept(step.context.mask.sentence(resolved.what))]
         safety["has_acted"] = True
-        safety["matters"] = without_refused(safety["matters"])
+        safety["matters"] = without(safety["matters"], MatterFate.REFUSED)
     step.safety["readable_apps"] = step.context.mask.readable
     if isinstance(resolved, ResolvedInput) and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
@@ -228,8 +229,8 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         if follows:
             await give_up(context, step.key, "the screen could not be looked at before it")
         raise
-    target_now = relocated(binding, now, facts=secret is None or "window" in (binding or {}))
-    if target_now is None:
+    where = relocated(binding, now, facts=secret is None or "window" in (binding or {}))
+    if where is None:
         if follows:
             await give_up(context, step.key, "the screen is not as it was allowed")
         step.end(StepStatus.NOT_DONE, what)
@@ -243,10 +244,14 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         safety["changed_screens"] = counted(safety["changed_screens"], control)
         step.question["approved_action"] = None
         return Command(goto="check_loop", update=step.update())
-    sight = target_now.sight(context.screen.view, state, covered=context.mask.covers_words(now))
+    # The points of the action are pixels of the picture on which it was decided.
+    before = context.screen.view
+    space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
+    screen, targets = screen_of(now, space, covered=context.mask.covers_words(now))
+    sight = ScreenView(now, screen, targets, state["step"]["frame"])
     if isinstance(spec, InputAction) and secret is None:
         try:
-            resolved = resolve_input(spec, action, target_now.target, sight)
+            resolved = resolve_input(spec, action, where, sight)
         except ActionError:
             await give_up(context, step.key, "it has no place to go")
             raise
@@ -259,10 +264,10 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         assert isinstance(action, EnterSecret)
         secret = safety["held_secret"]
         if secret is None:
-            asked = secret_question(state, context, sight, target_now.target, action.question, allowed=True)
+            asked = secret_question(state, context, sight, where, action.question, allowed=True)
             return Command(goto="call_user", update=step.update(asked))
         safety["held_secret"] = None
-    await _type_secret(step, action, target_now.target, sight, secret, looked)
+    await _type_secret(step, action, where, sight, secret, looked)
     return _after_touch(step)
 
 
@@ -280,7 +285,6 @@ def _after_touch(step: OpenStep) -> Route:
 async def _type_secret(
     step: OpenStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
 ) -> None:
-    """Type the secret into the field, once."""
     context, safety, typed = step.context, step.safety, secret_action(action, where)
     done, told = what_was_typed(context, action, where, sight)
     step.perform(done)

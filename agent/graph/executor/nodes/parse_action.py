@@ -36,7 +36,7 @@ from agent.graph.executor.state import (
 )
 from agent.graph.executor.targets import aimed
 from agent.graph.subjects import spent
-from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.observing import ScreenView
@@ -44,7 +44,6 @@ from agent.prompts import prompt
 from agent.recorded_skills.recording import recorded_words
 from agent.request_words import Act, asks_for_act
 from agent.run import Outcome
-from agent.scene import ImagePart
 from agent.wording import has_words, kept, restored, sentence, words
 from devices.wording import sentence_of
 
@@ -80,12 +79,10 @@ async def verify(
         f"{dated}Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
-    parts: tuple[str | ImagePart, ...] = (facts,)
-    if image is not None and not is_told_by_list(state, context, sight):
-        parts = (facts, image)
+    pictures = () if image is None or is_told_by_list(state, context, sight) else (image,)
     request = ModelRequest(
         Purpose.VERIFY,
-        (Message("system", (prompt("verify"),)), Message("user", parts)),
+        prompted(prompt("verify"), facts, *pictures),
         schema=Verdict,
         conversation=f"{run}-verify",
         task=context.run.task,
@@ -116,13 +113,12 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     if sight is None:
         return Command(goto="screenshot")
     context.memory.looks.add(state["order"]["subtask"], state["step"]["number"], sight.observation)
+    reply = reply_of(state["step"])
     try:
-        reply = reply_of(state["step"])
         own = reply.finish_reason == RECORDED
         dialect = ToolsDialect(context.actions.models) if own else context.profile.dialect
         decision = dialect.parse(reply, sight.screen.space)
     except BadReply as error:
-        reply = reply_of(state["step"])
         can_ask_otherwise = is_empty(reply) and not context.screen.by_list and bool(sight.screen.elements)
         return _bad(state, why_unusable(reply, error), can_ask_otherwise=can_ask_otherwise)
     try:

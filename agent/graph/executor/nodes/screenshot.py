@@ -19,7 +19,7 @@ from agent.graph.executor.state import NO_STEP, ExecutorState, ending_by, joined
 from agent.graph.executor.steps import correct_step
 from agent.wording import Spoken, sentence
 from devices.errors import PhoneError, PhoneUnavailable
-from devices.phone import Health, Observation, PhoneInfo
+from devices.phone import Health, Observation
 from devices.wording import Words
 
 EMPTY_BATTERY = 3
@@ -46,19 +46,15 @@ def look_after(context: RunContext) -> None:
     draining = info.health is Health.LOW_BATTERY
     if draining and info.battery is not None and info.battery <= EMPTY_BATTERY:
         raise PhoneSpent("condition.empty", phone=info.name, percent=info.battery)
-    if info.temperature is not None and info.temperature >= TOO_HOT:
-        degrees = f"{info.temperature:.0f}"
-        raise PhoneSpent("condition.hot", phone=info.name, degrees=degrees, cool=f"{WARM:.0f}")
+    heat = info.temperature or 0.0
+    if heat >= TOO_HOT:
+        raise PhoneSpent("condition.hot", phone=info.name, degrees=f"{heat:.0f}", cool=f"{WARM:.0f}")
     if draining and "battery" not in told:
         told.add("battery")
         context.emit(Told(text=sentence("told.battery", phone=info.name, percent=info.battery)))
-    if _warm(info) and "heat" not in told:
+    if heat >= WARM and "heat" not in told:
         told.add("heat")
-        context.emit(Told(text=sentence("told.heat", phone=info.name, degrees=f"{info.temperature:.0f}")))
-
-
-def _warm(info: PhoneInfo) -> bool:
-    return info.temperature is not None and info.temperature >= WARM
+        context.emit(Told(text=sentence("told.heat", phone=info.name, degrees=f"{heat:.0f}")))
 
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from agent.graph.executor.state import (
     unsummed,
 )
 from agent.graph.subjects import spent
-from agent.models.base import PILOT, Message, Model, ModelReply, ModelRequest, Purpose
+from agent.models.base import PILOT, Model, ModelReply, ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.models.tokens import hung_up
 from agent.prompts import prompt
@@ -61,7 +61,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     facts = context.mask.text(_facts(state, now))
     request = ModelRequest(
         Purpose.CAPTION,
-        (Message("system", (prompt("caption"),)), Message("user", (facts,))),
+        prompted(prompt("caption"), facts),
         conversation=state["order"]["run"],
         task=context.run.task,
     )
@@ -121,15 +121,6 @@ async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
         return False
 
 
-def steps_to_sum_up(state: ExecutorState) -> int:
-    """Return how many past steps, counted from the first, the next summary covers. If that equals what the last summary
-    covers, there is nothing to do.
-    """
-    shown, past = len(unsummed(state)), len(state["past"])
-    kept = KEPT_WHEN_REFUSED if state["conversation"]["overflow"] == REFUSED else shown // 2
-    return past - min(kept, shown)
-
-
 async def sum_up_past(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "check_loop", "executor_exit"]]:
@@ -141,7 +132,8 @@ async def sum_up_past(
     context, order, conversation = runtime.context, state["order"], state["conversation"]
     refused = conversation["overflow"] == REFUSED
     before: SummaryData = conversation["past_summary"] or {"steps": 0, "text": "", "tried": 0}
-    steps = steps_to_sum_up(state)
+    shown = len(unsummed(state))
+    steps = len(state["past"]) - min(KEPT_WHEN_REFUSED if refused else shown // 2, shown)
     told: ConversationState = {"overflow": SUMMED_UP, "no_past_frames": True} if refused else {}
     update: ExecutorState = {"conversation": told}
     if steps > before["steps"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -18,8 +18,9 @@ from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import following
 from agent.graph.executor.nodes.screenshot import look_after
 from agent.graph.executor.nodes.summaries import MOST_STEPS, REFUSED, SUMMED_UP
-from agent.graph.executor.reading_ahead import watched
-from agent.graph.executor.speculative import EarlyLook, StaleAnswer
+from agent.graph.executor.reader import has_reader
+from agent.graph.executor.reading_ahead import ReadingAhead
+from agent.graph.executor.speculative import BegunModel, EarlyLook, StaleAnswer
 from agent.graph.executor.state import (
     ExecutorState,
     PastData,
@@ -85,6 +86,15 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         texts_read=tuple(conversation["texts_read"]),
         local_time=local.facts if (local := context.local_time) else "",
         by_list=by_list,
+    )
+
+
+def request_for(context: RunContext, scene: Scene) -> ModelRequest:
+    """Return the request that shows this scene to the acting model."""
+    messages, tools = context.profile.dialect.render(scene)
+    run, model = context.run, context.screen.model
+    return ModelRequest(
+        Purpose.ACT, messages, tools, scene=scene, conversation=str(run), task=run.task, rendered_for=model
     )
 
 
@@ -183,14 +193,11 @@ async def vision_model(
             first = None
         if first is not None:
             scene = first.scene  # later repetitions use the original text with its time of day
-        messages, tools = context.profile.dialect.render(scene)
-        remember_shown(state, context, messages)
-        request = ModelRequest(
-            Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
-        )
-        asked = vision if first is None else first.given_by(vision)
-        model = following(watched(asked, state, context, view), state, context, view)
-        reply = await context.screen.answer_to(model, request, still=still)
+        request = request_for(context, scene)
+        remember_shown(state, context, request.messages)
+        model = following(vision if first is None else BegunModel(vision, first), state, context, view)
+        ahead = ReadingAhead(state, context, view) if has_reader(context) else None
+        reply = await context.screen.answer_to(model, request, still=still, on_delta=ahead)
     except Stopped:
         return Command(goto="check_loop", update=known())
     except PhoneError as error:
@@ -234,9 +241,7 @@ async def vision_model(
                 "finish_reason": reply.finish_reason,
                 "memo": dict(reply.memo),
                 "model": "" if reply.finish_reason == RECORDED else acting,
-                "tool_calls": [
-                    {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
-                ],
+                "tool_calls": [asdict(call) for call in reply.tool_calls],
             },
             "decision": {"thought": "", "summary": "", "actions": []},
         },

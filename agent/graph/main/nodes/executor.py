@@ -23,9 +23,8 @@ from agent.graph.main.state import (
     joined,
     order_of,
     todo_state,
-    with_sources,
 )
-from agent.graph.subjects import spent
+from agent.graph.subjects import spent, with_sources
 from agent.limits import BudgetReached, too_many_steps
 from agent.ports.runner import RunOrder
 from agent.request_words import plain_tasks
@@ -138,10 +137,7 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
             if isinstance(event, RunEnded):
                 ended = event
                 continue
-            _mind_the_time(event, context)
-            await _in_turn(event, context, asked)
-            if isinstance(event, Started):
-                context.session.phone_in_use = event.phone
+            await _mind(event, context, asked)
             context.emit(told := _with_spent(event, state))
             if isinstance(event, Started) and state["progress"]["steps"] == 0 and order.goal == order.task:
                 _tell_first_app(order.task, context)
@@ -169,21 +165,6 @@ async def _reached(event: Started | Step, state: MainState, context: TaskContext
         beside = context.session.spent_beside(state["progress"]["subtask"] + 1)
         return await context.reached(event.step, event.usage + beside)
     return await context.reached(state["progress"]["steps"], spent(state["progress"]))
-
-
-def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
-    """Stop the clock while waiting for a phone or a person."""
-    match event:
-        case Waiting():
-            context.session.watch.hold("queue")
-        case Started():
-            context.session.watch.go("queue")
-        case Asked():
-            context.session.watch.hold("person")
-        case Resumed():
-            context.session.watch.go("person")
-        case _:
-            pass
 
 
 def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
@@ -227,11 +208,20 @@ class _Turn:
             self._lock.release()
 
 
-async def _in_turn(event: RunEvent, context: TaskContext, turn: _Turn) -> None:
+async def _mind(event: RunEvent, context: TaskContext, turn: _Turn) -> None:
+    """Stop the clock while the run waits for a phone or a person, and let one worker ask after the other."""
+    session = context.session
     match event:
+        case Waiting():
+            session.watch.hold("queue")
+        case Started():
+            session.watch.go("queue")
+            session.phone_in_use = event.phone
         case Asked():
-            await turn.begin(context.session.control)
+            session.watch.hold("person")
+            await turn.begin(session.control)
         case Resumed():
+            session.watch.go("person")
             turn.end()
         case _:
             pass

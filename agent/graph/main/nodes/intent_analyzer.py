@@ -20,11 +20,11 @@ from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.executor import run_order
 from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import dated, given, noted, remembered
-from agent.graph.main.state import MainState, check_budget, ended_by, joined, order_of
+from agent.graph.main.state import MainState, check_budget, ended_by, joined, order_of, spent_update
 from agent.graph.streaming import FieldOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.ports.agent import TaskOrder
@@ -86,17 +86,17 @@ async def _route(state: MainState, context: TaskContext) -> Route:
     model = context.models.for_purpose(Purpose.INTENT)
     # The offline pilot costs nothing, and needs no phone for what it only answers or refuses.
     quick = order.quick and model.name != PILOT
+    simple: MainState = {"plan": {"kind": "simple"}, "progress": {"goal": order.text}}
     if quick or context.skills.recording(skill, state["plan"]["arguments"]) is not None:
-        return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
+        return Command(goto="executor", update=simple)
     others = context.names[1:]
     if wished := order.member:
         if wished in others:
             return _to_member(state, context, wished, {})
         names = ", ".join(others) or "-"
-        summary = sentence("member.unknown_wish", member=wished, names=names)
-        return Command(goto="__end__", update=_failed(summary))
+        return Command(goto="__end__", update=_failed(sentence("member.unknown_wish", member=wished, names=names)))
     if model.name != PILOT and not noted(state) and _is_plain(order, context):
-        return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
+        return Command(goto="executor", update=simple)
     instructions = prompt("intent")
     if others:
         assert context.members is not None
@@ -107,10 +107,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         known += dated(context)
     request = ModelRequest(
         Purpose.INTENT,
-        (
-            Message("system", (instructions,)),
-            Message("user", (order.text + given(state) + known,)),
-        ),
+        prompted(instructions, order.text + given(state) + known),
         schema=Intent,
         conversation=f"{order.task}-intent",
         task=order.task,
@@ -123,7 +120,6 @@ async def _route(state: MainState, context: TaskContext) -> Route:
     try:
         await check_budget(state, context)
         if acts and model.name != PILOT and _may_be_simple(order, context):
-            simple: MainState = {"plan": {"kind": "simple"}, "progress": {"goal": order.text}}
             await context.runner.warm_up(await run_order(joined(state, simple), context))
         intent, usage = await context.patiently(
             lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts), on_delta=words)
@@ -140,13 +136,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         # A reply in words cannot do a requested action.
         logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)
         intent = Intent(kind="simple", skill=intent.skill, arguments=intent.arguments)
-    update: MainState = {
-        "plan": {"kind": intent.kind},
-        "progress": {
-            "usage": (spent(state["progress"]) + usage).data(),
-            "seconds": context.session.watch.seconds,
-        },
-    }
+    update = joined({"plan": {"kind": intent.kind}}, spent_update(state, context, usage))
     if intent.kind in {"chat", "refuse"}:
         outcome = Outcome.ANSWERED if intent.kind == "chat" else Outcome.BLOCKED
         summary = intent.answer if has_words(intent.answer) else sentence("ended.refused_plainly")
@@ -219,7 +209,6 @@ def _can_act(name: str, context: TaskContext) -> bool:
 
 
 def _tools(name: str, context: TaskContext) -> dict[str, Tool[Any]]:
-    """Return the tools that a member has, by name."""
     assert context.members is not None
     return {tool.kind: tool for tool in context.members.toolbox.named(context.members.team.members[name].tools)}
 

@@ -18,7 +18,8 @@ from agent.events import Asked, Planned, Resumed, TaskEvent, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState, order_of, todo_state
-from agent.graph.member.members import MemberEnded, MemberOrder
+from agent.graph.member.context import MemberOrder
+from agent.graph.member.members import MemberEnded
 from agent.graph.subjects import spent
 from agent.models.base import Models, Usage
 from agent.ports.agent import Guidance
@@ -34,7 +35,7 @@ class PartState(TypedDict):
     """The input of the `member` node: one assignment, and the state of the task at that time."""
 
     order: dict[str, Any]
-    """The member's assignment (agent.graph.member.members.MemberOrder)."""
+    """The member's assignment (agent.graph.member.context.MemberOrder)."""
     todo: int | None
     """The index of the sub-task in the plan."""
     todos: list[dict[str, Any]]
@@ -121,22 +122,16 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
             raise
     finally:
         del session.inboxes[order.number]
-    _mark(state, context, todo_state(ended.outcome), ended.summary)
+    if state["todo"] is not None:
+        what = todo_state(ended.outcome)
+        tell_todo(context, state["plan"], state["todos"], state["todo"], what, ended.summary)
     return Command(
         goto="plan_supervisor" if state["planned"] else "summarizer",
         update={"reports": {str(order.number): ended.model_dump(mode="json")}},
     )
 
 
-def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> None:
-    """Update the sub-task on the card, independent of the others."""
-    if state["todo"] is not None:
-        tell_todo(context, state["plan"], state["todos"], state["todo"], what, note)
-
-
-def tell_todo(
-    context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str = ""
-) -> None:
+def tell_todo(context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str) -> None:
     """Emit the event that the state of one sub-task of the plan has changed.
 
     `todos` are all sub-tasks as they were when this one was assigned, `place` is its index, `what` its new state, and

@@ -16,13 +16,13 @@ from agent.events import Planned, Todo, Told
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import TaskDesk
 from agent.graph.main.prompt_facts import dated, documents, given, noted, remembered, user_messages, written
-from agent.graph.main.state import MainState, check_budget, ended_by, order_of
-from agent.graph.member.members import MemberOrder
+from agent.graph.main.state import MainState, check_budget, ended_by, joined, order_of, spent_update
+from agent.graph.member.context import MemberOrder
 from agent.graph.streaming import ProseOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
-from agent.models.base import Message, ModelRequest, Purpose, Usage
+from agent.models.base import ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_answers import ask
 from agent.ports.memory import Passage
@@ -89,7 +89,7 @@ async def plan_generator(
         facts += dated(context)
         request = ModelRequest(
             Purpose.PLAN,
-            (Message("system", (instructions,)), Message("user", (facts,))),
+            prompted(instructions, facts),
             conversation=f"{order.task}-plan",
             task=order.task,
             deep=deep,
@@ -107,12 +107,8 @@ async def plan_generator(
             "documents": [each.text for each in passages],
         },
         "findings": {"user_messages": messages},
-        "progress": {
-            "usage": (spent(state["progress"]) + usage).data(),
-            "seconds": context.session.watch.seconds,
-        },
     }
-    return Command(goto="plan_supervisor", update=update)
+    return Command(goto="plan_supervisor", update=joined(update, spent_update(state, context, usage)))
 
 
 async def _plan(request: ModelRequest, context: TaskContext, stream: Thoughts) -> tuple[str, tuple[Todo, ...], Usage]:
@@ -141,12 +137,7 @@ async def _pages(state: MainState, context: TaskContext) -> str:
     if not order.search or context.members is None:
         return ""
     looking = MemberOrder(
-        task=order.task,
-        number=0,
-        member="planner",
-        goal=order.text,
-        text=order.text,
-        person=order.person,
+        task=order.task, number=0, member="planner", goal=order.text, text=order.text, person=order.person
     )
     found = await context.members.look_up(looking, TaskDesk(context, 0, progress["steps"], spent(progress)))
     if not found:

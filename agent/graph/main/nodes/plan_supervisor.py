@@ -17,11 +17,19 @@ from agent.events import Planned, Thinking, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.state import MainState, check_budget, ended_by, fault_update, folded, joined, order_of
-from agent.graph.subjects import spent
+from agent.graph.main.state import (
+    MainState,
+    check_budget,
+    ended_by,
+    fault_update,
+    folded,
+    joined,
+    order_of,
+    spent_update,
+)
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
-from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.base import ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
@@ -63,9 +71,9 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     messages = prompt_facts.user_messages(state, context)
     request = ModelRequest(
         Purpose.SUPERVISE,
-        (
-            Message("system", (prompt("supervise", members=context.described) + context.guidance.block,)),
-            Message("user", (_facts(state, messages) + prompt_facts.dated(context),)),
+        prompted(
+            prompt("supervise", members=context.described) + context.guidance.block,
+            _facts(state, messages) + prompt_facts.dated(context),
         ),
         schema=Supervision,
         conversation=f"{order.task}-supervise",
@@ -82,12 +90,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     except (ModelError, Stopped, BudgetReached) as error:
         ended = ended_by(error, context.session.control, state["progress"])
         return Command(goto="summarizer", update=joined(back, read, ended))
-    took: MainState = {
-        "progress": {
-            "usage": (spent(state["progress"]) + usage).data(),
-            "seconds": context.session.watch.seconds,
-        }
-    }
+    took = spent_update(state, context, usage)
     if found.reason:
         context.emit(Thinking(node="plan_supervisor", text=found.reason))
     return await _decided(joined(state, read, took), context, found, joined(back, read, took))
@@ -113,7 +116,6 @@ def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
 
 
 async def _decided(state: MainState, context: TaskContext, found: Supervision, update: MainState) -> Route:
-    """Return the updated list of sub-tasks and the next nodes."""
     known, replans = state["plan"]["todos"], state["plan"]["replans"]
     assigned = [each for each in found.assignments if each.todo not in found.refused]
     first = [each.todo for each in assigned]

@@ -21,7 +21,7 @@ from agent.graph.main.state import EndingState, MainState, folded, joined, order
 from agent.graph.streaming import Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, ModelRequest, Purpose, Usage, prompted
 from agent.models.errors import ModelError
 from agent.models.json_answers import ask
 from agent.prompts import prompt
@@ -59,9 +59,9 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         return read, Usage()
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (
-            Message("system", (prompt("value_json" if isinstance(schema, JsonSchema) else "value"),)),
-            Message("user", (f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",)),
+        prompted(
+            prompt("value_json" if isinstance(schema, JsonSchema) else "value"),
+            f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",
         ),
         schema=Filled,
         conversation=f"{order.task}-value",
@@ -71,12 +71,9 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         filled, usage = await context.patiently(
             lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
         )
-    except ModelError as error:
+    except (ModelError, BudgetReached) as error:
         logger.warning("Task %s: the model gave no usable value: %s", order.task, error)
-        return None, error.usage
-    except BudgetReached as error:
-        logger.warning("Task %s: the model gave no usable value: %s", order.task, error)
-        return None, Usage()
+        return None, error.usage if isinstance(error, ModelError) else Usage()
     except Stopped:
         if not context.session.control.cancelled:
             raise
@@ -85,7 +82,6 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
 
 
 def _read(text: str, schema: ResultSchema | JsonSchema) -> Value | JsonValue:
-    """Parse a text in the requested form. Raises Unreadable."""
     return read_document(text, schema) if isinstance(schema, JsonSchema) else read_value(text, schema)
 
 
@@ -127,7 +123,8 @@ def outcome_of(state: MainState) -> Outcome:
     if state["ending"]["run_outcome"]:
         return Outcome(state["ending"]["run_outcome"])
     if not state["findings"]["results"]:
-        return Outcome.BLOCKED if _all_refused(state) else Outcome.FAILED
+        refused = _refused(state)
+        return Outcome.BLOCKED if refused and refused == state["plan"]["todos"] else Outcome.FAILED
     last = Outcome(state["findings"]["results"][-1]["outcome"])
     if not state["plan"]["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
         return last
@@ -173,10 +170,6 @@ def _refused(state: MainState) -> list[dict[str, Any]]:
     return [todo for todo in state["plan"]["todos"] if todo["state"] == "refused"]
 
 
-def _all_refused(state: MainState) -> bool:
-    return bool(state["plan"]["todos"]) and len(_refused(state)) == len(state["plan"]["todos"])
-
-
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
     """End the task: report a single result as it is, or have a model summarise several. If the model fails, or after a
     denial, a cancel or a used-up budget, the summary made by code is used.
@@ -214,7 +207,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     )
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (Message("system", (prompt("summarize") + context.guidance.block,)), Message("user", (words,))),
+        prompted(prompt("summarize") + context.guidance.block, words),
         conversation=f"{order.task}-summary",
         task=order.task,
     )
