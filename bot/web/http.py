@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -127,6 +128,15 @@ async def answer_refusal(request: Request, error: Exception) -> Response:
     if error.status in {408, 413}:
         # The rest of the body is not read.
         response.headers["Connection"] = "close"
+    return response
+
+
+async def answer_not_served(request: Request, error: Exception) -> Response:
+    """Return the answer for an unknown address or method."""
+    assert isinstance(error, HTTPException)
+    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
+    response = refuse_at(request, error.status_code, words, CODES.get(error.status_code, CODES[400]))
+    response.headers.update(error.headers or {})
     return response
 
 
