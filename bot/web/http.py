@@ -175,7 +175,7 @@ class Streamed(Response):
     A slow client delays only its own stream, because `write` waits while the connection accepts no more data.
     """
 
-    def __init__(self, work: Callable[[Write], Awaitable[None]], headers: Mapping[str, str]) -> None:
+    def __init__(self, work: Callable[[Write], Awaitable[object]], headers: Mapping[str, str]) -> None:
         super().__init__(headers=dict(headers))
         del self.headers["content-length"]
         self._work = work

@@ -121,7 +121,5 @@ class LogLines:
                 async for line in lines:
                     await write(line.encode(errors="replace") + b"\n")
 
-        async def until_stopped(write: Write) -> None:
-            await ends_before(self._stopping.wait(), tell(write))
-
-        return Streamed(until_stopped, {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})
+        headers = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+        return Streamed(lambda write: ends_before(self._stopping.wait(), tell(write)), headers)

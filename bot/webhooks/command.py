@@ -10,7 +10,7 @@ from bot.cli.control import service_of
 from bot.cli.exits import OK, Refused
 from bot.config.settings import Settings
 from bot.texts import say
-from bot.webhooks.delivery import DONE, test_words
+from bot.webhooks.delivery import test_words
 
 _ALL = "/api/v1/webhooks"
 
@@ -25,15 +25,18 @@ async def webhooks(options: argparse.Namespace, settings: Settings) -> int:
             case "add":
                 made = await remote.send(_ALL, url=options.webhook, everybody=options.everybody)
                 print(say("webhook.made", webhook=made["id"], secret=made["secret"]))
-            case "on" | "off" as deed:
-                await remote.send(f"{path}/{deed}")
-                print(say(DONE[deed], webhook=options.webhook))
+            case "on":
+                await remote.send(f"{path}/on")
+                print(say("webhook.on", webhook=options.webhook))
+            case "off":
+                await remote.send(f"{path}/off")
+                print(say("webhook.switched_by_hand", webhook=options.webhook))
             case "test":
                 tested = await remote.send(f"{path}/test")
                 print(test_words(options.webhook, tested["status"]))
             case "remove":
                 await remote.send(path, "DELETE")
-                print(say(DONE["remove"], webhook=options.webhook))
+                print(say("webhook.removed", webhook=options.webhook))
             case _:
                 rows = (await remote.read(f"{_ALL}?limit=100"))["data"]["items"]
                 for row in rows:

@@ -11,7 +11,7 @@ from bot.commands.request import Request, plain
 from bot.domain.outgoing import Reply
 from bot.domain.webhook import Webhook
 from bot.texts import say
-from bot.webhooks.delivery import DONE, host_of, test_words
+from bot.webhooks.delivery import host_of, test_words
 from bot.webhooks.making import WebhookCommands
 
 _LIST: Final = frozenset({"", "list", "列表"})
@@ -35,10 +35,18 @@ async def webhooks(request: Request, services: Services) -> Reply:
     if (changed := _CHANGE.fullmatch(typed)) is None:
         raise Refused(say("webhook.usage"))
     deed, number = changed[1].lower(), changed[2]
-    if deed == "test":
-        return plain(test_words(number, await commands.test(number)))
-    await {"on": commands.switch_on, "off": commands.switch_off, "remove": commands.remove}[deed](number)
-    return plain(say(DONE[deed], webhook=number))
+    match deed:
+        case "test":
+            return plain(test_words(number, await commands.test(number)))
+        case "off":
+            await commands.switch_off(number)
+            return plain(say("webhook.switched_by_hand", webhook=number))
+        case "on":
+            await commands.switch_on(number)
+            return plain(say("webhook.on", webhook=number))
+        case _:
+            await commands.remove(number)
+            return plain(say("webhook.removed", webhook=number))
 
 
 def _line(one: Webhook, request: Request) -> str:

@@ -106,10 +106,6 @@ def is_arrival(status: int) -> bool:
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
 
 
-DONE: Final = {"on": "webhook.on", "off": "webhook.switched_by_hand", "remove": "webhook.removed"}
-"""The texts that confirm a change of a webhook, by what was done."""
-
-
 def test_words(webhook: str, status: int) -> str:
     """Return a sentence about the result of a test. `webhook` is its number; `status` the HTTP status, 0 for
     no answer.

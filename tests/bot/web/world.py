@@ -61,8 +61,8 @@ class World:
 
     def another(self, door: Exposure, port: int = 0, **more: Any) -> Console:
         """One more console on the same, which is not started."""
-        rights = self.viewers.services.rights
-        return Console(door, port, self.viewers, self.intake, Checks(), self.sessions, rights=rights, **more)
+        more = {"rights": self.viewers.services.rights, **more}
+        return Console(door, port, self.viewers, self.intake, Checks(), self.sessions, **more)
 
 
 @asynccontextmanager
