@@ -58,6 +58,21 @@ class NotAccepted(Exception):
     """
 
 
+async def accepted(work: Awaitable[None], title: str, kind: str = "event") -> bool:
+    """Handle an event, and return whether it was accepted. Errors are logged, because delivering it again would not
+    help; `title` is the platform's name and `kind` what it calls an event.
+    """
+    try:
+        await work
+    except NotAccepted:
+        return False
+    except (ChatError, FloodWait) as refused:
+        logger.warning("The answer to somebody on %s was not delivered: %s", title, refused)
+    except Exception:
+        logger.exception("An %s from %s was lost because of a fault in the program", kind, title)
+    return True
+
+
 async def not_accepted(works: Collection[asyncio.Task[bool]], record: Record) -> set[asyncio.Task[bool]]:
     """Return those of the works whose events must be delivered again; each work returns whether its event was accepted.
 

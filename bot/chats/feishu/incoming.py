@@ -33,7 +33,17 @@ from bot.chats.feishu.events import (
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.chats.fetching import Download, Downloads, TooLarge
-from bot.chats.incoming import Below, Lateness, NotAccepted, answer, changed, message_of, not_accepted, was_accepted
+from bot.chats.incoming import (
+    Below,
+    Lateness,
+    NotAccepted,
+    accepted,
+    answer,
+    changed,
+    message_of,
+    not_accepted,
+    was_accepted,
+)
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake, Record
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
@@ -142,25 +152,13 @@ class Events:
             raise NotAccepted
 
     def _begin(self, work: Awaitable[None]) -> asyncio.Task[bool]:
-        return self._tracked(self._guarded(work))
+        return self._tracked(accepted(work, "Feishu"))
 
     def _tracked(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._working.add(task)
         task.add_done_callback(self._working.discard)
         return task
-
-    async def _guarded(self, work: Awaitable[None]) -> bool:
-        """Whether it was accepted."""
-        try:
-            await work
-        except NotAccepted:
-            return False
-        except (ChatError, FloodWait) as refused:
-            logger.warning("The answer to somebody on Feishu was not delivered: %s", refused)
-        except Exception:
-            logger.exception("An event from Feishu was lost because of a fault in the program")
-        return True
 
     def _hears(self, tenant: str, header: Header) -> bool:
         """Whether people of this tenant are heard; by default, those of other companies in a shared chat are not."""

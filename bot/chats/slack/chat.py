@@ -20,7 +20,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
-from bot.chats.incoming import NotAccepted, not_accepted
+from bot.chats.incoming import accepted, not_accepted
 from bot.chats.sending import last_look
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People, Presses
@@ -227,20 +227,13 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
         client, account, payload = self._client, self._account, request.payload
         if client is None or account is None:
             return False
-        try:
-            match request.type:
-                case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
-                    await self._messages.handle(event, client, account)
-                case "slash_commands":
-                    await self._messages.slash(payload, client, account)
-                case "interactive":
-                    await self._presses.handle(payload, client, account)
-        except NotAccepted:
-            return False
-        except (ChatError, FloodWait) as refused:
-            logger.warning("The answer to somebody on Slack was not delivered: %s", refused)
-        except Exception:
-            logger.exception("An event from Slack was lost because of a fault in the program")
+        match request.type:
+            case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
+                return await accepted(self._messages.handle(event, client, account), "Slack")
+            case "slash_commands":
+                return await accepted(self._messages.slash(payload, client, account), "Slack")
+            case "interactive":
+                return await accepted(self._presses.handle(payload, client, account), "Slack")
         return True
 
 

@@ -22,7 +22,7 @@ from aiohttp import web
 from telegram.error import BadRequest, Conflict, InvalidToken, TelegramError
 
 from bot.chats.connection import Working
-from bot.chats.incoming import NotAccepted, not_accepted
+from bot.chats.incoming import accepted, not_accepted
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.incoming import Messages, Presses
 from bot.chats.telegram.limits import Times
@@ -354,19 +354,16 @@ class Updates:
             return await self._guarded(update, backlog)
 
     async def _guarded(self, update: telegram.Update, backlog: bool) -> bool:
-        try:
-            if update.callback_query is not None:
-                await self._presses.handle(update.callback_query, self._bot, backlog=backlog)
-            elif update.message is not None:
-                await self._messages.handle(update.message, self._bot)
-        except NotAccepted:
-            logger.info("An update from Telegram is not confirmed, so that it comes again: the record does not answer.")
-            return False
-        except (ChatError, FloodWait) as refused:
-            logger.warning("The answer to somebody on Telegram was not delivered: %s", refused)
-        except Exception:
-            logger.exception("An update from Telegram was lost because of a fault in the program")
-        return True
+        if update.callback_query is not None:
+            work = self._presses.handle(update.callback_query, self._bot, backlog=backlog)
+        elif update.message is not None:
+            work = self._messages.handle(update.message, self._bot)
+        else:
+            return True
+        if await accepted(work, "Telegram", "update"):
+            return True
+        logger.info("An update from Telegram is not confirmed, so that it comes again: the record does not answer.")
+        return False
 
 
 def _is_of_album(raw: dict[str, Any]) -> bool:
