@@ -342,6 +342,9 @@ class Updates:
         """
         try:
             update = telegram.Update.de_json(raw, self._bot)
+            message: Any = update.effective_message  # its types say that it has a chat, and it does not check that
+            if message is not None and message.chat is None:
+                raise KeyError("chat")
         except _ODD as fault:
             kinds = ", ".join(key for key in raw if key != "update_id")
             logger.warning(
