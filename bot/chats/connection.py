@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
+from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
+from bot.chats.incoming import Sending
+from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError
+from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import words
 
 logger = logging.getLogger(__name__)
@@ -20,11 +25,16 @@ _CLOSE_SECONDS: Final = 5.0
 """Seconds that closing waits for cancelled work; our choice."""
 
 C = TypeVar("C")
+S = TypeVar("S", bound=Sending)
 T = TypeVar("T")
 
 
-class Connection(ABC, Generic[C]):
-    """The connection of one bot account to its platform. `C` is the type of the client after the login."""
+class Connection(ABC, Generic[C, S]):
+    """The connection of one bot account to its platform. `C` is the type of the client after the login, `S` that of the
+    sender, which a subclass sets.
+    """
+
+    _sender: S
 
     def __init__(self, title: str) -> None:
         """`title` is the platform's name for people."""
@@ -79,8 +89,39 @@ class Connection(ABC, Generic[C]):
         assert self._client is not None
         return self._client
 
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """Open a thread for a task and return it: on message `anchor` or, without one, on a new message with the title.
+        Return `origin` in private chats and threads.
+        """
+        if not origin.guild or origin.thread:
+            return origin
+        return replace(origin, thread=anchor or await self._starter(origin, title))
+
+    async def close_place(self, place: Address) -> None:
+        """Do nothing: a thread that the platform cannot close stays open."""
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
+        return await self._sender.private(origin, person)
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
+        """Send a new message and return the reference of its first part; see `Chat.send`."""
+        return await self._sender.send(place, message, nonce=nonce, turn=turn)
+
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
+        """Replace the contents of a message; see `Chat.edit`."""
+        await self._sender.edit(ref, message, turn=turn)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Delete a message, such as a person's answer with a password; see `Chat.delete`."""
+        await self._sender.delete(ref)
+
+    async def _starter(self, origin: Address, title: str) -> str:
+        """Send a message on which a thread can begin, and return its id."""
+        sent = await self._sender.send(origin, Message(heading=title), nonce=f"starter:{secrets.token_hex(8)}")
+        return sent.message
+
     async def _end(self, work: asyncio.Future[None]) -> None:
-        """Cancel `work` and wait for its end."""
         work.cancel()
         await asyncio.wait({work})
 
@@ -107,7 +148,12 @@ class Working:
 
     async def close(self) -> None:
         """Cancel all unfinished work, and wait a few seconds for it to end."""
-        if tasks := set(self._tasks):
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)
+        await end(self._tasks, _CLOSE_SECONDS)
+
+
+async def end(work: Iterable[asyncio.Task[Any]], seconds: float) -> None:
+    """Cancel the tasks, and wait for them to end, for at most `seconds`."""
+    if tasks := set(work):
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=seconds)

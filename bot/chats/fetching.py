@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Final
 
 import aiohttp
 import yarl
@@ -34,23 +34,13 @@ Welcome = Callable[[Person, Place], bool]
 """Returns whether a person may use the bot at a place."""
 
 
-class Attached(Protocol):
-    """An attachment of a message, with the platform's data about it."""
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """An attachment of a message: its name, its size in bytes, and its address."""
 
-    @property
-    def filename(self) -> str:
-        """The file's name."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The file's size in bytes."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """The address of the file."""
-        ...
+    filename: str
+    size: int
+    url: str
 
 
 class TooLarge(Exception):

@@ -8,15 +8,18 @@ data). So a message that was written while the record was unreachable is not los
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatGone, FloodWait, Record
+from bot.domain.chat import ChatError, ChatGone, FloodWait, Record
 from bot.domain.incoming import orders_work
-from bot.domain.outgoing import Message, Reply, Turn
+from bot.domain.outgoing import Message, Reply, Turn, at_once
+
+logger = logging.getLogger(__name__)
 
 STALE_SECONDS: Final = 300.0
 """Age in seconds at which a message (sent while the service or connection was down) is listed instead of executed;
@@ -55,6 +58,21 @@ class NotAccepted(Exception):
     """
 
 
+async def accepted(work: Awaitable[None], title: str, kind: str = "event") -> bool:
+    """Handle an event, and return whether it was accepted. Errors are logged, because delivering it again would not
+    help; `title` is the platform's name and `kind` what it calls an event.
+    """
+    try:
+        await work
+    except NotAccepted:
+        return False
+    except (ChatError, FloodWait) as refused:
+        logger.warning("The answer to somebody on %s was not delivered: %s", title, refused)
+    except Exception:
+        logger.exception("An %s from %s was lost because of a fault in the program", kind, title)
+    return True
+
+
 async def not_accepted(works: Collection[asyncio.Task[bool]], record: Record) -> set[asyncio.Task[bool]]:
     """Return those of the works whose events must be delivered again; each work returns whether its event was accepted.
 
@@ -89,14 +107,22 @@ class Answering(Protocol):
 
 
 class Sending(Protocol):
-    """Sends messages to a place, and privately to a person."""
+    """Sends, edits and deletes messages in the way of one platform."""
 
     async def react(self, ref: MessageRef) -> None:
         """Show a reaction on a message; see `Answering.react`."""
         ...
 
-    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send a message to a place; see `Chat.send`."""
+        ...
+
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn) -> None:
+        """Replace the contents of a message; see `Chat.edit`."""
+        ...
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Delete a message; see `Chat.delete`."""
         ...
 
     async def private(self, place: Address, person: Person) -> Address:
@@ -134,6 +160,24 @@ def message_of(reply: Reply) -> Message | None:
     says nothing.
     """
     return reply.message or (Message(body=reply.toast) if reply.toast else None)
+
+
+async def changed(
+    reply: Reply,
+    ref: MessageRef,
+    edit: Callable[..., Awaitable[None]],
+    without_buttons: Callable[..., Awaitable[None]],
+) -> bool:
+    """Update the pressed message as the reply says. Returns False if it stays unchanged."""
+    try:
+        if reply.shown is not None:
+            await edit(ref, reply.shown, turn=reply.change_turn)
+        elif reply.dead:
+            await without_buttons(ref, turn=reply.change_turn)
+    except (ChatError, FloodWait) as refused:
+        logger.info("A pressed message stays as it is for now: %s", refused)
+        return False
+    return reply.shown is not None or reply.dead
 
 
 def below(ref: MessageRef, message: Message) -> Message:

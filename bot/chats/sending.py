@@ -45,6 +45,14 @@ def last_look(record: Record) -> aiohttp.TraceConfig:
     return tracing
 
 
+def seconds_in(header: str, otherwise: float) -> float:
+    """Return the seconds in a `Retry-After` header, at least 1; `otherwise` if it contains no number."""
+    try:
+        return max(1.0, float(header))
+    except ValueError:
+        return otherwise
+
+
 _REMEMBERED: Final = 256
 """Maximum sendings interrupted between two parts that are remembered; our choice."""
 

@@ -17,7 +17,7 @@ from bot.fleet.console import hub_of, may_be_called, state_of
 from bot.fleet.messages import INVITATION_MINUTES
 from bot.store.audit import AuditKind
 from bot.texts import say
-from bot.web.v1.asking import Caller, Id, page
+from bot.web.v1.asking import Caller, Id, whole
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import NAME_LIMIT, Got, Listed, Sent
 from devices.extras import Extra, is_installed
@@ -109,7 +109,7 @@ async def list_hosts(calls: Caller) -> Hosts:
         ConflictInfo(phone=each.phone, owner=each.owner, claimant=each.claimant, text=said(each.sentence))
         for each in (() if hub is None else hub.owners.conflicts)
     ]
-    listed = page(infos, max(1, len(infos)), None).data
+    listed = whole(infos).data
     install = "" if is_installed(Extra.FLEET) else install_command(Extra.FLEET)
     return Hosts(data=listed, switched_on=hub is not None, install=install, conflicts=conflicts)
 

@@ -7,20 +7,17 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
-from bot.application.access import Refused, Unknown
-from bot.application.skills import draft_of_skill
+from bot.application.access import Unknown
 from bot.commands.scheduling import change
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
-from bot.domain.task_request import SkillCall
-from bot.domain.trigger import MOST_PER_HOUR, MOST_WORDS, PER_HOUR, quiet_hours
-from bot.people.subjects import Subject
+from bot.domain.trigger import MOST_PER_HOUR, MOST_WORDS, PER_HOUR
 from bot.texts import say
-from bot.triggers.wish import TriggerWish, add_trigger
-from bot.views.tasks import options_of
-from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.triggers.wish import TriggerWish, add_trigger, hours_of
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, after, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import Got, Listed, Name, WhatToDo
+from bot.web.v1.records import plan_json
 
 router = APIRouter(tags=["triggers"])
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -67,53 +64,37 @@ class TriggerInfo(Got):
 
 
 def _trigger(one: Schedule, told: str = "") -> TriggerInfo:
-    plan, trigger = one.plan, one.plan.trigger
+    trigger = one.plan.trigger
     assert trigger is not None
     return TriggerInfo(
-        id=one.id,
-        rule=plan.words,
+        **plan_json(one),
         source=trigger.phone,
         package=trigger.package,
         sender=trigger.sender,
         words=list(trigger.words),
         quiet="" if trigger.quiet is None else str(trigger.quiet),
         per_hour=trigger.per_hour,
-        zone=plan.rule.zone,
-        text=plan.draft.text,
-        person=str(Subject.of_person(plan.person)),
-        person_name=plan.person.name or plan.person.id,
-        platform=plan.person.platform,
-        options=options_of(plan.draft),
         created=one.created,
-        paused=one.paused,
-        task=one.task or None,
-        allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
         told=told,
     )
 
 
 async def _visible(calls: Calls) -> list[Schedule]:
     calls.require(Right.USE)
-    return sorted(await calls.schedules().triggers(), key=lambda one: int(one.id))
+    return await calls.schedules().triggers()
 
 
 @router.get("/triggers")
 async def list_triggers(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[TriggerInfo]:
     """List the triggers that this token may see and change, by number."""
-    found = [one for one in await _visible(calls) if int(one.id) > int(cursor or 0)]
-    return page([_trigger(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    return page([_trigger(one) for one in after(await _visible(calls), cursor)], limit)
 
 
 @router.post("/triggers", status_code=201)
 async def create_trigger(wish: NewTrigger, calls: Caller) -> TriggerInfo:
     """Create a trigger, which starts a task whenever a phone gets a certain notification."""
     calls.require(Right.USE)
-    draft = wish.draft(wish.text)
-    if wish.skill:
-        draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
-    hours = quiet_hours(wish.quiet) if wish.quiet else None
-    if wish.quiet and hours is None:
-        raise Refused(say("trigger.bad_quiet"))
+    draft, hours = calls.draft(wish), hours_of(wish.quiet)
     meant = TriggerWish(wish.source, wish.app, wish.sender, tuple(wish.words), hours, wish.per_hour)
     made = await add_trigger(calls.asking(), calls.services, meant, draft, zone=wish.zone)
     return _trigger(made, f"{say('trigger.made', trigger=made.id)} {made.plan.words}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -16,9 +15,8 @@ from bot.cli.terminal import padded
 from bot.commands.parser import ParseError, draft_of, parse, with_skill
 from bot.config.settings import Settings
 from bot.texts import say
-from bot.triggers.wish import split_when, wish_of
+from bot.triggers.wish import CHANGE, LIST, split_when, wish_of
 
-_CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigger>\d{1,18})", re.IGNORECASE)
 _ALL: Final = "/api/v1/triggers"
 
 
@@ -54,14 +52,14 @@ async def triggers(options: argparse.Namespace, settings: Settings) -> int:
     """List the triggers, or change one. Returns the exit code. Raises Refused and ServiceGone."""
     typed = " ".join(options.change)
     async with service_of(settings) as remote:
-        if typed.casefold() in {"", "list", "列表"}:
+        if typed.casefold() in LIST:
             rows = (await remote.read(f"{_ALL}?limit=100"))["data"]["items"]
             for row in rows:
                 print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))
             if not rows and not options.json:
                 print(say("trigger.none", example=say("command.when.example")))
             return OK
-        found = _CHANGE.fullmatch(typed)
+        found = CHANGE.fullmatch(typed)
         if found is None:
             raise Refused(say("trigger.usage", prefix=""))
         path = f"{_ALL}/{quote(found['trigger'], safe='')}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Final
 
@@ -18,13 +17,11 @@ from bot.commands.skills import skill_draft
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.schedule import Schedule
 from bot.texts import say
-from bot.triggers.wish import add_trigger, split_when, wish_of
+from bot.triggers.wish import CHANGE, LIST, add_trigger, split_when, wish_of
 
 LISTED: Final = 5
 """Triggers that one answer lists with buttons; Discord allows five rows."""
 TEXT_SHOWN: Final = 80
-_LIST: Final = frozenset({"", "list", "列表"})
-_CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigger>\d{1,18})", re.IGNORECASE)
 
 
 async def when(request: Request, services: Services) -> Reply:
@@ -40,21 +37,16 @@ async def when(request: Request, services: Services) -> Reply:
     inner = replace(wanted, options={**request.call.options, **wanted.options})
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
     yes, zone = wished_yes(request), request.option("zone")
-    return trigger_kept(await add_trigger(request, services, wish, draft, zone=zone, yes=yes))
-
-
-def trigger_kept(made: Schedule) -> Reply:
-    """Return the reply that confirms a new trigger."""
-    return Reply(
-        Message(body="\n".join([say("trigger.made", trigger=made.id), *_lines(made)]), buttons=(_buttons(made),))
-    )
+    made = await add_trigger(request, services, wish, draft, zone=zone, yes=yes)
+    told = "\n".join([say("trigger.made", trigger=made.id), *_lines(made)])
+    return Reply(Message(body=told, buttons=(_buttons(made),)))
 
 
 async def triggers(request: Request, services: Services) -> Reply:
     """List the triggers that this person may change here (for an admin, everybody's), or change one."""
     typed = request.call.rest.strip()
     commands = ScheduleCommands(request, services)
-    if typed.casefold() in _LIST:
+    if typed.casefold() in LIST:
         found = await commands.triggers()
         if not found:
             return plain(say("trigger.none", example=f"{request.prefix}{say('command.when.example')}"))
@@ -62,7 +54,7 @@ async def triggers(request: Request, services: Services) -> Reply:
         return Reply(
             Message(heading=say("trigger.heading"), body="\n".join(lines), buttons=tuple(map(_buttons, found[:LISTED])))
         )
-    asked = _CHANGE.fullmatch(typed)
+    asked = CHANGE.fullmatch(typed)
     if asked is None:
         raise Refused(say("trigger.usage", prefix=request.prefix))
     return plain(await change(commands, asked["verb"].lower(), asked["trigger"]))

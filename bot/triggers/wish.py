@@ -33,6 +33,11 @@ _CHINESE: Final = re.compile(
 _PACKAGE: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)+")
 
 
+LIST: Final = frozenset({"", "list", "列表"})
+"""What people type to list the triggers; `CHANGE` changes one."""
+CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigger>\d{1,18})", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class TriggerWish:
     """A trigger as a person wrote it, before its phone and app are looked up."""
@@ -61,9 +66,7 @@ def wish_of(when: str, *, quiet: str = "", per_hour: str = "") -> TriggerWish | 
     found = _ENGLISH.fullmatch(when.strip()) or _CHINESE.fullmatch(when.strip())
     if found is None or not (found["sms"] or found["source"]):
         return None
-    hours = quiet_hours(quiet) if quiet else None
-    if quiet and hours is None:
-        raise Refused(say("trigger.bad_quiet"))
+    hours = hours_of(quiet)
     if per_hour and not (per_hour.isdecimal() and 1 <= int(per_hour) <= MOST_PER_HOUR):
         raise Refused(say("trigger.bad_limit", most=MOST_PER_HOUR))
     source = _bare(found["source"] or "")
@@ -75,6 +78,14 @@ def wish_of(when: str, *, quiet: str = "", per_hour: str = "") -> TriggerWish | 
         quiet=hours,
         per_hour=int(per_hour or PER_HOUR),
     )
+
+
+def hours_of(quiet: str) -> QuietHours | None:
+    """Parse quiet hours as typed; None for "". Raises Refused if they are invalid."""
+    hours = quiet_hours(quiet) if quiet else None
+    if quiet and hours is None:
+        raise Refused(say("trigger.bad_quiet"))
+    return hours
 
 
 def _bare(text: str) -> str:

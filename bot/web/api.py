@@ -29,8 +29,9 @@ from bot.texts import say
 from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
-from bot.web.stream import Cursor, Dashboard
+from bot.web.stream import Cursor
 from bot.web.viewers import Viewer, Viewers
+from bot.web.views import standing_of
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -46,11 +47,13 @@ Model = TypeVar("Model", bound=BaseModel)
 logger = logging.getLogger(__name__)
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """The base class of request bodies from the page. Unknown fields are errors."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Said(_Body):
+class Said(Body):
     """The body of a request with typed text. `event` is an id chosen by the page; text with the same id is handled only
     once.
     """
@@ -64,7 +67,7 @@ class Said(_Body):
     """Files that were uploaded before, by the references returned for them."""
 
 
-class Pressed(_Body):
+class Pressed(Body):
     """The body of a request for a pressed button on the page."""
 
     data: str = Field(min_length=1, max_length=ID_LIMIT)
@@ -79,9 +82,8 @@ class Api:
     *Connect* pages to the names of their forms.
     """
 
-    def __init__(self, board: Dashboard, viewers: Viewers, intake: Intake, connectable: Mapping[str, str]) -> None:
+    def __init__(self, viewers: Viewers, intake: Intake, connectable: Mapping[str, str]) -> None:
         self._services = viewers.services
-        self._board = board
         self._viewers = viewers
         self._intake = intake
         self._connectable = connectable
@@ -100,7 +102,7 @@ class Api:
         """Return tasks, phones and questions as JSON, with the cursor from which the page's event stream continues."""
         viewer = self._viewers.of(request)
         cursor = await Cursor.now(viewer.log, self._services.store.task_events)
-        state = viewer.state(await viewer.standing(await self._board.now()))
+        state = viewer.state(await viewer.standing(await standing_of(self._services)))
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(BY_NAME))
         more = {"cursor": str(cursor), "commands": commands, "signed_in": signed_in}

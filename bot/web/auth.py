@@ -19,8 +19,9 @@ from starlette.responses import Response
 
 from bot.domain.address import Address, Person, Place
 from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Right, Token
-from bot.people.access import AccessDecision, Policy, authorize
-from bot.people.tokens import PREFIX, Tokens
+from bot.people.access import AccessDecision, authorize
+from bot.people.rights import Rights
+from bot.people.tokens import PREFIX
 from bot.texts import say
 from bot.web.chat import HOME, OPERATOR
 from bot.web.exposure import LOOPBACK_NAMES, Exposure, hosts, is_loopback, url_host
@@ -87,17 +88,9 @@ def caller_of(request: Request) -> Caller:
 class ConsoleGate:
     """Checks every request before any handler sees it: its host, its origin, and its token or session."""
 
-    def __init__(
-        self,
-        door: Exposure,
-        token: str,
-        sessions: Sessions,
-        tokens: Tokens | None = None,
-        policy: Callable[[], Policy] = Policy,
-    ) -> None:
+    def __init__(self, door: Exposure, token: str, sessions: Sessions, rights: Rights) -> None:
         self._door = door
-        self._tokens = tokens
-        self._policy = policy
+        self._rights = rights
         self._token = token.encode()
         self._local: frozenset[str] = frozenset()
         self._elsewhere: frozenset[str] = frozenset()
@@ -136,7 +129,7 @@ class ConsoleGate:
     @property
     def person_may_sign_in(self) -> bool:
         """Whether there are valid access tokens, with which people can sign in."""
-        return self._tokens is not None and bool(self._tokens.valid)
+        return bool(self._rights.tokens.valid)
 
     def right(self, token: str) -> bool:
         """Return whether this is the start token. The check takes the same time for every wrong token."""
@@ -183,7 +176,7 @@ class ConsoleGate:
         caller = caller_of(request)
         if caller.session:
             return self.sessions.holds(caller.session)
-        return caller.token is None or (self._tokens is not None and self._tokens.holds(caller.token))
+        return caller.token is None or self._rights.tokens.holds(caller.token)
 
     async def refusal(self, request: Request) -> Response | None:
         """Return the refusal of a request, None if it is admitted. The state of an admitted request then contains its
@@ -197,7 +190,8 @@ class ConsoleGate:
             if path == "/" or path.startswith(("/page/", "/docs", HOOKS)) or self.here(request):
                 return None
             return refuse(403, say("refusal.elsewhere"))
-        if programs and _carries_token(request):
+        # A token in the address would end up in histories and proxy logs.
+        if programs and any(value.startswith(PREFIX) for value in request.query_params.values()):
             return refuse_at(request, 400, say("refusal.token_in_address"), "token_in_address")
         if path != SIGN_IN:
             caller = self._program(request) if programs else None
@@ -218,12 +212,12 @@ class ConsoleGate:
         return None
 
     def _verdict(self, caller: Caller, right: Right) -> AccessDecision:
-        return authorize(caller.person, Place(caller.home, private=True), right, self._policy())
+        return authorize(caller.person, Place(caller.home, private=True), right, self._rights.policy)
 
     def _program(self, request: Request) -> Caller | None:
         """Return the caller whose token the request carries, None if the token is not valid."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-        token = self._tokens.find(bearer.strip()) if self._tokens is not None and scheme.lower() == "bearer" else None
+        token = self._rights.tokens.find(bearer.strip()) if scheme.lower() == "bearer" else None
         return None if token is None else Caller("", Way.PERSON, token.name, token)
 
     def _unknown(self, request: Request, *, programs: bool) -> Response:
@@ -263,7 +257,7 @@ class ConsoleGate:
 
     def _signed_in(self, session: str, way: Way) -> Caller | None:
         name = self.sessions.token_of(session)
-        token = self._tokens.named(name) if name and self._tokens is not None else None
+        token = self._rights.tokens.named(name) if name else None
         if name and token is None:
             return None  # it was revoked a moment ago: now it belongs to nobody, and certainly not to the operator
         return Caller(session, way, name, None if token is None or token.for_operator else token)
@@ -273,11 +267,6 @@ FOR_PROGRAMS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
 """Paths that programs use with a token; the page and the command line use the first one without."""
 FOR_TOKENS_ALONE = ("/v1", "/mcp")
 """Paths for tokens only, because no page or command needs them."""
-
-
-def _carries_token(request: Request) -> bool:
-    """Whether the address contains a token, which would end up in histories and proxy logs."""
-    return any(value.startswith(PREFIX) for value in request.query_params.values())
 
 
 def remote_of(request: Request) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from agent.ports.stores import Frames
-from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import Capabilities, ChatError, ChatGone
 from bot.domain.console_log import Content, Entry, KeptButton, KeptFile, KeptMenu
 from bot.domain.outgoing import Button, Message, Picture, Turn, at_once
@@ -51,18 +51,6 @@ CAPABILITIES = Capabilities(
 )
 
 
-def address(thread: str) -> Address:
-    """Return the address of a thread; "" is the console itself."""
-    return Address(platform=PLATFORM, account=HOME.account, chat=HOME.chat, thread=thread)
-
-
-def place(thread: str) -> Place:
-    """Return a thread as the place where the operator writes; it counts as private, because nobody else is there. "" is
-    the console itself.
-    """
-    return Place(address(thread), private=True)
-
-
 class WebChat:
     """The console as a chat; implements `bot.domain.chat.Chat`. What a task's log already contains is not stored again.
 
@@ -70,22 +58,14 @@ class WebChat:
     their own in it, named after them.
     """
 
+    capabilities = CAPABILITIES
+
     def __init__(self, log: ConsoleMessages, frames: Frames, platform: str = PLATFORM) -> None:
         self._log = log
         self._frames = frames
-        self._platform = platform
+        self.platform = platform
         self.news = Wakeup()
         """Beats after every change of the log."""
-
-    @property
-    def platform(self) -> str:
-        """The name of this chat platform."""
-        return self._platform
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the page can show, such as buttons and pictures."""
-        return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
         """Open a new thread for a task, wherever in the console it was given."""
@@ -112,26 +92,19 @@ class WebChat:
         if message.task:
             return
         await turn()
-        content = await self._content(message)
-        try:
-            entry = await self._log_of(ref.address).replace(_entry_id(ref), content)
-        except KeyError as error:
-            raise _gone(ref) from error
-        self._told(entry, ref.address)
+        await self._replace(ref, await self._content(message))
 
     async def without_buttons(self, ref: MessageRef) -> None:
         """Remove the buttons and menu of a message, keeping its text. Raises ChatGone if it was deleted."""
         number = _entry_id(ref)
-        found = [
-            entry
-            for entry in await self._log_of(ref.address).page(ref.address.thread, before=number + 1, limit=1)
-            if entry.id == number
-        ]
-        if not found:
+        found = await self._log_of(ref.address).page(ref.address.thread, before=number + 1, limit=1)
+        if not found or found[0].id != number:
             raise _gone(ref)
-        bare = found[0].content.model_copy(update={"buttons": (), "menu": None})
+        await self._replace(ref, found[0].content.model_copy(update={"buttons": (), "menu": None}))
+
+    async def _replace(self, ref: MessageRef, content: Content) -> None:
         try:
-            entry = await self._log_of(ref.address).replace(number, bare)
+            entry = await self._log_of(ref.address).replace(_entry_id(ref), content)
         except KeyError as error:
             raise _gone(ref) from error
         self._told(entry, ref.address)
@@ -155,7 +128,7 @@ class WebChat:
     def _log_of(self, place: Address) -> ConsoleMessages:
         """Return the messages of the chat's owner. Raises ChatGone for a place that does not exist here."""
         at_home = (place.account, place.chat) == (HOME.account, HOME.chat)
-        if place.platform != self._platform or at_home != (self._platform == PLATFORM) or not place.chat:
+        if place.platform != self.platform or at_home != (self.platform == PLATFORM) or not place.chat:
             raise ChatGone(f"{place} is no place of the console.")
         return self._log if at_home else self._log.of(place.chat)
 
@@ -221,17 +194,8 @@ class ApiChat:
     the tasks.
     """
 
-    @property
-    def platform(self) -> str:
-        """The name of this chat platform."""
-        return API_PLATFORM
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """The capabilities of this chat, in the form that the outbox reads; almost no limits apply, because nothing is
-        sent.
-        """
-        return API_CAPABILITIES
+    platform = API_PLATFORM
+    capabilities = API_CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
         """Return the conversation itself, because tasks have no threads of their own."""

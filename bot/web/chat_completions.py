@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
@@ -50,7 +49,9 @@ from bot.web.http import (
     refuse_as_openai,
 )
 from bot.web.v1.calls import Along, Calls, CutOff, Progress, answer_ordinary, question_words, wait_for_task
+from bot.web.v1.models import plain_options
 from bot.web.wakeup import ends_before
+from devices.recent import Recent
 
 MOST_BYTES: Final = 32 * 1024 * 1024
 """Bytes of one request; its pictures are base64, which makes them a third larger."""
@@ -77,7 +78,7 @@ class ChatCompletions:
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
         self._stopping = stopping
-        self._undelivered: OrderedDict[str, str] = OrderedDict()
+        self._undelivered: Recent[str, str] = Recent(UNDELIVERED)
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -86,7 +87,7 @@ class ChatCompletions:
 
     async def models(self, request: Request) -> Response:
         """List the phones that the token may use, as models."""
-        calls = self._calls(request)
+        calls = Calls(self._services, caller_of(request))
         names = [MODEL, *(f"{MODEL}/{phone.name}" for phone in open_phones(calls.asking(), self._services))]
         data = [{"id": name, "object": "model", "created": 0, "owned_by": MODEL} for name in names]
         return JSONResponse({"object": "list", "data": data})
@@ -145,9 +146,6 @@ class ChatCompletions:
 
         return Streamed(tell, _EVENTS)
 
-    def _calls(self, request: Request) -> Calls:
-        return Calls(self._services, caller_of(request))
-
     async def _begun(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
         """Return the task of this request: one at work, one that asks, or a new one. Raises Refused and TaskError."""
         said = [message for message in chat.messages if message.role == "user"]
@@ -158,9 +156,8 @@ class ChatCompletions:
         if chat.n not in {None, 1}:
             raise Refused(say("programs.one_answer"))
         # The first message is the same in all requests of a conversation; what the front end adds may change.
-        thread = hashlib.sha256(texts[0].encode("utf-8", "replace")).hexdigest()[:16]
-        thread = f"openai-{thread}"
-        calls = self._calls(request)
+        thread = f"openai-{hashlib.sha256(texts[0].encode('utf-8', 'replace')).hexdigest()[:16]}"
+        calls = Calls(self._services, caller_of(request))
         phone = self._phone(calls, chat.model)
         key = _key(calls, chat)
         async with self._turn:
@@ -180,9 +177,11 @@ class ChatCompletions:
                     await calls.commands(thread).steer(about, wish)
                 case _:
                     follows = about.id if about is not None and isinstance(meaning, NewTask) else ""
-                    draft = TaskDraft(wish, phone, chat.options(), follows=follows, result_schema=chat.result_schema)
+                    draft = TaskDraft(
+                        wish, phone, plain_options(chat), follows=follows, result_schema=chat.result_schema
+                    )
                     about = (await calls.commands(thread).start(draft, pictures, guidance=chat.guidance)).task
-            self._remember(key, about.id)
+            self._undelivered[key] = about.id
             return calls, about, key
 
     async def _about(self, meaning: Answer | Note | NewTask, texts: list[str]) -> Task | None:
@@ -220,11 +219,6 @@ class ChatCompletions:
             after = found[-1].number
             notes += sum(isinstance(one.event, Noted) and one.event.text == texts[-1] for one in found)
         return notes >= texts.count(texts[-1])
-
-    def _remember(self, key: str, task: str) -> None:
-        self._undelivered[key] = task
-        while len(self._undelivered) > UNDELIVERED:
-            self._undelivered.popitem(last=False)
 
     def _phone(self, calls: Calls, model: str) -> str:
         name = model.removeprefix(f"{MODEL}/")
@@ -358,7 +352,7 @@ _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Con
 
 def _goes_with(chat: ChatRequest, phone: str, task: Task) -> bool:
     """Whether everything else in the request fits this task, so that its text can be a note."""
-    is_as_given = chat.result_schema is None and chat.options() in (PLAIN, task.request.options)
+    is_as_given = chat.result_schema is None and plain_options(chat) in (PLAIN, task.request.options)
     return is_as_given and phone in {"", task.phone} and task.state is TaskState.WORKING
 
 

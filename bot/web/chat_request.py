@@ -112,10 +112,6 @@ class ChatRequest(TaskOptions):
         """The JSON schema for the result of the task; None if the answer is text."""
         return None if self.response_format is None else self.response_format.result_schema
 
-    def options(self) -> TaskOptions:
-        """Return the task options that the request contains."""
-        return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
-
 
 def pictures_of(message: ChatMessage) -> tuple[Attachment, ...]:
     """Return the pictures in a message as files of the task. Raises Refused for a web address, because it is not

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -35,7 +35,7 @@ from bot.runtime.run_config import RunConfigs
 from bot.texts import say, spoken
 from bot.views.tasks import Json, model_json
 from bot.views.tools import server_data
-from bot.web.api import ID_LIMIT, body_of
+from bot.web.api import ID_LIMIT, Body, body_of
 from bot.web.auth import caller_of
 from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
@@ -47,10 +47,8 @@ VALUE_LIMIT = 4_000
 """Characters of one setting."""
 
 
-class Wish(BaseModel):
+class Wish(Body):
     """The contents of one form, as the page sends them. A missing field is not changed; "" clears it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     form: str = Field(max_length=ID_LIMIT)
     values: Mapping[str, str] = Field(max_length=20, repr=False)

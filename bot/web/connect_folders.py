@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -26,7 +26,7 @@ from agent.front_matter import MAX_NAME, NAME, FolderRefused, Folders, read_docu
 from bot.application.services import Services
 from bot.store.audit import AuditKind
 from bot.texts import say
-from bot.web.api import body_of
+from bot.web.api import Body, body_of
 from bot.web.connect import admin_of
 from bot.web.http import RequestRefused, post
 from devices.wording import said, sentence_of
@@ -55,18 +55,14 @@ class FolderKind:
     """Reloads the operator's own folders after a change."""
 
 
-class _Sent(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SentFile(_Sent):
+class SentFile(Body):
     """One file of a folder that was dropped on the page."""
 
     path: str = Field(min_length=1, max_length=500)
     data: Base64Bytes = Field(repr=False)
 
 
-class Upload(_Sent):
+class Upload(Body):
     """A folder to add, as a zip file or as single files. With `replace`, it replaces a folder with the same name."""
 
     kind: Literal["members", "skills"]
@@ -75,7 +71,7 @@ class Upload(_Sent):
     replace: bool = False
 
 
-class Unwanted(_Sent):
+class Unwanted(Body):
     """The name of a folder to delete."""
 
     kind: Literal["members", "skills"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Final, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -18,7 +18,7 @@ from bot.application.services import Services
 from bot.config.installation import lack_of
 from bot.logs.lines import REDACTION
 from bot.texts import say
-from bot.web.api import body_of
+from bot.web.api import Body, body_of
 from bot.web.connect import admin_of
 from bot.web.http import RequestRefused, get, post
 from devices.adb.host import Announced, Invitation
@@ -32,10 +32,8 @@ INVITED_S: Final = 120.0
 logger = logging.getLogger(__name__)
 
 
-class PhoneWish(BaseModel):
+class PhoneWish(Body):
     """The address of a phone on the network. With a `code` the service pairs with it; without one it connects."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     address: str = Field(min_length=1, max_length=300)
     code: str = Field(default="", max_length=20, repr=False)

@@ -2,7 +2,7 @@
 
 Touches refer to the still pictures, and only those show whether the screen may be shown: video is sent only between two
 stills that allow it. A screen that was just locked stays visible until the next still, for a quarter of a second; the
-phone itself blacks out what apps protect. Nothing is stored.
+phone itself blacks out what apps protect.
 
 Pictures are captured only while a page reads the stream, and sent only if they have changed. Nothing is stored: the
 last picture stays in memory for a page that reloads, until the person is done.
@@ -17,11 +17,10 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from types import TracebackType
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -31,13 +30,14 @@ from bot.application.access import Caller, NotAllowed, Refused, require, verdict
 from bot.application.phones import open_phones, require_usable
 from bot.application.services import Services
 from bot.commands.hand import ask_approver, note, take
+from bot.domain.address import Place
 from bot.domain.right import Right
 from bot.domain.task import TaskError
 from bot.tasks.hands import Hands, Hold, LiveStill
 from bot.tasks.operating import ByHand, NeedsApproval, OnStill, Still
 from bot.texts import say
-from bot.web.api import body_of
-from bot.web.chat import place
+from bot.web.api import Body, body_of
+from bot.web.chat import HOME
 from bot.web.http import Handler, RequestRefused, Streamed, Write, get, post, refuse
 from bot.web.viewers import person_of, place_of
 from bot.web.wakeup import any_of
@@ -74,14 +74,6 @@ class Video:
         self._seen = 0.0
         self._filming: asyncio.Task[bool] | None = None
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self._stop()
-
     async def follow(self, live: LiveStill | None) -> None:
         """Start, continue or end the video according to the latest still picture; None if taking that failed. Video is
         not started again for a phone that sent no picture, or a page that is too slow.
@@ -90,12 +82,13 @@ class Video:
             self._seen = asyncio.get_running_loop().time()
             size = None if live.image is None else live.still.seen.size
             if size != self._size:
-                await self._stop()
+                await self.aclose()
             self._size = size
         if self._size is not None and (self._filming is None or (self._filming.done() and self._filming.result())):
             self._filming = asyncio.create_task(self._film(self._size), name=f"video of {self._hold.name}")
 
-    async def _stop(self) -> None:
+    async def aclose(self) -> None:
+        """End the video."""
         filming, self._filming = self._filming, None
         if filming is not None:
             filming.cancel()
@@ -151,11 +144,7 @@ LARGEST: Final = (720, 1600)
 TYPED_LIMIT: Final = 4_000
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Taken(_Body):
+class Taken(Body):
     """The body of a request to operate a phone by hand."""
 
     phone: str = Field(min_length=1, max_length=200)
@@ -165,7 +154,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 """A position as a fraction of the picture's width or height."""
 
 
-class Touch(_Body):
+class Touch(Body):
     """The body of a request with one input on a live picture. `event` is an id chosen by the page; the same input is
     performed only once.
     """
@@ -220,7 +209,8 @@ class LiveHand:
         wanted = request.query_params.get("video") == "1"
 
         async def tell(write: Write) -> None:
-            async with self._services.hands.watched(hold), Video(self._services.hands, hold, write) as video:
+            hands = self._services.hands
+            async with hands.watched(hold), aclosing(Video(hands, hold, write)) as video:
                 await self._stream(hold, write, video if wanted else None)
 
         return Streamed(tell, {"Content-Type": "application/octet-stream", "Cache-Control": "no-store"})
@@ -267,7 +257,7 @@ class LiveHand:
             touched = await self._services.hands.touch(hold, action, wish.event, OnStill(still), approves=approves)
         except NeedsApproval as needs:
             # In the operator's console, because nobody in the person's own chat could approve it.
-            await ask_approver(needs, action, hold, replace(asked, place=place("")), self._services)
+            await ask_approver(needs, action, hold, replace(asked, place=Place(HOME, private=True)), self._services)
             return JSONResponse({"asked": needs.what})
         await note(action, touched, hold, asked, self._services)
         return JSONResponse({"app": touched.app, "target": touched.target})

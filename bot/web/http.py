@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -130,6 +131,15 @@ async def answer_refusal(request: Request, error: Exception) -> Response:
     return response
 
 
+async def answer_not_served(request: Request, error: Exception) -> Response:
+    """Return the answer for an unknown address or method."""
+    assert isinstance(error, HTTPException)
+    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
+    response = refuse_at(request, error.status_code, words, CODES.get(error.status_code, CODES[400]))
+    response.headers.update(error.headers or {})
+    return response
+
+
 async def answer_nobody(_: Request, __: Exception) -> Response:
     """Return an empty answer for a client that has disconnected."""
     return Response(status_code=400)
@@ -165,7 +175,7 @@ class Streamed(Response):
     A slow client delays only its own stream, because `write` waits while the connection accepts no more data.
     """
 
-    def __init__(self, work: Callable[[Write], Awaitable[None]], headers: Mapping[str, str]) -> None:
+    def __init__(self, work: Callable[[Write], Awaitable[object]], headers: Mapping[str, str]) -> None:
         super().__init__(headers=dict(headers))
         del self.headers["content-length"]
         self._work = work

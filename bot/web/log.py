@@ -14,7 +14,7 @@ from agent.events import Asked, FileFound
 from bot.cards.buttons import again_button, instead_buttons
 from bot.cards.question import closed_words
 from bot.domain.right import Right
-from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.domain.task import OpenQuestion, TaskState
 from bot.domain.task_events import Accepted, Ended, LoggedEvent, Noted, QuestionClosed, StateChanged, StepDone
 from bot.logs.setup import KEPT_LINES, RECENT
 from bot.store.task_events import AT_ONCE
@@ -55,13 +55,9 @@ class TaskLogs:
         closed: dict[str, OpenQuestion] = {}
         if any(isinstance(one.event, QuestionClosed) for one in found):
             closed = {one.question.id: one for one in await services.store.questions.of(task.id)}
-        events = [event_json(one, closed) for one in found if _is_of(task, one)]
+        events = [event_json(one, closed) for one in found if not task.parent or one.part == task.id]
         following = found[-1].number if len(found) == AT_ONCE else None
         return JSONResponse({"events": [event for event in events if event is not None], "next": following})
-
-
-def _is_of(task: Task, one: LoggedEvent) -> bool:
-    return not task.parent or one.part == task.id
 
 
 def event_json(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
@@ -70,13 +66,7 @@ def event_json(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None
     """
     if (said := _said(one, closed)) is None:
         return None
-    return {
-        "task": one.task,
-        "part": one.part,
-        "number": one.number,
-        "at": one.at,
-        "kind": one.event.type,
-    } | said
+    return {"task": one.task, "part": one.part, "number": one.number, "at": one.at, "kind": one.event.type} | said
 
 
 def _said(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
@@ -100,11 +90,7 @@ def _said(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
         case Ended() as end if not one.part:
             choices = () if end.needs_model is None else end.needs_model.choices
             buttons = (*instead_buttons(one.task, choices), again_button(one.task))
-            return {
-                "text": end.summary,
-                "quiet": end.quiet,
-                "buttons": [button_json(each) for each in buttons],
-            }
+            return {"text": end.summary, "quiet": end.quiet, "buttons": [button_json(each) for each in buttons]}
         case _:
             return None
 
@@ -135,7 +121,5 @@ class LogLines:
                 async for line in lines:
                     await write(line.encode(errors="replace") + b"\n")
 
-        async def until_stopped(write: Write) -> None:
-            await ends_before(self._stopping.wait(), tell(write))
-
-        return Streamed(until_stopped, {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})
+        headers = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+        return Streamed(lambda write: ends_before(self._stopping.wait(), tell(write)), headers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -106,16 +106,7 @@ def _modules(read: Mapping[str, bytes], name: str, before: dict[str, bytes]) -> 
     return before
 
 
-def serve(file: File) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that answers with the file."""
-
-    async def served(request: Request) -> Response:
-        return answer(request, file)
-
-    return served
-
-
-def answer(request: Request, file: File) -> Response:
+async def answer(request: Request, file: File) -> Response:
     """Return the file as a response, or 304 if the browser already has this version."""
     headers = {"Cache-Control": "no-cache", "ETag": f'"{file.mark}"'}
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}

@@ -1,7 +1,5 @@
 """The routes about people and tokens for the console and the command line: give and revoke rights, pair, and create,
 list and revoke tokens. Programs with a token have no such routes, so that none can let others in.
-
-Programs with a token have no such routes, so that none can let others in.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -27,18 +25,16 @@ from bot.domain.right import Right
 from bot.people.subjects import subject_named
 from bot.people.tokens import DAYS, MOST_DAYS, TokenRefused
 from bot.texts import say
-from bot.web.api import ID_LIMIT, body_of
+from bot.web.api import ID_LIMIT, Body, body_of
 from bot.web.auth import caller_of
 from bot.web.http import RequestRefused, get, post, refuse
 from bot.web.sessions import Way
 from bot.web.viewers import person_of, place_of
 
-
-class _Body(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+logger = logging.getLogger(__name__)
 
 
-class Wish(_Body):
+class Wish(Body):
     """The body of a request to give somebody a right, or to take all their rights; for one phone, or for all phones
     ("").
     """
@@ -48,10 +44,23 @@ class Wish(_Body):
     phone: str = Field(default="", max_length=ID_LIMIT)
 
 
-class Code(_Body):
+class Code(Body):
     """The pairing code of a person who waits to be let in."""
 
     code: str = Field(min_length=1, max_length=ID_LIMIT)
+
+
+class TokenWish(Body):
+    """The body of a request to create a token. `person` is its owner as PLATFORM:ID; "" makes the token a service
+    account.
+    """
+
+    name: str = Field(max_length=ID_LIMIT)
+    rights: frozenset[Right] = Field(min_length=1)
+    phones: tuple[Annotated[str, Field(min_length=1, max_length=ID_LIMIT)], ...] = Field(default=(), max_length=100)
+    days: int = Field(default=DAYS, ge=1, le=MOST_DAYS)
+    person: str = Field(default="", max_length=ID_LIMIT)
+    approves_by_mcp: bool = False
 
 
 _Does = Callable[[Request, PeopleCommands], Awaitable[str]]
@@ -72,6 +81,7 @@ class PeopleChanges:
             post("/api/console/pairing", partial(self._told, self._let_in)),
             get("/api/console/tokens", partial(self._told, self._tokens)),
             post("/api/console/tokens/{name}/revoke", partial(self._told, self._revoke)),
+            post("/api/tokens", self._make_token),
         ]
 
     async def _told(self, does: _Does, request: Request) -> Response:
@@ -101,39 +111,10 @@ class PeopleChanges:
     async def _revoke(self, request: Request, commands: PeopleCommands) -> str:
         return say("token.revoked", name=(await commands.revoke_token(request.path_params["name"])).name)
 
-
-logger = logging.getLogger(__name__)
-
-
-class TokenWish(BaseModel):
-    """The body of a request to create a token. `person` is its owner as PLATFORM:ID; "" makes the token a service
-    account.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str = Field(max_length=ID_LIMIT)
-    rights: frozenset[Right] = Field(min_length=1)
-    phones: tuple[Annotated[str, Field(min_length=1, max_length=ID_LIMIT)], ...] = Field(default=(), max_length=100)
-    days: int = Field(default=DAYS, ge=1, le=MOST_DAYS)
-    person: str = Field(default="", max_length=ID_LIMIT)
-    approves_by_mcp: bool = False
-
-
-class TokenMaking:
-    """Handles requests to create tokens. Only the operator may: a person who signed in with a token cannot create
-    others.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
-    def routes(self) -> list[Route]:
-        """Return the HTTP routes that this class handles, for the server to add."""
-        return [post("/api/tokens", self.add)]
-
-    async def add(self, request: Request) -> Response:
-        """Create a token; its secret is shown only once."""
+    async def _make_token(self, request: Request) -> Response:
+        """Create a token; its secret is shown only once. Only the operator may: a person who signed in with a token
+        cannot create others.
+        """
         if caller_of(request).way is Way.PERSON:
             return refuse(403, say("refusal.operator"))
         wish = await body_of(request, TokenWish)

@@ -30,7 +30,7 @@ from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.tasks.input import health_words
 from bot.texts import say
-from bot.web.http import get, refuse
+from bot.web.http import RequestRefused, get, refuse
 from bot.web.viewers import Viewers
 from bot.web.views import HOLDS
 from devices.errors import PhoneError
@@ -80,31 +80,26 @@ class Pictures:
     async def frame(self, request: Request) -> Response:
         """Return the bytes of the stored picture or file with this reference."""
         reference = request.path_params["reference"]
-        gone = say("refusal.picture")
         if not REFERENCE.fullmatch(reference) or not await self._viewers.of(request).has(reference):
-            return refuse(404, gone)
+            raise _gone()
         try:
             data = await self._frames.load(reference)
         except KeyError:
-            return refuse(404, gone)
+            raise _gone() from None
         media = picture_type(data)
         headers = HEADERS if media else HEADERS | {"Content-Disposition": "attachment"}
         return Response(data, headers=headers, media_type=media or "application/octet-stream")
 
     async def recap(self, request: Request) -> Response:
         """Return the steps of a finished task as an animated picture."""
-        task = await self._task(request, request.path_params["task"])
-        if task is None or task.outcome is None:
-            return refuse(404, say("refusal.picture"))
+        task = await self._ended(request)
         # One phone after the other instead of interleaved.
         steps = sorted(await self._services.task_service.steps(task.id), key=lambda step: int(step.part or 0))
         return _drawn(await make_recap(steps, self._frames))
 
     async def screens(self, request: Request) -> Response:
         """Return the last screens of the phones that worked on a task, side by side."""
-        task = await self._task(request, request.path_params["task"])
-        if task is None or task.outcome is None:
-            return refuse(404, say("refusal.picture"))
+        task = await self._ended(request)
         return _drawn(await last_screens(task, await self._services.task_service.parts(task.id), self._frames))
 
     async def asked(self, request: Request) -> Response:
@@ -113,17 +108,27 @@ class Pictures:
         """
         found = await self._services.task_service.question(request.path_params["question"])
         if found is None or await self._task(request, found.task) is None:
-            return refuse(404, say("refusal.picture"))
+            raise _gone()
         return _drawn(await question_picture(found.question, self._frames))
+
+    async def _ended(self, request: Request) -> Task:
+        task = await self._task(request, request.path_params["task"])
+        if task is None or task.outcome is None:
+            raise _gone()
+        return task
 
     async def _task(self, request: Request, number: str) -> Task | None:
         task = await self._services.task_service.get(number)
         return task if task is not None and self._viewers.of(request).sees(task) else None
 
 
+def _gone() -> RequestRefused:
+    return RequestRefused(404, say("refusal.picture"))
+
+
 def _drawn(picture: Picture | None) -> Response:
     if picture is None:
-        return refuse(404, say("refusal.picture"))
+        raise _gone()
     headers = HEADERS | {"Cache-Control": "private, max-age=600"}
     return Response(picture.data, headers=headers, media_type=picture_type(picture.data))
 
@@ -195,7 +200,7 @@ class Thumbnails:
         wanted = request.path_params["phone"]
         seen = self._seen.get(wanted) if any(phone.id == wanted for phone in self._theirs(request)) else None
         if seen is None or seen.picture is None or request.path_params["number"] != str(seen.number):
-            return refuse(404, say("refusal.picture"))
+            raise _gone()
         return Response(seen.picture, headers={"Cache-Control": "no-store"}, media_type="image/jpeg")
 
     async def _held(self, phone: str) -> bool:

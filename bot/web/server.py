@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -23,7 +24,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.domain.chat import Intake
 from bot.domain.finding import Finding
-from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.store.errors import StoreError, StoreUnsure
 from bot.texts import say, speaking
@@ -33,9 +33,19 @@ from bot.web.api import Api
 from bot.web.auth import ConsoleGate
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.exposure import ConsoleError, ConsolePortInUse, Exposure
-from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, away_words, get, post, refuse_at
+from bot.web.http import (
+    HEADERS,
+    RequestRefused,
+    answer_nobody,
+    answer_not_served,
+    answer_refusal,
+    away_words,
+    get,
+    post,
+    refuse_at,
+)
 from bot.web.log import TaskLogs
-from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
+from bot.web.page_files import INDEX, File, PageTexts, answer, page_files
 from bot.web.pictures import Pictures, Thumbnails
 from bot.web.sessions import Kept, Sessions, Way
 from bot.web.sign_in import SignIn, caller_address
@@ -69,13 +79,13 @@ class Console:
         checks: ConsoleChecks,
         kept: Kept,
         *,
+        rights: Rights,
         connectable: Mapping[str, str] = {},
         data_dir: Path | None = None,
         language: str = "auto",
         beside: Callable[[asyncio.Event], Sequence[BaseRoute]] = lambda _stopping: (),
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
-        rights: Rights | None = None,
     ) -> None:
         self._door = door
         self._port = port
@@ -83,9 +93,8 @@ class Console:
         password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
         marks = {Way.TOKEN: b"", Way.PERSON: b"", **password}
         sessions = Sessions(kept, time.time, marks, self._holds_token)
-        self._tokens = tokens = None if rights is None else rights.tokens
-        policy = Policy if rights is None else lambda: rights.policy
-        self._gate = ConsoleGate(door, self._token, sessions, tokens, policy)
+        self._tokens = rights.tokens
+        self._gate = ConsoleGate(door, self._token, sessions, rights)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
@@ -96,8 +105,8 @@ class Console:
         self._words = PageTexts(language)
         self._parts = (
             self._words,
-            SignIn(self._gate, door.password, tokens=tokens),
-            Api(board, viewers, intake, connectable),
+            SignIn(self._gate, door.password, rights.tokens),
+            Api(viewers, intake, connectable),
             Events(board, self._stopping, self._gate, viewers),
             Pictures(services, viewers),
             TaskLogs(viewers),
@@ -119,24 +128,23 @@ class Console:
         """
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
-        if self._tokens is not None:
-            # Open pages of a revoked token end at once.
-            self._forget = self._tokens.on_change(self._gate.sessions.gone.beat)
+        # Open pages of a revoked token end at once.
+        self._forget = self._tokens.on_change(self._gate.sessions.gone.beat)
         app = Starlette()
         for error, answer_to in (
             (RequestRefused, answer_refusal),
             (ClientDisconnect, answer_nobody),
-            (HTTPException, _not_served),
+            (HTTPException, answer_not_served),
             (StoreError, _not_stored),
             (Exception, _failed),
         ):
             app.add_exception_handler(error, answer_to)
         app.router.routes += [get("/", self._enter(files[INDEX]), None)]
-        app.router.routes += [get(f"/page/{name}", serve(file), None) for name, file in files.items()]
+        app.router.routes += [get(f"/page/{name}", partial(answer, file=file), None) for name, file in files.items()]
         for part in self._parts:
             app.router.routes += part.routes()
         app.router.routes += self._beside(self._stopping)
-        app.router.routes += [get("/docs", serve(files["api.html"]), None)]
+        app.router.routes += [get("/docs", partial(answer, file=files["api.html"]), None)]
         self.routes = app.router.routes
         self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
         try:
@@ -190,7 +198,7 @@ class Console:
 
     def _holds_token(self, name: str, begun: float) -> bool:
         """Whether the token with this name already existed at that time."""
-        token = None if self._tokens is None else self._tokens.named(name)
+        token = self._tokens.named(name)
         return token is not None and token.made <= begun
 
     def _enter(self, page: File) -> Callable[[Request], Awaitable[Response]]:
@@ -201,7 +209,7 @@ class Console:
         async def enter(request: Request) -> Response:
             token = request.query_params.get("token")
             if token is None:
-                return answer(request, page)
+                return await answer(request, page)
             response = Response(status_code=303, headers={"Location": "/", "Cache-Control": "no-store"})
             if self._gate.here(request) and await self._gate.caller(request) is None:
                 if self._gate.right(token):
@@ -252,15 +260,6 @@ async def _not_stored(request: Request, error: Exception) -> Response:
 async def _failed(request: Request, _: Exception) -> Response:
     """The response to an error of the program; the traceback is in the log."""
     return refuse_at(request, 500, say("refusal.fault"))
-
-
-async def _not_served(request: Request, error: Exception) -> Response:
-    """The response for an unknown address or method."""
-    assert isinstance(error, HTTPException)
-    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
-    response = refuse_at(request, error.status_code, words)
-    response.headers.update(error.headers or {})
-    return response
 
 
 class SettingsCheck:

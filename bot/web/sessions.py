@@ -176,10 +176,10 @@ class Sessions:
     def _lives(self, session: Session) -> bool:
         """Whether the session is valid. A clock set far back ends sessions too, or they could last for years."""
         way = next((way for way in self._marks if way == session.way), None)
-        now = self._now()
-        if session.token and not self._holds_token(session.token, session.begun):
+        if way is None or (session.token and not self._holds_token(session.token, session.begun)):
             return False
-        return way is not None and abs(now - session.used) < IDLE_S[way] and abs(now - session.begun) < LIFETIME_S[way]
+        now = self._now()
+        return abs(now - session.used) < IDLE_S[way] and abs(now - session.begun) < LIFETIME_S[way]
 
     def _digest(self, session: str, way: Way) -> str:
         key = session.encode("utf-8", "surrogatepass")

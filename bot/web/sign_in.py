@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -19,7 +19,7 @@ from bot.domain.right import Right
 from bot.people.tokens import Tokens
 from bot.store.errors import StoreError
 from bot.texts import say
-from bot.web.api import body_of
+from bot.web.api import Body, body_of
 from bot.web.auth import SIGN_IN, ConsoleGate, caller_of, remote_of
 from bot.web.exposure import is_loopback
 from bot.web.http import get, post, refuse
@@ -42,7 +42,8 @@ class Attempts:
 
     def wait(self, address: str) -> float:
         """Return the seconds until this address may try again; 0 if it may try now."""
-        self._forget()
+        oldest = self._now() - WINDOW_S
+        self._wrong = [(at, tried) for at, tried in self._wrong if at > oldest]
         own = [at for at, tried in self._wrong if tried == address]
         waits = [
             times[-most] + WINDOW_S - self._now()
@@ -59,26 +60,18 @@ class Attempts:
         """Forget the wrong passwords of this address, because the right one was given."""
         self._wrong = [(at, tried) for at, tried in self._wrong if tried != address]
 
-    def _forget(self) -> None:
-        oldest = self._now() - WINDOW_S
-        self._wrong = [(at, tried) for at, tried in self._wrong if at > oldest]
-
 
 logger = logging.getLogger(__name__)
 
 
-class Typed(BaseModel):
+class Typed(Body):
     """The body of a request to sign in: what the person typed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     password: str = Field(min_length=1, max_length=MOST, repr=False)
 
 
-class Who(BaseModel):
+class Who(Body):
     """The body of a request to sign out: end the caller's own session, or all others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     others: bool = False
 
@@ -88,17 +81,11 @@ class SignIn:
     attempts.
     """
 
-    def __init__(
-        self,
-        gate: ConsoleGate,
-        password: Password | None,
-        now: Callable[[], float] = time.monotonic,
-        tokens: Tokens | None = None,
-    ) -> None:
+    def __init__(self, gate: ConsoleGate, password: Password | None, tokens: Tokens) -> None:
         self._gate = gate
         self._tokens = tokens
         self._password = password
-        self._attempts = Attempts(now)
+        self._attempts = Attempts(time.monotonic)
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -120,8 +107,10 @@ class SignIn:
         async with self._turn:
             if wait := self._attempts.wait(address):
                 return _later(wait)
-            token = None if self._tokens is None else self._tokens.find(typed.password)
-            if token is None and not await self._is_password(typed.password):
+            token = self._tokens.find(typed.password)
+            password = self._password
+            fits = password is not None and token is None and await asyncio.to_thread(password.matches, typed.password)
+            if token is None and not fits:
                 self._attempts.wrong(address)
                 logger.warning("A wrong password for the console came from %s", address)
                 return refuse(401, say("page.sign.wrong"))
@@ -134,9 +123,6 @@ class SignIn:
             logger.info("%s signed in to the console from %s", token.name, address)
             await self._gate.admit(request, response, Way.PERSON, address, token.name)
         return response
-
-    async def _is_password(self, typed: str) -> bool:
-        return self._password is not None and await asyncio.to_thread(self._password.matches, typed)
 
     async def sign_out(self, request: Request) -> Response:
         """End the caller's session and all its open pages, or all other sessions. For a person, "all others" are those

@@ -104,10 +104,6 @@ class Dashboard:
         """
         self._changed.beat()
 
-    async def now(self) -> Standing:
-        """Read the current state from the store and return it. Raises StoreError."""
-        return await standing_of(self._services)
-
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
         """Keep `shown` up to date until the block ends, because a page is open."""
@@ -163,7 +159,7 @@ class Dashboard:
         self._changes, self._whole = Changes(), False
         try:
             if self.shown is None or whole:
-                standing = await self.now()
+                standing = await standing_of(self._services)
             else:
                 standing = await standing_after(self._services, self.shown.standing, changes)
         except StoreError as error:
@@ -304,7 +300,6 @@ class Events:
             await any_of(changed, happened, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
 
     def _may_read(self, request: Request) -> bool:
-        """Whether the reader of the stream is still signed in and may use the page."""
         return self._gate.still(request) and request.state.verdict(Right.USE).allowed
 
     async def _own(self, viewer: Viewer, shown: Shown) -> Shown:

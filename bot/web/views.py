@@ -18,7 +18,7 @@ from bot.cards.question import question_text
 from bot.checks.settings import Shown
 from bot.domain.address import Address
 from bot.domain.finding import Finding
-from bot.domain.outgoing import Button, Menu
+from bot.domain.outgoing import Button
 from bot.domain.task import OpenQuestion, PartNow, StepRow, Task, TaskState
 from bot.monitoring.dependencies import STORE, Wait, standstill_words
 from bot.tasks.queries import ahead_of
@@ -163,7 +163,7 @@ class ConsoleChecks(Protocol):
         ...
 
 
-def console_task_json(task: Task, home: Address = HOME) -> Json:
+def console_task_json(task: Task, home: Address) -> Json:
     """Convert a task to JSON, including its place in the console's chat at `home`."""
     more = {"follows": task.request.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
     return task_json(task) | place_json(task, home) | more
@@ -205,11 +205,6 @@ def button_json(button: Button) -> Json:
     return {"label": button.label, "data": button.data, "style": button.style}
 
 
-def menu_json(menu: Menu) -> Json:
-    """Convert a menu, from which one item is chosen, to JSON."""
-    return {"choices": [button_json(choice) for choice in menu.choices], "prompt": menu.prompt}
-
-
 def is_at(place: Address, home: Address) -> bool:
     """Return whether the place is in the console's chat at `home`."""
     return (place.platform, place.chat) == (home.platform, home.chat)
@@ -223,6 +218,9 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
     shown = question_text(
         open_question, task, now=open_question.asked, menu_choices=CAPABILITIES.menu_choices, counts_down=True
     )
+    menu = None
+    if shown.menu is not None:
+        menu = {"choices": [button_json(choice) for choice in shown.menu.choices], "prompt": shown.menu.prompt}
     return {
         "question": question.id,
         "task": task.parent or task.id,
@@ -243,7 +241,7 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
             "body": shown.body,
             "footer": shown.footer,
             "buttons": [button_json(button) for row in shown.buttons for button in row],
-            "menu": None if shown.menu is None else menu_json(shown.menu),
+            "menu": menu,
         },
     }
 

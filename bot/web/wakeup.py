@@ -24,12 +24,11 @@ class Wakeup:
         beaten.set()
 
 
-async def any_of(*events: asyncio.Event, seconds: float) -> bool:
-    """Wait until one of the events is set, for at most `seconds`. Returns whether one is set."""
+async def any_of(*events: asyncio.Event, seconds: float) -> None:
+    """Wait until one of the events is set, for at most `seconds`."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
-        done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        return bool(done)
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()

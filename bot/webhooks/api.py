@@ -16,11 +16,11 @@ from bot.domain.trigger import MOST_PER_HOUR, PER_HOUR
 from bot.domain.webhook import MOST_VALUES, NAME, Hook, Webhook
 from bot.people.subjects import Subject
 from bot.texts import say
-from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, after, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import TEXT_LIMIT, Got, HowTo, Listed, Name, Sent
 from bot.webhooks.delivery import is_arrival, new_secret
-from bot.webhooks.making import WebhookCommands, WebhookWish
+from bot.webhooks.making import WebhookCommands
 
 router = APIRouter(tags=["webhooks"])
 
@@ -68,33 +68,34 @@ def _info(one: Webhook, *, secret: str = "") -> WebhookInfo:
     )
 
 
+def _commands(calls: Calls) -> WebhookCommands:
+    return WebhookCommands(calls.asking(), calls.services)
+
+
 @router.get("/webhooks")
 async def list_webhooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[WebhookInfo]:
     """List the caller's own webhooks; for an admin, all."""
-    found = [
-        one for one in await WebhookCommands(calls.asking(), calls.services).visible() if int(one.id) > int(cursor or 0)
-    ]
-    return page([_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    found = await _commands(calls).visible()
+    return page([_info(one) for one in after(found, cursor)], limit)
 
 
 @router.post("/webhooks", status_code=201)
 async def create_webhook(wish: NewWebhookInfo, calls: Caller) -> WebhookInfo:
     """Create a webhook. The answer contains its secret, which is not shown again."""
-    commands = WebhookCommands(calls.asking(), calls.services)
-    made = await commands.add(WebhookWish(**wish.model_dump()))
+    made = await _commands(calls).add(**wish.model_dump())
     return _info(made, secret=made.wish.secret)
 
 
 @router.post("/webhooks/{webhook}/on")
 async def switch_webhook_on(webhook: Id, calls: Caller) -> WebhookInfo:
     """Switch a webhook on again; it gets messages about what happens from now on."""
-    return _info(await WebhookCommands(calls.asking(), calls.services).switch_on(webhook))
+    return _info(await _commands(calls).switch_on(webhook))
 
 
 @router.post("/webhooks/{webhook}/off")
 async def switch_webhook_off(webhook: Id, calls: Caller) -> WebhookInfo:
     """Switch a webhook off, and discard the messages that wait for it."""
-    return _info(await WebhookCommands(calls.asking(), calls.services).switch_off(webhook))
+    return _info(await _commands(calls).switch_off(webhook))
 
 
 class WebhookTest(Got):
@@ -107,14 +108,14 @@ class WebhookTest(Got):
 @router.post("/webhooks/{webhook}/test")
 async def test_webhook(webhook: Id, calls: Caller) -> WebhookTest:
     """Send `webhook.test` once, immediately, signed like every message, even if the webhook is switched off."""
-    status = await WebhookCommands(calls.asking(), calls.services).test(webhook)
+    status = await _commands(calls).test(webhook)
     return WebhookTest(status=status, arrived=is_arrival(status))
 
 
 @router.delete("/webhooks/{webhook}", status_code=204)
 async def delete_webhook(webhook: Id, calls: Caller) -> None:
     """Delete a webhook, with the messages that wait for it."""
-    await WebhookCommands(calls.asking(), calls.services).remove(webhook)
+    await _commands(calls).remove(webhook)
 
 
 class NewHook(HowTo):
@@ -166,14 +167,13 @@ def _hook(one: Schedule, *, secret: str = "") -> HookInfo:
 
 async def _hooks(calls: Calls) -> list[Schedule]:
     calls.require(Right.USE)
-    return sorted(await calls.schedules().hooks(), key=lambda one: int(one.id))
+    return await calls.schedules().hooks()
 
 
 @router.get("/hooks")
 async def list_hooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[HookInfo]:
     """List the hooks that this token may see and change, by number."""
-    found = [one for one in await _hooks(calls) if int(one.id) > int(cursor or 0)]
-    return page([_hook(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    return page([_hook(one) for one in after(await _hooks(calls), cursor)], limit)
 
 
 @router.post("/hooks", status_code=201)

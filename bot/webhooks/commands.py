@@ -12,7 +12,7 @@ from bot.domain.outgoing import Reply
 from bot.domain.webhook import Webhook
 from bot.texts import say
 from bot.webhooks.delivery import host_of, test_words
-from bot.webhooks.making import WebhookCommands, WebhookWish
+from bot.webhooks.making import WebhookCommands
 
 _LIST: Final = frozenset({"", "list", "列表"})
 _ADD: Final = re.compile(r"add\s+(\S+)", re.IGNORECASE)
@@ -30,7 +30,7 @@ async def webhooks(request: Request, services: Services) -> Reply:
     if (added := _ADD.fullmatch(typed)) is not None:
         if not request.place.private:
             raise Refused(say("webhook.in_private"))
-        made = await commands.add(WebhookWish(added[1], everybody=request.flag("everybody")))
+        made = await commands.add(added[1], everybody=request.flag("everybody"))
         return plain(say("webhook.made", webhook=made.id, secret=made.wish.secret))
     if (changed := _CHANGE.fullmatch(typed)) is None:
         raise Refused(say("webhook.usage"))

@@ -65,7 +65,8 @@ class Inbound:
         """
         name, now = request.path_params["name"][:60], self._services.clock()
         body = await read_body(request, BODY)
-        hook = next((one for one in await self._services.store.schedules.hooks() if _name(one) == name), None)
+        hooks = await self._services.store.schedules.hooks()
+        hook = next((one for one in hooks if one.plan.hook is not None and one.plan.hook.name == name), None)
         secret = self._nobody if hook is None or hook.plan.hook is None else hook.plan.hook.secret
         knows = _knows(secret, request, body, now) and hook is not None
         if not self._let_in(("hook", name) if knows else ("address", caller_address(request))):
@@ -89,7 +90,6 @@ class Inbound:
             return await self._begin(hook, values, hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32])
 
     def _let_in(self, caller: tuple[str, str]) -> bool:
-        """Whether this caller is within the limit of calls per minute."""
         now = self._ticks()
         if len(self._calls) > CALLERS_KEPT:
             self._calls = defaultdict(
@@ -133,10 +133,6 @@ class Inbound:
         if not started.duplicate:
             await services.store.schedules.begun(one, started.task.id)
         return JSONResponse({"task": started.task.id, "duplicate": started.duplicate}, 202)
-
-
-def _name(one: Schedule) -> str:
-    return "" if one.plan.hook is None else one.plan.hook.name
 
 
 def _knows(secret: str, request: Request, body: bytes, now: float) -> bool:

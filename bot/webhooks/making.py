@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,17 +19,6 @@ MOST: Final = 20
 """Most webhooks of one person."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookWish:
-    """A webhook to create: its address, and the events about which it gets messages."""
-
-    url: str
-    everybody: bool = False
-    ended: bool = True
-    asked: bool = True
-    watched: bool = True
-
-
 class WebhookCommands:
     """The actions on webhooks that one caller can perform. Every method raises NotAllowed, which is written to the
     audit log, or Refused.
@@ -40,24 +28,26 @@ class WebhookCommands:
         self._caller = caller
         self._services = services
 
-    async def add(self, wish: WebhookWish) -> Webhook:
-        """Create a webhook and return it with its secret, which is shown only then. Only an admin may get messages
-        about everybody's tasks.
+    async def add(
+        self, url: str, *, everybody: bool = False, ended: bool = True, asked: bool = True, watched: bool = True
+    ) -> Webhook:
+        """Create a webhook for these events, and return it with its secret, which is shown only then. Only an admin may
+        get messages about everybody's tasks.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
-            require(caller, services.policy, Right.ADMIN if wish.everybody else Right.USE)
-        _check_address(wish.url, services)
+            require(caller, services.policy, Right.ADMIN if everybody else Right.USE)
+        _check_address(url, services)
         new = NewWebhook(
             caller.person,
             caller.place,
             caller.event,
-            wish.url,
+            url,
             new_secret(),
-            everybody=wish.everybody,
-            ended=wish.ended,
-            asked=wish.asked,
-            watched=wish.watched,
+            everybody=everybody,
+            ended=ended,
+            asked=asked,
+            watched=watched,
         )
         webhooks = services.store.webhooks
         async with webhooks.adding:
@@ -96,12 +86,11 @@ class WebhookCommands:
         found = await self._known(number)
         return await send_test(found, self._services, egress or egress_of(self._services))
 
-    async def remove(self, number: str) -> Webhook:
-        """Delete a webhook and the messages that wait for it, and return it."""
+    async def remove(self, number: str) -> None:
+        """Delete a webhook and the messages that wait for it."""
         found = await self._known(number)
         await self._services.store.webhooks.remove(found.id)
         await self._note(AuditKind.WEBHOOK_REMOVED, found)
-        return found
 
     def _is_own(self, one: Webhook) -> bool:
         return self._services.policy.same(one.wish.person, self._caller.person)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from bot.cli.options import add_json
@@ -32,14 +33,14 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _routes(services: Services) -> Sequence[BaseRoute]:
     from starlette.routing import Route  # noqa: PLC0415 - the console has it
 
-    received: list[Inbound] = []
+    @cache
+    def inbound() -> Inbound:
+        from bot.webhooks.hooks import Inbound  # noqa: PLC0415 - with the first call
+
+        return Inbound(services)
 
     async def call(request: Request) -> Response:
-        if not received:
-            from bot.webhooks.hooks import Inbound  # noqa: PLC0415 - with the first call
-
-            received.append(Inbound(services))
-        return await received[0].call(request)
+        return await inbound().call(request)
 
     return [Route("/hooks/{name}", call, methods=["POST"])]
 
@@ -56,9 +57,9 @@ async def _work(services: Services) -> None:
     while not await webhooks.any_on():
         await webhooks.made.wait()
         webhooks.made.clear()
-    from bot.webhooks.sender import sender_of  # noqa: PLC0415 - for a service with a webhook alone
+    from bot.webhooks.sender import WebhookSender  # noqa: PLC0415 - for a service with a webhook alone
 
-    await sender_of(services).run()
+    await WebhookSender(services).run()
 
 
 PART: Final = Part(

@@ -40,19 +40,20 @@ BATCH: Final = 20
 logger = logging.getLogger(__name__)
 
 
-def sender_of(services: Services) -> WebhookSender:
-    """Return a sender that uses the hosts and the proxy from the settings."""
-    return WebhookSender(services, egress_of(services))
-
-
 class WebhookSender:
-    """Sends the webhook messages that are due. `services.clock` gives the time; `sleep` waits for some seconds."""
+    """Sends the webhook messages that are due, by default with the hosts and the proxy from the settings.
+    `services.clock` gives the time; `sleep` waits for some seconds.
+    """
 
     def __init__(
-        self, services: Services, egress: Egress, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self,
+        services: Services,
+        egress: Egress | None = None,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._services = services
-        self._egress = egress
+        self._egress = egress or egress_of(services)
         self._sleep = sleep
         self._wake = asyncio.Event()
         self._sending: dict[str, asyncio.Task[bool]] = {}

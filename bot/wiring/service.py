@@ -51,7 +51,7 @@ from bot.web.exposure import ConsoleError, Exposure
 from bot.web.hand import LiveHand
 from bot.web.log import LogLines
 from bot.web.mcp.mount import McpMount
-from bot.web.people import PeopleChanges, TokenMaking
+from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.standby import Standby
 from bot.web.v1.mount import ApiMount
@@ -301,7 +301,6 @@ async def _console(
             beside=lambda ending: [
                 *watch.routes(),
                 *LogLines(ending).routes(),
-                *TokenMaking(services).routes(),
                 *PeopleChanges(services).routes(),
                 *connect.routes(),
                 *ConnectFolders(services, _folders(core)).routes(),

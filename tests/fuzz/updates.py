@@ -21,7 +21,7 @@ from bot.chats.slack.chat import SlackChat
 from bot.chats.slack.places import Account
 from bot.chats.telegram import updates as reader
 from bot.chats.telegram.incoming import Albums, Messages, Presses
-from bot.chats.telegram.sending import Editor, Sender, ShownPictures, Silence
+from bot.chats.telegram.sending import Sender, Silence
 from bot.commands.spec import BY_NAME
 from bot.domain.chat import OwnRecord
 from bot.people.access import Lists, Policy
@@ -87,12 +87,11 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
             async def moved(_old: str, _new: str) -> None:
                 """Nobody asks."""
 
-            silence, shown = Silence(world.clock, moved), ShownPictures()
-            sender, editor = Sender(online, silence, shown), Editor(online, silence, shown)
+            sender = Sender(online, Silence(world.clock, moved))
             messages = Messages(
                 world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001), bool
             )
-            taking = reader.Updates(bot, messages, Presses(world.commands, sender, editor, 1.0), "auto", OwnRecord())
+            taking = reader.Updates(bot, messages, Presses(world.commands, sender, 1.0), "auto", OwnRecord())
             faults = Faults()
             log = logging.getLogger("bot")
             log.addHandler(faults)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -24,11 +23,10 @@ from bot.chats.discord.permissions import Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, channel_id, roles_of
 from bot.chats.discord.sending import Online, Sender
 from bot.chats.fetching import Welcome
-from bot.chats.plain_text import size
+from bot.chats.plain_text import cut, size
 from bot.commands.spec import COMMANDS, CommandSpec
-from bot.domain.address import Address, MessageRef, Person
+from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone, Intake, OwnRecord, Record
-from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +65,7 @@ _EMOJI_JOINERS = " \u200d\ufe0f"
 """Characters that join the parts of an emoji. At the end of a text they have no meaning."""
 
 
-class DiscordChat(Connection[DiscordClient]):
+class DiscordChat(Connection[DiscordClient, Sender]):
     """The bot's account on Discord; implements `bot.domain.chat.Chat`.
 
     `guild_ids` are the servers in which slash commands are registered. `welcome` decides whose attached files are
@@ -118,7 +116,7 @@ class DiscordChat(Connection[DiscordClient]):
         permissions, fetcher = Permissions(), Fetcher(welcome, api_base)
         self._lacking = Lacking(permissions, state_directory)
         self._sender = Sender(self.logged_in, permissions, self._lacking)
-        self._threads = Threads(self.logged_in, permissions, self._sender)
+        self._threads = Threads(self.logged_in, permissions, self._starter)
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
         self._presses = Presses(intake, permissions)
@@ -139,25 +137,9 @@ class DiscordChat(Connection[DiscordClient]):
         """Open a thread for a task and return it; return `origin` if none can be made. See `Chat.open_place`."""
         return await self._threads.open(origin, anchor, title)
 
-    async def private_place(self, origin: Address, person: Person) -> Address:
-        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
-        return await self._sender.private(origin, person)
-
     async def close_place(self, place: Address) -> None:
         """Archive the thread of a finished task, if it has one."""
         await self._threads.close(place)
-
-    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part; see `Chat.send`."""
-        return await self._sender.send(place, message, nonce=nonce, turn=turn)
-
-    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message; see `Chat.edit`."""
-        await self._sender.edit(ref, message, turn=turn)
-
-    async def delete(self, ref: MessageRef) -> None:
-        """Delete a message, such as a person's answer with a password."""
-        await self._sender.delete(ref)
 
     async def roles_of(self, person: str, guild: str) -> frozenset[str]:
         """Return the person's current roles on a server, as `guild/role`; empty if they have left it."""
@@ -231,10 +213,13 @@ class DiscordChat(Connection[DiscordClient]):
 class Threads:
     """Opens and closes a Discord thread for each task."""
 
-    def __init__(self, online: Online, permissions: Permissions, sender: Sender) -> None:
+    def __init__(
+        self, online: Online, permissions: Permissions, starter: Callable[[Address, str], Awaitable[str]]
+    ) -> None:
+        """`starter` sends a message with a title, on which a thread can begin, and returns its id."""
         self._online = online
         self._permissions = permissions
-        self._sender = sender
+        self._starter = starter
 
     async def open(self, origin: Address, anchor: str | None, title: str) -> Address:
         """Open a thread and return its address. It begins on message `anchor`; without one (after a slash command) on a
@@ -255,9 +240,7 @@ class Threads:
             return origin
         starter = (anchor or "") if abilities.history else ""
         if not starter and abilities.writes and abilities.history:
-            note = Message(heading=title)
-            sent = await self._sender.send(origin, note, nonce=f"starter:{secrets.token_hex(8)}")
-            starter = sent.message
+            starter = await self._starter(origin, title)
         try:
             thread = await self._begin(channel, int(starter or 0), thread_name(title))
         except ChatError as refused:
@@ -284,21 +267,15 @@ class Threads:
 
     async def _begin(self, channel: discord.TextChannel, message: int, name: str) -> int:
         """Create a thread on the message, or on none if `message` is 0, and return its id."""
+        kind = discord.ChannelType.news_thread if channel.is_news() else discord.ChannelType.public_thread
+        idle: Final = limits.THREAD_IDLE_MINUTES
         async with errors.translated("a thread", needs="Create Public Threads"):
             try:
-                thread = await (
-                    channel.get_partial_message(message).create_thread(
-                        name=name, auto_archive_duration=limits.THREAD_IDLE_MINUTES
-                    )
-                    if message
-                    else channel.create_thread(
-                        name=name,
-                        type=discord.ChannelType.news_thread
-                        if channel.is_news()
-                        else discord.ChannelType.public_thread,
-                        auto_archive_duration=limits.THREAD_IDLE_MINUTES,
-                    )
-                )
+                if message:
+                    above = channel.get_partial_message(message)
+                    thread = await above.create_thread(name=name, auto_archive_duration=idle)
+                else:
+                    thread = await channel.create_thread(name=name, type=kind, auto_archive_duration=idle)
             except discord.HTTPException as refused:
                 if refused.code == errors.MISSING_PERMISSIONS:
                     self._permissions.refused(channel, "create_public_threads")
@@ -313,8 +290,5 @@ def thread_name(title: str) -> str:
     in halves.
     """
     line = " ".join(title.split()) or "task"
-    if size(line) <= limits.THREAD_NAME:
-        return line
-    while size(line) >= limits.THREAD_NAME:
-        line = line[:-1]
-    return line.rstrip(_EMOJI_JOINERS) + "…"
+    short = cut(line, limits.THREAD_NAME - 1).rstrip(_EMOJI_JOINERS)
+    return line if size(line) <= limits.THREAD_NAME else f"{short}…"

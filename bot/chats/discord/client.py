@@ -26,9 +26,6 @@ REMEMBERED: Final = 4096
 
 logger = logging.getLogger(__name__)
 
-LoggedIn = Callable[["DiscordClient"], Awaitable[None]]
-Lost = Callable[[Address], Awaitable[None]]
-
 
 class Locales:
     """Remembers the language of each person's Discord client from their latest slash command or press."""
@@ -67,12 +64,12 @@ class DiscordClient(discord.Client):
         messages: Messages,
         slash: SlashCommands,
         presses: Presses,
-        logged_in: LoggedIn,
+        logged_in: Callable[[DiscordClient], Awaitable[None]],
         *,
         locales: Locales,
         content: bool,
         language: str,
-        lost: Lost | None,
+        lost: Callable[[Address], Awaitable[None]] | None,
         record: Record,
     ) -> None:
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # voice is never used

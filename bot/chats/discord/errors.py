@@ -13,6 +13,7 @@ import aiohttp
 import discord
 
 from bot.chats.discord import limits
+from bot.chats.sending import seconds_in
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 
 THREAD_EXISTS: Final = 160004
@@ -73,7 +74,7 @@ async def translated(doing: str, *, needs: str = "") -> AsyncIterator[None]:
 
 def _meaning(refused: discord.HTTPException, doing: str, needs: str) -> Exception:
     if refused.status == 429:
-        return FloodWait(_seconds(refused.response.headers.get("Retry-After", "")))
+        return FloodWait(seconds_in(refused.response.headers.get("Retry-After", ""), BAN_SECONDS))
     if refused.code == MISSING_PERMISSIONS and needs:
         return ChatGone(f"Discord refused {doing}: the bot lacks the permission {needs} in this channel.")
     if refused.code in _GONE:
@@ -83,10 +84,3 @@ def _meaning(refused: discord.HTTPException, doing: str, needs: str) -> Exceptio
     if refused.code in _OTHER:
         return ChatError(f"Discord refused {doing}: {_OTHER[refused.code]}.")
     return ChatError(f"Discord refused {doing}: {refused.text or 'no reason given'} (error {refused.code}).")
-
-
-def _seconds(header: str) -> float:
-    try:
-        return max(1.0, float(header))
-    except ValueError:
-        return BAN_SECONDS

@@ -70,43 +70,19 @@ def pressed_data(interaction: discord.Interaction[Any]) -> str:
     return custom_id_of(interaction)
 
 
-def view_of(rows: tuple[tuple[Button, ...], ...], menu: Menu | None = None) -> discord.ui.View | None:
-    """Return a discord.py view with the menu and the button rows below it; None if there are neither. A row that is too
-    long continues in the next one.
-
-    The view is stopped immediately: presses are recognised by their id, so discord.py does not have to keep every view
-    in memory.
-    """
-    lines: list[list[discord.ui.Item[Any]]] = [[select] for select in _selects(menu)]
-    for row in rows:
-        made = [_made(button) for button in row]
-        lines.extend(
-            made[start : start + limits.BUTTONS_IN_ROW] for start in range(0, len(made), limits.BUTTONS_IN_ROW)
-        )
-    if len(lines) > limits.ROWS:
-        logger.error("A message has more than %d rows of buttons; the rest was left out.", limits.ROWS)
-    view = discord.ui.View(timeout=None)
-    for number, line in enumerate(lines[: limits.ROWS]):
-        for item in line:
-            item.row = number
-            view.add_item(item)
-    view.stop()
-    return view if lines else None
-
-
 def _selects(menu: Menu | None) -> list[discord.ui.Select[Any]]:
     """Return a menu as as many select lists as it needs, one below the other. So no page number has to be
     remembered.
     """
-    choices = () if menu is None else menu.choices
-    prompt = "" if menu is None else menu.prompt
-    selects = []
+    if menu is None:
+        return []
+    choices, selects = menu.choices, []
     for start in range(0, len(choices), limits.SELECT_OPTIONS):
         part = choices[start : start + limits.SELECT_OPTIONS]
         pages = f" · {start + 1}–{start + len(part)}" if len(choices) > limits.SELECT_OPTIONS else ""
         select: discord.ui.Select[Any] = discord.ui.Select(
             custom_id=f"{_MENU}:{start}",
-            placeholder=f"{prompt[: limits.PLACEHOLDER - len(pages)]}{pages}" or None,
+            placeholder=f"{menu.prompt[: limits.PLACEHOLDER - len(pages)]}{pages}" or None,
             options=[
                 discord.SelectOption(label=_label(choice.label, limits.CHOICE), value=choice.data[: limits.CUSTOM_ID])
                 for choice in part
@@ -315,8 +291,27 @@ class Draft:
     """Whether Discord would show link previews, so that it has to be told not to."""
 
     def view(self) -> discord.ui.View | None:
-        """Return the menu and the buttons as a discord.py view; None if there are none."""
-        return view_of(self.rows, self.menu)
+        """Return a discord.py view with the menu and the button rows below it; None if there are neither. A row that is
+        too long continues in the next one.
+
+        The view is stopped immediately: presses are recognised by their id, so discord.py does not have to keep every
+        view in memory.
+        """
+        lines: list[list[discord.ui.Item[Any]]] = [[select] for select in _selects(self.menu)]
+        for row in self.rows:
+            made = [_made(button) for button in row]
+            lines.extend(
+                made[start : start + limits.BUTTONS_IN_ROW] for start in range(0, len(made), limits.BUTTONS_IN_ROW)
+            )
+        if len(lines) > limits.ROWS:
+            logger.error("A message has more than %d rows of buttons; the rest was left out.", limits.ROWS)
+        view = discord.ui.View(timeout=None)
+        for number, line in enumerate(lines[: limits.ROWS]):
+            for item in line:
+                item.row = number
+                view.add_item(item)
+        view.stop()
+        return view if lines else None
 
     def files(self) -> list[discord.File]:
         """Return new upload objects for the pictures."""

@@ -16,7 +16,7 @@ from discord.http import HTTPClient, Route
 
 from bot.chats import fetching
 from bot.chats.discord import limits
-from bot.chats.fetching import Welcome
+from bot.chats.fetching import Attached, Welcome
 from bot.domain.incoming import Voice
 
 
@@ -74,4 +74,5 @@ class Fetcher(fetching.Fetcher):
         spoken = message.attachments[0] if message.flags.voice and message.attachments else None
         if spoken is None:
             return None
-        return Voice("voice.ogg", spoken.duration or 0.0, spoken.size, partial(self.recording, spoken))
+        file = Attached(spoken.filename, spoken.size, spoken.url)
+        return Voice("voice.ogg", spoken.duration or 0.0, spoken.size, partial(self.recording, file))

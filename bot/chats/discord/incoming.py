@@ -12,6 +12,7 @@ import discord
 from bot.chats.discord.hosts import Fetcher
 from bot.chats.discord.places import Channel, person_of, place_of
 from bot.chats.discord.sending import Sender
+from bot.chats.fetching import Attached
 from bot.chats.incoming import Lateness, answer, below
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
@@ -41,7 +42,7 @@ def _own_roles(guild: discord.Guild | None) -> list[int]:
     return [] if me is None else [role.id for role in me.roles if role.managed]
 
 
-def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
+def _above(message: discord.Message, bot: int) -> list[Attached]:
     """Return the files of the message that a person replies to, but not those of the bot's own messages, such as cards.
     Only messages of the same channel count, because everybody who replies there sees them; a forwarded message is no
     reply.
@@ -55,9 +56,10 @@ def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
     return _files(above)
 
 
-def _files(message: discord.Message) -> list[discord.Attachment]:
+def _files(message: discord.Message) -> list[Attached]:
     """Return the files of the message, and of the message that it forwards."""
-    return [*message.attachments, *(file for one in message.message_snapshots for file in one.attachments)]
+    found = [*message.attachments, *(file for one in message.message_snapshots for file in one.attachments)]
+    return [Attached(file.filename, file.size, file.url) for file in found]
 
 
 def _passed_on(message: discord.Message) -> str | None:
@@ -99,15 +101,10 @@ class Messages:
             command = command_in(text, self._prefix, bot, _own_roles(message.guild))
         else:
             text, foreign = passed_on, ForeignText()
-        reply_to, to_bot = None, False
-        if (
-            message.type is discord.MessageType.reply
-            and message.reference is not None
-            and message.reference.message_id is not None
-        ):
-            reply_to = MessageRef(place.address, str(message.reference.message_id))
-            above = message.reference.resolved
-            to_bot = isinstance(above, discord.Message) and above.author.id == bot
+        reply_to, to_bot, reference = None, False, message.reference
+        if message.type is discord.MessageType.reply and reference is not None and reference.message_id is not None:
+            reply_to = MessageRef(place.address, str(reference.message_id))
+            to_bot = isinstance(reference.resolved, discord.Message) and reference.resolved.author.id == bot
         person = person_of(message.author, locale)
         spoken = self._fetcher.voice_of(message)
         given = _files(message)

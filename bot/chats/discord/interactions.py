@@ -9,8 +9,7 @@ import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from bot.chats.discord.formatting import card_of, drafts_of, pressed_data
 from bot.chats.discord.hosts import Fetcher
 from bot.chats.discord.permissions import Abilities, Permissions
 from bot.chats.discord.places import parent_at, person_of, place_of
+from bot.chats.fetching import Attached
 from bot.chats.incoming import message_of
 from bot.chats.sending import Remembered
 from bot.commands.parser import Form, forms_of
@@ -246,17 +246,9 @@ class SlashCommands:
         person = person_of(interaction.user, interaction.locale)
         place = place_of(interaction.client.user.id, interaction.channel, interaction.guild_id)
         files, lost = await self._fetcher.fetch(person, place, _attached(interaction, given))
-        roles = _roles(interaction)
+        roles = _resolved(interaction, "roles")
         call = form.call({key: f"role:{value}" if value in roles else _text(value) for key, value in given.items()})
-        reply = await self._intake.invoke(
-            Invocation(
-                person,
-                place,
-                str(interaction.id),
-                call,
-                files,
-            )
-        )
+        reply = await self._intake.invoke(Invocation(person, place, str(interaction.id), call, files))
         if lost:
             await whisper(interaction, Reply(Message(body=lost)))
         if reply.message is not None or reply.toast:
@@ -302,10 +294,11 @@ def _chosen(interaction: discord.Interaction[Any]) -> tuple[tuple[str, str], dic
     return (group, str(inner.get("name", ""))), options
 
 
-def _roles(interaction: discord.Interaction[Any]) -> Collection[object]:
-    """Return the ids of the roles that were picked."""
+def _resolved(interaction: discord.Interaction[Any], kind: str) -> Mapping[str, Any]:
+    """Return what was picked of this kind, such as roles, by id."""
     data: Mapping[str, Any] = interaction.data or {}
-    return frozenset((data.get("resolved") or {}).get("roles") or ())
+    found: Mapping[str, Any] = (data.get("resolved") or {}).get(kind) or {}
+    return found
 
 
 def _focused(interaction: discord.Interaction[Any]) -> str | None:
@@ -313,20 +306,9 @@ def _focused(interaction: discord.Interaction[Any]) -> str | None:
     return next((str(option["name"]) for option in options if option.get("focused")), None)
 
 
-def _attached(interaction: discord.Interaction[Any], given: Mapping[str, Any]) -> list[_Upload]:
-    data: Mapping[str, Any] = interaction.data or {}
-    found = (data.get("resolved") or {}).get("attachments") or {}
-    chosen = found.get(str(given.get(FILE_OPTION)))
-    return [_Upload(str(chosen["filename"]), int(chosen["size"]), str(chosen["url"]))] if chosen else []
-
-
-@dataclass(frozen=True, slots=True)
-class _Upload:
-    """A file of a slash command; discord.py makes such objects only for commands of its own tree."""
-
-    filename: str
-    size: int
-    url: str
+def _attached(interaction: discord.Interaction[Any], given: Mapping[str, Any]) -> list[Attached]:
+    chosen = _resolved(interaction, "attachments").get(str(given.get(FILE_OPTION)))
+    return [Attached(str(chosen["filename"]), int(chosen["size"]), str(chosen["url"]))] if chosen else []
 
 
 def _text(value: object) -> str:

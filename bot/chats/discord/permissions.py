@@ -246,15 +246,14 @@ async def _guild(client: discord.Client, number: int) -> PlaceReport:
 
 
 async def _channel(client: discord.Client, number: int) -> PlaceReport:
+    unseen = PlaceReport(say("check.chat.place.channel", number=number), found=False)
     try:
         channel = await client.fetch_channel(number)
     except (discord.NotFound, discord.Forbidden):
-        return PlaceReport(say("check.chat.place.channel", number=number), found=False)
-    if not isinstance(channel, _TEXT):
-        return PlaceReport(say("check.chat.place.channel", number=number), found=False)
-    me = await _myself(client, channel.guild.id)
+        return unseen
+    me = await _myself(client, channel.guild.id) if isinstance(channel, _TEXT) else None
     if me is None:
-        return PlaceReport(say("check.chat.place.channel", number=number), found=False)
+        return unseen
     # Fetched again, because only a channel of a complete server object knows the roles.
     known = await me.guild.fetch_channel(number)
     place = say("check.chat.place.channel_of", name=known.name, guild=me.guild.name)

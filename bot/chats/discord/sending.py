@@ -74,9 +74,7 @@ class Sender:
             async with errors.translated("the message", needs=needs):
                 sent = await post.send()
             first = first or sent.id
-        await self._tell_what_is_lacking(
-            channel, parent_at(client, instead_of or place), nonce, turn, in_thread=bool(place.thread)
-        )
+        await self._tell_what_is_lacking(post, parent_at(client, instead_of or place), nonce)
         return MessageRef(place, str(first))
 
     async def private(self, place: Address, person: Person) -> Address:
@@ -86,21 +84,18 @@ class Sender:
             channel = await client.create_dm(discord.Object(int(person.id)))
         return Address(PLATFORM, place.account, str(channel.id))
 
-    async def _tell_what_is_lacking(
-        self, channel: discord.abc.Messageable, parent: object, nonce: str, turn: Turn, *, in_thread: bool
-    ) -> None:
+    async def _tell_what_is_lacking(self, sent: _Post, parent: object, nonce: str) -> None:
         """Send a report of missing permissions below the message that was just sent. It is sent only once, so if that
         fails, only the report is lost.
         """
         news = await self._lacking.news(parent)
         if news is None:
             return
-        (draft,) = drafts_of(news)[:1]
+        name, refused = nonce_of(f"lacking/{nonce}", 0), partial(self._permissions.refused, parent)
+        report = _Post(sent.channel, drafts_of(news)[0], None, "", True, name, sent.turn, sent.in_thread, refused)
         try:
             async with errors.translated("what is lacking"):
-                name = nonce_of(f"lacking/{nonce}", 0)
-                refused = partial(self._permissions.refused, parent)
-                await _Post(channel, draft, None, "", True, name, turn, in_thread, refused).send()
+                await report.send()
         except (ChatError, FloodWait) as error:
             logger.warning("The message about the bot's missing permissions could not be sent: %s", error)
 
@@ -130,10 +125,9 @@ class Sender:
         try:
             async with errors.translated("the reaction", needs="Add Reactions"):
                 await _partial(client, ref).add_reaction(SEEN)
-        except ChatGone as refused:
-            self._permissions.refused(parent, "add_reactions")
-            logger.info("A message keeps without a reaction: %s", refused)
         except (ChatError, FloodWait) as refused:
+            if isinstance(refused, ChatGone):
+                self._permissions.refused(parent, "add_reactions")
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def delete(self, ref: MessageRef) -> None:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -60,19 +60,11 @@ class Unusable(ChatError):
 
 
 class Api:
-    """A client of Feishu's API for one app. `clock` returns seconds and is used for the token's lifetime."""
+    """A client of Feishu's API for one app."""
 
-    def __init__(
-        self,
-        session: aiohttp.ClientSession,
-        root: str,
-        app: str,
-        secret: str,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, session: aiohttp.ClientSession, root: str, app: str, secret: str) -> None:
         self.session, self.root, self.app = session, root, app
         self._secret = secret
-        self._clock = clock
         self._token, self._until = "", -math.inf
         self._asking = asyncio.Lock()
 
@@ -126,7 +118,7 @@ class Api:
 
     async def _tenant_token(self) -> str:
         async with self._asking:
-            if self._clock() >= self._until:
+            if time.monotonic() >= self._until:
                 body = {"app_id": self.app, "app_secret": self._secret}
                 path = "/open-apis/auth/v3/tenant_access_token/internal"
                 try:
@@ -135,7 +127,7 @@ class Api:
                     raise _as_app(refused) from None
                 self._token = str(answer.get("tenant_access_token", ""))
                 lasts = float(answer.get("expire") or 0)
-                self._until = self._clock() + max(lasts - limits.TOKEN_SPARE_SECONDS, lasts / 2)
+                self._until = time.monotonic() + max(lasts - limits.TOKEN_SPARE_SECONDS, lasts / 2)
             return self._token
 
     async def _ask(
@@ -175,17 +167,13 @@ def meaning(refused: Refused, doing: str) -> Exception:
     if code in _GONE:
         return ChatGone(words("feishu.gone", what=what, code=code))
     if code in NO_SCOPES:
-        return ChatError(words("feishu.scope", what=what, scopes=", ".join(scopes_in(refused.message)) or code))
+        lacking = list(dict.fromkeys(_SCOPE_NAME.findall(refused.message)))[:5]
+        return ChatError(words("feishu.scope", what=what, scopes=", ".join(lacking) or code))
     if code in _NO_BOT:
         return Unusable(words("feishu.no_bot"))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _TOKEN:
         return ChatError(words("feishu.failed", what=what, code=code))
     return ChatRefused(words("feishu.refused", what=what, code=code))
-
-
-def scopes_in(message: str) -> list[str]:
-    """Return the permission scopes that Feishu's error message names as missing."""
-    return list(dict.fromkeys(_SCOPE_NAME.findall(message)))[:5]
 
 
 def _as_app(refused: Refused) -> Exception:

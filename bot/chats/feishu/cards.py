@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.chats.feishu import limits
+from bot.chats.plain_text import NOTHING, WHOLE_TEXT
 from bot.domain.address import Address
 from bot.domain.outgoing import Button, Message, Picture, Tone
 from bot.texts import say
@@ -19,9 +20,6 @@ from bot.texts import say
 PLATFORM: Final = "feishu"
 PERSON: Final = re.compile(r"ou_[0-9A-Za-z]{1,64}")
 MESSAGE: Final = re.compile(r"om_[0-9A-Za-z_-]{1,96}")
-WHOLE_TEXT: Final = "message.txt"
-NOTHING: Final = "…"
-"""Placeholder: Feishu accepts neither a card without elements nor a blank label."""
 
 _STYLES: Final = {"primary": "primary", "success": "primary", "danger": "danger"}
 _COLOURS: Final[Mapping[Tone, str]] = {

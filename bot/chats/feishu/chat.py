@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
@@ -17,11 +16,11 @@ from bot.chats.feishu.cards import PLATFORM
 from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
+from bot.chats.fetching import Welcome
 from bot.chats.sending import last_look
 from bot.commands.spec import COMMANDS, CommandSpec
-from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
+from bot.domain.address import Address, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
-from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import words
 
 logger = logging.getLogger(__name__)
@@ -31,7 +30,7 @@ async def _nothing(_place: Address) -> None:
     """Ignore a lost place."""
 
 
-class FeishuChat(Connection[Api]):
+class FeishuChat(Connection[Api, Sender]):
     """The bot of a Feishu or Lark app, as a chat (`bot.domain.chat.Chat`).
 
     `root` is the address of the API, such as "https://open.feishu.cn". `tenants` are companies whose people are heard
@@ -53,7 +52,7 @@ class FeishuChat(Connection[Api]):
         language: str = "auto",
         locale: str = "zh-CN",
         commands: Sequence[CommandSpec] = COMMANDS,
-        welcome: Callable[[Person, Place], bool] = lambda _person, _place: True,
+        welcome: Welcome = lambda _person, _place: True,
         lost: Callable[[Address], Awaitable[None]] = _nothing,
         times: Times | None = None,
         record: Record | None = None,
@@ -74,39 +73,12 @@ class FeishuChat(Connection[Api]):
         return self._connected()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread for a task on message `anchor` or, without one, on a new message with the title, and return it.
-        Feishu creates the thread with its first reply. Returns `origin` in a thread, and in a private chat, where the
-        first message is a reply to `anchor` instead.
+        """Open a thread for a task; see `Connection.open_place`. Feishu creates it with its first reply. In a private
+        chat, the first message is a reply to `anchor` instead.
         """
-        if origin.thread:
-            return origin
-        if not origin.guild:
-            if anchor:
-                self._sender.anchor(origin, anchor)
-            return origin
-        if not anchor:
-            sent = await self._sender.send(origin, Message(heading=title), nonce=f"starter:{secrets.token_hex(8)}")
-            anchor = sent.message
-        return replace(origin, thread=anchor)
-
-    async def private_place(self, origin: Address, person: Person) -> Address:
-        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
-        return await self._sender.private(origin, person)
-
-    async def close_place(self, place: Address) -> None:
-        """Do nothing, because Feishu's threads cannot be closed."""
-
-    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part; see `Chat.send`."""
-        return await self._sender.send(place, message, nonce=nonce, turn=turn)
-
-    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message; see `Chat.edit`."""
-        await self._sender.edit(ref, message, turn=turn)
-
-    async def delete(self, ref: MessageRef) -> None:
-        """Delete a message, such as a person's answer with a password."""
-        await self._sender.delete(ref)
+        if anchor and not (origin.guild or origin.thread):
+            self._sender.anchor(origin, anchor)
+        return await super().open_place(origin, anchor, title)
 
     async def _stay(self) -> None:
         if not self._app.id:

@@ -23,6 +23,7 @@ import aiohttp
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError, EncodeError
 
+from bot.chats.connection import end
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import Api, Unusable
 from bot.chats.feishu.limits import Times
@@ -157,11 +158,7 @@ class LongConnection:
                 await asyncio.sleep(wait)
                 pause = min(pause * 2, self._times.last_retry)
         finally:
-            working = set(self._working)
-            for task in working:
-                task.cancel()
-            if working:
-                await asyncio.wait(working, timeout=_CLOSE_SECONDS)
+            await end(self._working, _CLOSE_SECONDS)
 
     async def _once(self) -> bool:
         """Run one connection to its end; return whether anything was received."""

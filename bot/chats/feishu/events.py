@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -164,6 +164,14 @@ class Content:
 
 
 _KEY: Final = re.compile(r"[\w-]{1,256}")
+_NAMES: Final = {
+    "image": "photo.jpg",
+    "img": "photo.jpg",
+    "file": "file",
+    "media": "video.mp4",
+    "audio": "voice.opus",
+}
+"""Names of files that have none of their own, by the type of the message or part."""
 
 
 def content_of(kind: str, content: str) -> Content:
@@ -181,18 +189,12 @@ def content_of(kind: str, content: str) -> Content:
             return Content(_str(told.get("text")))
         case "post":
             return _post(told)
-        case "image":
-            return Content(files=tuple(_files(told, "image_key", "photo.jpg", image=True)))
-        case "file":
-            return Content(files=tuple(_files(told, "file_key", "file")))
-        case "media":
-            return Content(files=tuple(_files(told, "file_key", "video.mp4")))
         case "audio":
             milliseconds = told.get("duration")
             seconds = milliseconds / 1000 if isinstance(milliseconds, int | float) else 0.0
-            return Content(files=tuple(_files(told, "file_key", "voice.opus")), spoken=max(seconds, 0.001))
+            return Content(files=_files(told, kind), spoken=max(seconds, 0.001))
         case _:
-            return Content()
+            return Content(files=_files(told, kind))
 
 
 def _post(told: Mapping[str, Any]) -> Content:
@@ -202,10 +204,8 @@ def _post(told: Mapping[str, Any]) -> Content:
         parts = [part for part in _list(paragraph) if isinstance(part, dict)]
         lines.append("".join(_words(part) for part in parts))
         for part in parts:
-            if part.get("tag") == "img":
-                files += _files(part, "image_key", "photo.jpg", image=True)
-            elif part.get("tag") == "media":
-                files += _files(part, "file_key", "video.mp4")
+            if (kind := _str(part.get("tag"))) in {"img", "media"}:
+                files += _files(part, kind)
     return Content("\n".join(lines).strip(), tuple(files))
 
 
@@ -221,10 +221,13 @@ def _words(part: Mapping[str, Any]) -> str:
             return ""
 
 
-def _files(told: Mapping[str, Any], key: str, otherwise: str, *, image: bool = False) -> Iterator[FileKey]:
-    found = _str(told.get(key))
-    if _KEY.fullmatch(found):
-        yield FileKey(found, on_one_line(_str(told.get("file_name"))) or otherwise, image)
+def _files(told: Mapping[str, Any], kind: str) -> tuple[FileKey, ...]:
+    """Return the file of a message or part of this kind; empty if it has none."""
+    image, found = kind in {"image", "img"}, ""
+    if kind in _NAMES:
+        found = _str(told.get("image_key" if image else "file_key"))
+    name = on_one_line(_str(told.get("file_name"))) or _NAMES.get(kind, "")
+    return (FileKey(found, name, image),) if _KEY.fullmatch(found) else ()
 
 
 def _str(value: object) -> str:

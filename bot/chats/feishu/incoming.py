@@ -8,13 +8,14 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
+from bot.chats.connection import end
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import NO_SCOPES, Api, Refused
 from bot.chats.feishu.cards import MESSAGE, PLATFORM
@@ -32,7 +33,17 @@ from bot.chats.feishu.events import (
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.chats.fetching import Download, Downloads, TooLarge
-from bot.chats.incoming import Below, Lateness, NotAccepted, answer, message_of, not_accepted, was_accepted
+from bot.chats.incoming import (
+    Below,
+    Lateness,
+    NotAccepted,
+    accepted,
+    answer,
+    changed,
+    message_of,
+    not_accepted,
+    was_accepted,
+)
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake, Record
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
@@ -41,6 +52,8 @@ from bot.texts import language_of, say, speaking
 from devices.recent import Recent
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class Envelope(Read):
@@ -87,12 +100,11 @@ class Events:
         lost: Callable[[Address], Awaitable[None]],
         times: Times,
         record: Record,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._api, self._app, self._intake, self._sender = api, app, intake, sender
         self._names = frozenset(names)
         self._language = language_of(language, app.locale)
-        self._welcome, self._lost, self._times, self._lateness = welcome, lost, times, Lateness(clock)
+        self._welcome, self._lost, self._times, self._lateness = welcome, lost, times, Lateness()
         self._record = record
         self._people = People(api)
         self._downloads = Downloads("Feishu", limits.INCOMING_BYTES)
@@ -128,11 +140,7 @@ class Events:
 
     async def close(self) -> None:
         """Cancel the handling of events that is in progress."""
-        working = set(self._working)
-        for task in working:
-            task.cancel()
-        if working:
-            await asyncio.wait(working, timeout=2.0)
+        await end(self._working, 2.0)
 
     async def _hear(self, event: MessageEvent, header: Header) -> None:
         name = event.message.message_id
@@ -144,22 +152,13 @@ class Events:
             raise NotAccepted
 
     def _begin(self, work: Awaitable[None]) -> asyncio.Task[bool]:
-        task = asyncio.ensure_future(self._guarded(work))
+        return self._tracked(accepted(work, "Feishu"))
+
+    def _tracked(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
         self._working.add(task)
         task.add_done_callback(self._working.discard)
         return task
-
-    async def _guarded(self, work: Awaitable[None]) -> bool:
-        """Whether it was accepted."""
-        try:
-            await work
-        except NotAccepted:
-            return False
-        except (ChatError, FloodWait) as refused:
-            logger.warning("The answer to somebody on Feishu was not delivered: %s", refused)
-        except Exception:
-            logger.exception("An event from Feishu was lost because of a fault in the program")
-        return True
 
     def _hears(self, tenant: str, header: Header) -> bool:
         """Whether people of this tenant are heard; by default, those of other companies in a shared chat are not."""
@@ -304,9 +303,11 @@ class Events:
         return Voice("voice.ogg", content.spoken, 0, partial(self._downloads.recording, spoken))
 
     def _download(self, message: str, file: FileKey) -> Download:
+        path = f"im/v1/messages/{message}/resources/{file.key}?type={'image' if file.image else 'file'}"
+
         async def read(room: int) -> bytes:
             async with refusals("read"):
-                data = await self._api.download(_resource(message, file), room)
+                data = await self._api.download(path, room)
             if data is None:
                 raise TooLarge
             return data
@@ -334,9 +335,7 @@ class Events:
             person = await self._person(who.open_id)
             return await self._intake.press(Press(person, place, header.event_id, data, ref, stale))
 
-        asked = asyncio.create_task(ask())  # includes looking up the name, because all of it must be in time
-        self._working.add(asked)
-        asked.add_done_callback(self._working.discard)
+        asked = self._tracked(ask())  # includes looking up the name, because all of it must be in time
         await asyncio.wait({asked}, timeout=self._times.answer)
         in_time = asked.done()
         self._begin(self._finish(asked, ref, header.event_id, Person(PLATFORM, who.open_id), in_time=in_time))
@@ -348,23 +347,11 @@ class Events:
         self, asked: asyncio.Future[Reply], ref: MessageRef, event: str, person: Person, *, in_time: bool
     ) -> None:
         reply = await asked
-        changed = await self._change(ref, reply)
-        late = not in_time and (reply.dead or not changed)
+        shows = await changed(reply, ref, self._sender.edit, self._sender.without_buttons)
+        late = not in_time and (reply.dead or not shows)
         said = message_of(reply) if late else reply.message
         if said is not None and not reply.task:
             await Below(self._sender, person).tell(ref, said, f"press:{event}", reply.turn)
-
-    async def _change(self, ref: MessageRef, reply: Reply) -> bool:
-        """Update the pressed message as the reply says. False if it is unchanged."""
-        try:
-            if reply.shown is not None:
-                await self._sender.edit(ref, reply.shown, turn=reply.change_turn)
-            elif reply.dead:
-                await self._sender.without_buttons(ref, turn=reply.change_turn)
-        except (ChatError, FloodWait) as refused:
-            logger.info("A pressed message stays as it is for now: %s", refused)
-            return False
-        return reply.shown is not None or reply.dead
 
     async def _person(self, person: str) -> Person:
         return Person(PLATFORM, person, await self._people.name(person), self._app.locale)
@@ -412,8 +399,3 @@ def _forwarded(bundle: Sequence[Fetched]) -> tuple[Content, str]:
     inner = [one.content for one in bundle if one.upper_message_id]
     lost = [say("chats.file_lost", name=file.name, platform="Feishu") for one in inner for file in one.files]
     return Content("\n".join(filter(None, (one.text for one in inner)))), "\n".join(lost)
-
-
-def _resource(message: str, file: FileKey) -> str:
-    kind = "image" if file.image else "file"
-    return f"im/v1/messages/{message}/resources/{file.key}?type={kind}"

@@ -109,16 +109,12 @@ async def _check(settings: FeishuSettings) -> list[Finding]:
             bot = (await api.call("GET", "bot/v3/info")).get("bot")
             name = bot.get("app_name") if isinstance(bot, dict) else ""
             return [accepted(FEISHU.title, name), *await _scopes(api, settings), *await _subscribed(api, settings)]
-        except FloodWait:
-            return [refused(FEISHU.title, FEISHU.token, HTTPStatus.TOO_MANY_REQUESTS)]
-        except Unusable as unfit:
-            return [Finding("chat", "bad", said(sentence_of(unfit)), _page(settings))]
-        except Refused as error:
-            why = meaning(error, "connect")
+        except (FloodWait, ChatError, Refused) as error:
+            why = meaning(error, "connect") if isinstance(error, Refused) else error
             if isinstance(why, FloodWait):
                 return [refused(FEISHU.title, FEISHU.token, HTTPStatus.TOO_MANY_REQUESTS)]
-            return [Finding("chat", "bad", said(sentence_of(why)), _page(settings))]
-        except ChatError:
+            if isinstance(error, Refused | Unusable):
+                return [Finding("chat", "bad", said(sentence_of(why)), _page(settings))]
             return [refused(FEISHU.title, FEISHU.token, 0)]
 
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import RECALLED, Api, Refused, meaning
-from bot.chats.feishu.cards import NOTHING, PERSON, PLATFORM, card_of, cards_of, text_of
+from bot.chats.feishu.cards import PERSON, PLATFORM, card_of, cards_of, text_of
+from bot.chats.plain_text import NOTHING
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Message, Picture, Turn, at_once

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import aiohttp
@@ -22,15 +20,13 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
-from bot.chats.incoming import NotAccepted, not_accepted
+from bot.chats.incoming import accepted, not_accepted
 from bot.chats.sending import last_look
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People, Presses
-from bot.chats.slack.places import API, PLATFORM, Account, Hosts, refusing_redirects
+from bot.chats.slack.places import API, PLATFORM, Account, own_hosts, refusing_redirects
 from bot.chats.slack.sending import Sender
-from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
-from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +100,7 @@ class _Socket(SocketModeClient):
             await self.close()  # type: ignore[no-untyped-call] # as above
 
 
-class SlackChat(Connection[AsyncWebClient]):
+class SlackChat(Connection[AsyncWebClient, Sender]):
     """The bot of a Slack app, as a chat (`bot.domain.chat.Chat`).
 
     `token` is the bot's, `app_token` the app's, which only opens connections. `teams` are workspaces whose people may
@@ -136,10 +132,10 @@ class SlackChat(Connection[AsyncWebClient]):
         self._record = record or OwnRecord()
         self._working = Working()
         self._socket: _Socket | None = None
-        hosts, people = Hosts(self._base_url), People(teams)
-        self._sender = Sender(self.logged_in, hosts)
+        is_own, people = own_hosts(self._base_url), People(teams)
+        self._sender = Sender(self.logged_in, is_own)
         headers = {"Authorization": f"Bearer {token}"}
-        fetcher = Fetcher("Slack", welcome, hosts.own, limits.INCOMING_BYTES, headers)
+        fetcher = Fetcher("Slack", welcome, is_own, limits.INCOMING_BYTES, headers)
         self._messages = Messages(intake, self._sender, fetcher, people, welcome, language, clock)
         self._presses = Presses(intake, self._sender, people, language)
         self._account: Account | None = None
@@ -149,39 +145,6 @@ class SlackChat(Connection[AsyncWebClient]):
     def online(self) -> bool:
         """Whether events from Slack can arrive. Messages can be sent even without that connection."""
         return self._socket is not None and not self._socket.is_closed
-
-    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread for a task and return it: below message `anchor` or, without one, below a new message with the
-        title. Return `origin` in private chats and threads.
-        """
-        if not origin.guild or origin.thread:
-            return origin
-        if not anchor:
-            sent = await self._sender.send(origin, Message(heading=title), nonce=f"starter:{secrets.token_hex(8)}")
-            anchor = sent.message
-        return replace(origin, thread=anchor)
-
-    async def private_place(self, origin: Address, person: Person) -> Address:
-        """Return the private chat with a person, for messages that can no longer be sent to `origin`."""
-        return await self._sender.private(origin, person)
-
-    async def close_place(self, place: Address) -> None:
-        """Do nothing, because Slack cannot close threads."""
-
-    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part; see `Chat.send`. Slack has no nonces; here,
-        the nonce only serves to continue an interrupted sending.
-        """
-        return await self._sender.send(place, message, nonce=nonce, turn=turn)
-
-    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message; see `Chat.edit`."""
-        await self._sender.edit(ref, message, turn=turn)
-
-    async def delete(self, ref: MessageRef) -> None:
-        """Raise ChatError, because a Slack bot cannot delete people's messages."""
-        del ref
-        raise ChatError("Slack lets no bot delete what people write.")
 
     async def _stay(self) -> None:
         clock, pause = asyncio.get_running_loop().time, self._first_retry
@@ -264,20 +227,13 @@ class SlackChat(Connection[AsyncWebClient]):
         client, account, payload = self._client, self._account, request.payload
         if client is None or account is None:
             return False
-        try:
-            match request.type:
-                case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
-                    await self._messages.handle(event, client, account)
-                case "slash_commands":
-                    await self._messages.slash(payload, client, account)
-                case "interactive":
-                    await self._presses.handle(payload, client, account)
-        except NotAccepted:
-            return False
-        except (ChatError, FloodWait) as refused:
-            logger.warning("The answer to somebody on Slack was not delivered: %s", refused)
-        except Exception:
-            logger.exception("An event from Slack was lost because of a fault in the program")
+        match request.type:
+            case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
+                return await accepted(self._messages.handle(event, client, account), "Slack")
+            case "slash_commands":
+                return await accepted(self._messages.slash(payload, client, account), "Slack")
+            case "interactive":
+                return await accepted(self._presses.handle(payload, client, account), "Slack")
         return True
 
 

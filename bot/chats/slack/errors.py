@@ -13,12 +13,12 @@ from typing import Final
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from bot.chats.sending import seconds_in
 from bot.chats.slack import limits
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 
 NO_THREAD: Final = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message", "invalid_thread_ts"})
 NO_BLOCKS: Final = "invalid_blocks"
-SEEN_ALREADY: Final = "already_reacted"
 REFUSED_TOKEN: Final = frozenset(
     {
         "invalid_auth",
@@ -94,7 +94,7 @@ async def translated(doing: str) -> AsyncIterator[None]:
         raise _meaning(refused, doing) from None
     except aiohttp.ClientResponseError as refused:
         if is_flood(refused):
-            raise FloodWait(_seconds(refused.headers.get("Retry-After", "") if refused.headers else "")) from None
+            raise _flood(refused.headers or {}) from None
         raise ChatError(f"Slack refused {doing} (status {refused.status}).") from None
     except (TimeoutError, OSError, aiohttp.ClientError) as away:
         raise ChatError(f"Slack could not be reached for {doing}; it may or may not have arrived.") from away
@@ -105,7 +105,7 @@ async def translated(doing: str) -> AsyncIterator[None]:
 def _meaning(refused: SlackApiError, doing: str) -> Exception:
     code = code_of(refused)
     if is_flood(refused):
-        return FloodWait(_seconds(getattr(refused.response, "headers", {}).get("Retry-After", "")))
+        return _flood(getattr(refused.response, "headers", {}))
     if code in _GONE:
         return ChatGone(f"Slack refused {doing}: {_GONE[code]}.")
     if code in _AS_IT_IS or _status(refused) == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
@@ -116,8 +116,5 @@ def _meaning(refused: SlackApiError, doing: str) -> Exception:
     return ChatError(f"Slack refused {doing} (error {code}).")
 
 
-def _seconds(header: str) -> float:
-    try:
-        return max(1.0, float(header))
-    except ValueError:
-        return limits.SILENCE_SECONDS
+def _flood(headers: Mapping[str, str]) -> FloodWait:
+    return FloodWait(seconds_in(headers.get("Retry-After", ""), limits.SILENCE_SECONDS))

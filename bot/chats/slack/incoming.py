@@ -8,14 +8,13 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.fetching import Fetcher, Welcome
-from bot.chats.incoming import Below, Lateness, NotAccepted, answer, message_of
+from bot.chats.fetching import Attached, Fetcher, Welcome
+from bot.chats.incoming import Below, Lateness, NotAccepted, answer, changed, message_of
 from bot.chats.slack import errors
 from bot.chats.slack.places import Account, person_of
 from bot.chats.slack.sending import Sender
@@ -23,7 +22,7 @@ from bot.commands.people import ids_of
 from bot.domain.address import MessageRef, Person, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.incoming import ForeignText, Incoming, Press, Voice, orders_work
-from bot.domain.outgoing import Message, Reply
+from bot.domain.outgoing import Message
 from bot.texts import language_of, say, speaking
 from devices.recent import Recent
 
@@ -68,19 +67,11 @@ class People:
         return person_of(user, told) if ours and not told.get("is_bot") else None
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file as Slack describes it. One that is stored elsewhere or hidden has no URL."""
-
-    filename: str
-    size: int
-    url: str
-
-    @classmethod
-    def of(cls, raw: Raw) -> _File:
-        hosted = raw.get("mode") not in {"external", "tombstone", "hidden_by_limit"} and not raw.get("is_external")
-        url = str(raw.get("url_private_download") or raw.get("url_private") or "") if hosted else ""
-        return cls(str(raw.get("name") or "file"), int(raw.get("size") or 0), url)
+def _file(raw: Raw) -> Attached:
+    """Return a file as Slack describes it. One that is stored elsewhere or hidden has no URL."""
+    hosted = raw.get("mode") not in {"external", "tombstone", "hidden_by_limit"} and not raw.get("is_external")
+    url = str(raw.get("url_private_download") or raw.get("url_private") or "") if hosted else ""
+    return Attached(str(raw.get("name") or "file"), int(raw.get("size") or 0), url)
 
 
 def _shared(event: Raw) -> list[Raw]:
@@ -149,7 +140,7 @@ class Messages:
         if orders_work(command) and thread and event.get("parent_user_id") != account.id:
             above = await _files_above(client, channel, thread)
             meant += above or ()
-        files, lost = await self._fetcher.fetch(person, place, [_File.of(one) for one in meant])
+        files, lost = await self._fetcher.fetch(person, place, [_file(one) for one in meant])
         if above is None:
             lost = "\n".join(filter(None, [lost, say("chats.unseen")]))
         written = float(own.message)
@@ -223,7 +214,7 @@ def _voice(raw: Sequence[Raw], fetcher: Fetcher) -> Voice | None:
     spoken = next((one for one in raw if one.get("subtype") == "slack_audio"), None)
     if spoken is None:
         return None
-    file = _File.of(spoken)
+    file = _file(spoken)
     ending = str(spoken.get("filetype") or "mp4")
     seconds = float(spoken.get("duration_ms") or 0) / 1000
     return Voice(f"voice.{ending}", seconds, file.size, partial(fetcher.recording, file))
@@ -276,26 +267,13 @@ class Presses:
             reply = await self._intake.press(press)
             if alone and reply.shown is not None:
                 await self._sender.whisper(url, reply.shown, thread, replace_original=True)
-            changed = reply.shown is not None if alone else await self._change(ref, message, reply)
+            strip = partial(self._sender.without_buttons, shown=message)
+            shows = reply.shown is not None if alone else await changed(reply, ref, self._sender.edit, strip)
             said = message_of(reply)
-            if said is not None and (not changed or reply.dead):
+            if said is not None and (not shows or reply.dead):
                 await self._sender.whisper(url, said, thread)
-
-    async def _change(self, ref: MessageRef, message: Mapping[str, Any], reply: Reply) -> bool:
-        """Update the pressed message as the reply says. False if it is unchanged."""
-        try:
-            if reply.shown is not None:
-                await self._sender.edit(ref, reply.shown, turn=reply.change_turn)
-            elif reply.dead:
-                await reply.change_turn()
-                await self._sender.without_buttons(ref, dict(message))
-        except (ChatError, FloodWait) as refused:
-            logger.info("A pressed message stays as it is for now: %s", refused)
-            return False
-        return reply.shown is not None or reply.dead
 
 
 def _data(action: Raw) -> str:
-    """Return the data of the pressed button or the chosen menu item."""
     chosen = action.get("selected_option") or action
     return str(chosen.get("value") or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import aiohttp
@@ -82,17 +82,18 @@ def person_of(user: str, told: Mapping[str, Any]) -> Person:
     return Person(PLATFORM, user, on_one_line(str(name)), str(told.get("locale") or ""))
 
 
-class Hosts:
-    """Recognises addresses that belong to this Slack: its API's host and others in the same domain."""
+def own_hosts(base_url: str) -> Callable[[yarl.URL], bool]:
+    """Return a function that tells whether an address belongs to the Slack with this API: the API's host and others in
+    the same domain. Tokens are sent nowhere else.
+    """
+    base = yarl.URL(base_url)
 
-    def __init__(self, base_url: str) -> None:
-        self._base = yarl.URL(base_url or API)
-
-    def own(self, url: yarl.URL) -> bool:
-        """Return whether the address is one of Slack's own; tokens are sent nowhere else."""
-        host, own = url.host or "", self._base.host or ""
+    def is_own(url: yarl.URL) -> bool:
+        host, own = url.host or "", base.host or ""
         same = host == own or host.endswith(f".{own}")
-        return same and (url.scheme, url.port) == (self._base.scheme, self._base.port)
+        return same and (url.scheme, url.port) == (base.scheme, base.port)
+
+    return is_own
 
 
 def refusing_redirects() -> aiohttp.TraceConfig:

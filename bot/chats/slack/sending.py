@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2s
@@ -23,7 +23,7 @@ from bot.chats.incoming import patiently
 from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, packed, short, size
 from bot.chats.sending import Unfinished
 from bot.chats.slack import errors, limits
-from bot.chats.slack.places import PLATFORM, Hosts
+from bot.chats.slack.places import PLATFORM
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Button, Menu, Message, Picture, Turn, at_once
@@ -104,7 +104,6 @@ def _parts(message: Message) -> list[list[Line]]:
 
 
 def _clean(text: str) -> str:
-    """Replace characters that cannot be sent."""
     return _SURROGATE.sub("\ufffd", text)
 
 
@@ -212,15 +211,16 @@ _EYES: Final = "eyes"
 class Sender:
     """Sends messages, edits and files to Slack. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, hosts: Hosts) -> None:
+    def __init__(self, online: Online, is_own: Callable[[yarl.URL], bool]) -> None:
+        """`is_own` tells whether an address is one of Slack's own."""
         self._online = online
-        self._hosts = hosts
+        self._is_own = is_own
         self._unfinished = Unfinished()
         self._uploaded: Recent[str, str] = Recent(_UPLOADED)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send all parts, and return the reference of the first. A reply goes into the thread of the message that it
-        answers. Called again with the same nonce, an interrupted sending continues where it stopped.
+        answers. Slack has no nonces: called again with the same one, an interrupted sending continues where it stopped.
         """
         client = await self._online()
         mention = message.mention.id if message.mention and message.mention.platform == PLATFORM else ""
@@ -253,12 +253,18 @@ class Sender:
 
         await self._shown(client, draft, "the change of the message", change)
 
-    async def without_buttons(self, ref: MessageRef, shown: dict[str, Any]) -> None:
+    async def without_buttons(self, ref: MessageRef, *, shown: Mapping[str, Any], turn: Turn) -> None:
         """Remove the buttons of a pressed message; `shown` is the message's content, which came with the press."""
         client = await self._online()
+        await turn()
         text, blocks = str(shown.get("text", "")), without_buttons(shown.get("blocks") or [])
         async with errors.translated("the change of the message"):
             await client.chat_update(channel=ref.address.chat, ts=ref.message, text=text, blocks=blocks)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Raise ChatError, because a Slack bot cannot delete people's messages."""
+        del ref
+        raise ChatError("Slack lets no bot delete what people write.")
 
     async def private(self, place: Address, person: Person) -> Address:
         """Return the one-to-one chat with a person."""
@@ -347,14 +353,13 @@ class Sender:
         return made
 
     async def _upload(self, client: AsyncWebClient, file: Picture) -> str:
-        """Upload a file and return its id."""
         told = await client.files_getUploadURLExternal(filename=file.name, length=len(file.data))
         await self._posted(client, str(told["upload_url"]), data=file.data)
         return str(told["file_id"])
 
     async def _posted(self, client: AsyncWebClient, url: str, **body: object) -> None:
         """Post to a URL that Slack provided, without the token and without following redirects."""
-        if not self._hosts.own(yarl.URL(url)) or client.session is None:
+        if not self._is_own(yarl.URL(url)) or client.session is None:
             raise ChatError("Slack named an address that is not its own, so nothing was sent there.")
         async with client.session.post(url, allow_redirects=False, **body) as answer:  # type: ignore[arg-type] # one of two
             if answer.status != 200:

@@ -20,22 +20,19 @@ from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Welcome
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.incoming import Albums, Messages, Presses
-from bot.chats.telegram.limits import Times
+from bot.chats.telegram.limits import API, Times
 from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
-from bot.chats.telegram.sending import Editor, Online, Sender, ShownPictures, Silence
-from bot.chats.telegram.updates import KINDS, Hook, Polling, Updates, Webhook, without_webhook
+from bot.chats.telegram.sending import Online, Sender, Silence
+from bot.chats.telegram.updates import Hook, Polling, Updates, Webhook, without_webhook
 from bot.commands.spec import COMMANDS, CommandSpec
-from bot.domain.address import Address, MessageRef, Person
+from bot.domain.address import Address, MessageRef
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
-from bot.domain.outgoing import Message, Turn, at_once
+from bot.domain.outgoing import Message
 from bot.texts import say
 
 logger = logging.getLogger(__name__)
-
-API: Final = "https://api.telegram.org"
-"""Root of the Bot API (Bot API, Making requests)."""
 
 _CLOSE_SECONDS: Final = 5.0
 """Seconds that connections may take to close; our choice."""
@@ -53,7 +50,7 @@ _SUPERGROUP: Final = "-100"
 """Prefix of the ids of supergroups (Bot API, Dialog IDs); only they have topics."""
 
 
-class TelegramChat(Connection[telegram.Bot]):
+class TelegramChat(Connection[telegram.Bot, Sender]):
     """The bot's account on Telegram; implements `bot.domain.chat.Chat`.
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `hook` is the
@@ -94,9 +91,8 @@ class TelegramChat(Connection[telegram.Bot]):
         self._menus = Menus(commands, audiences, directory, self._times.menus)
         self._source: Polling | Webhook | None = None
         self._tell_moved = moved
-        silence, shown = Silence(clock, self._moved), ShownPictures()
-        self._sender = Sender(self.logged_in, silence, shown)
-        self._editor = Editor(self.logged_in, silence, shown)
+        silence = Silence(clock, self._moved)
+        self._sender = Sender(self.logged_in, silence)
         self._topics = Topics(self.logged_in, silence, clock)
         names = {command.name for command in commands}
         albums = Albums(self._times.album)
@@ -105,7 +101,7 @@ class TelegramChat(Connection[telegram.Bot]):
             return any(one.chat == chat for one in audiences())
 
         self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums, ours)
-        self._presses = Presses(intake, self._sender, self._editor, self._times.press)
+        self._presses = Presses(intake, self._sender, self._times.press)
 
     @property
     def online(self) -> bool:
@@ -125,37 +121,18 @@ class TelegramChat(Connection[telegram.Bot]):
         if anchor and place == origin:
             self._sender.anchor(origin, anchor)
         elif anchor:
-            told = Message(body=say("telegram.topic", link=link_to(place)), reply_to=MessageRef(origin, anchor))
+            link = f"https://t.me/c/{place.chat.removeprefix(_SUPERGROUP)}/{place.thread}"
+            told = Message(body=say("telegram.topic", link=link), reply_to=MessageRef(origin, anchor))
             try:
                 await self._sender.send(origin, told, nonce=f"topic:{place.chat}:{place.thread}")
             except (ChatError, FloodWait) as refused:
                 logger.info("Where the task goes on is told in its topic alone: %s", refused)
         return place
 
-    async def private_place(self, origin: Address, person: Person) -> Address:
-        """Return the private chat with a person, for messages that can no longer be sent to `origin`. Its id is the
-        person's id.
-        """
-        return Address(PLATFORM, origin.account, person.id)
-
     async def close_place(self, place: Address) -> None:
         """Close the task's topic. People can still read it, and its buttons still work."""
         if place.thread:
             await self._topics.close(place)
-
-    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part; see `Chat.send`. Telegram has no nonces; here,
-        the nonce only serves to continue an interrupted sending.
-        """
-        return await self._sender.send(place, message, nonce=nonce, turn=turn)
-
-    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the contents of a message; see `Chat.edit`."""
-        await self._editor.edit(ref, message, turn=turn)
-
-    async def delete(self, ref: MessageRef) -> None:
-        """Delete a message, such as a person's answer with a password."""
-        await self._sender.delete(ref)
 
     async def _moved(self, old: str, new: str) -> None:
         bot = await self.logged_in()
@@ -180,10 +157,10 @@ class TelegramChat(Connection[telegram.Bot]):
             beside.begin(self._menus.keep(bot))
             try:
                 if self._hook is not None:
-                    self._source = Webhook(bot, self._hook, updates.take, KINDS, self._times)
+                    self._source = Webhook(bot, self._hook, updates, self._times)
                 else:
                     await without_webhook(bot)
-                    self._source = Polling(bot.base_url, pool, updates.take, KINDS, self._times)
+                    self._source = Polling(bot.base_url, pool, updates, self._times)
                 await self._source.run()
             finally:
                 await beside.close()
@@ -274,8 +251,3 @@ class Topics:
             except BadRequest as refused:
                 if not errors.says(refused, errors.CLOSED_ALREADY):
                     raise
-
-
-def link_to(place: Address) -> str:
-    """Return the link that opens the topic for members of the group."""
-    return f"https://t.me/c/{place.chat.removeprefix(_SUPERGROUP)}/{place.thread}"

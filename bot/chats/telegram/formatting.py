@@ -71,14 +71,6 @@ def visible(part: Part) -> Part:
     return part if part.plain.replace(JOINER, "").strip() else _text(NOTHING)
 
 
-def room(message: Message, limit: int) -> int:
-    """Return how many UTF-16 units are left for the body if heading, body and footer must fit into one text of `limit`
-    units.
-    """
-    foot = short(quiet(message.footer), FOOTER)
-    return limit - size(_head(message, None).plain) - size(foot) - 2
-
-
 def quiet(text: str) -> str:
     """Return the text with each `@name` changed so that Telegram notifies nobody, and without invalid characters.
 
@@ -197,15 +189,10 @@ class Draft:
         too_large = self.picture is not None and len(self.picture.data) > limits.PHOTO_BYTES
         return "photo" if name.endswith((".jpg", ".jpeg", ".png", ".webp")) and not too_large else "document"
 
-    @property
-    def digest(self) -> str:
-        """A digest that identifies the picture's bytes; "" without a picture."""
-        return digest_of(self.picture) if self.picture else ""
 
-
-def digest_of(picture: Picture) -> str:
-    """Return a digest that identifies the picture's bytes."""
-    return blake2s(picture.data).hexdigest()
+def digest_of(picture: Picture | None) -> str:
+    """Return a digest that identifies the picture's bytes; "" without a picture."""
+    return "" if picture is None else blake2s(picture.data).hexdigest()
 
 
 def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:
@@ -242,11 +229,12 @@ def card_of(message: Message, *, caption: bool) -> Draft:
 
 def _shortened(message: Message, limit: int, note: str) -> Message:
     """Return the message with as much of its body as fits into one text together with the note, even with a mention."""
-    left = room(message, limit) - size(note) - _SPARE
+    foot = short(quiet(message.footer), FOOTER)
+    left = limit - size(_head(message, None).plain) - size(foot) - size(note) - _SPARE
     return replace(message, body=f"{cut(quiet(message.body), left).rstrip()}\n{note}")
 
 
-_SPARE: Final = 80
+_SPARE: Final = 82
 """UTF-16 units kept free for a mentioned name and line breaks."""
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -17,32 +16,16 @@ import telegram
 from telegram import Audio, Document, PhotoSize, Video
 
 from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, TooLarge, Welcome
-from bot.chats.incoming import Lateness, NotAccepted, answer, below, message_of, patiently
+from bot.chats.incoming import Lateness, NotAccepted, answer, changed, message_of
 from bot.chats.telegram import errors, limits
-from bot.chats.telegram.errors import ChatMoved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
-from bot.chats.telegram.sending import Editor, Moved, Sender
-from bot.domain.address import MessageRef, Place, on_one_line
+from bot.chats.telegram.sending import Moved, Sender
+from bot.domain.address import Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
-from bot.domain.outgoing import Message, Reply, Turn, at_once
+from bot.domain.outgoing import Message, at_once
 from bot.texts import say
 from devices.recent import Recent
-
-
-async def tell(sender: Sender, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-    """Send `message` as a silent reply to `own`. A short flood limit is waited out, and the message follows a chat that
-    has a new id, because nothing would send it later.
-
-    Raises what `Sender.send` raises.
-    """
-    reply = below(own, message)
-    try:
-        await patiently(lambda: sender.send(own.address, reply, nonce=nonce, turn=turn))
-    except ChatMoved as away:
-        there = replace(own.address, chat=away.chat, thread="")
-        await sender.send(there, replace(reply, reply_to=None), nonce=nonce, turn=turn)
-
 
 logger = logging.getLogger(__name__)
 
@@ -52,10 +35,9 @@ class Presses:
     waiting.
     """
 
-    def __init__(self, intake: Intake, sender: Sender, editor: Editor, patience: float) -> None:
+    def __init__(self, intake: Intake, sender: Sender, patience: float) -> None:
         self._intake = intake
         self._sender = sender
-        self._editor = editor
         self._patience = patience
 
     async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot, *, backlog: bool = False) -> None:
@@ -92,23 +74,11 @@ class Presses:
                 raise NotAccepted
         finally:
             work.cancel()
-        changed = await self._change(pressed, reply)
-        late = not in_time and (reply.dead or not changed)
+        shows = await changed(reply, pressed, self._sender.edit, self._sender.without_buttons)
+        late = not in_time and (reply.dead or not shows)
         answer = message_of(reply) if late else reply.message
         if answer is not None and not reply.task:
-            await tell(self._sender, pressed, answer, f"press:{query.id}", reply.turn)
-
-    async def _change(self, ref: MessageRef, reply: Reply) -> bool:
-        """Update the pressed message as the reply says. Returns False if it stays unchanged."""
-        try:
-            if reply.shown is not None:
-                await self._editor.edit(ref, reply.shown, turn=reply.change_turn)
-            elif reply.dead:
-                await self._editor.without_buttons(ref, turn=reply.change_turn)
-        except (ChatError, FloodWait) as refused:
-            logger.info("A pressed message stays as it is for now: %s", refused)
-            return False
-        return reply.shown is not None or reply.dead
+            await self._sender.tell(pressed, answer, f"press:{query.id}", reply.turn)
 
     async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
         """Answer the press. Returns False if Telegram no longer accepts an answer."""
@@ -246,7 +216,6 @@ class Messages:
         moved: Moved,
         albums: Albums,
         ours: Callable[[str], bool],
-        clock: Callable[[], float] = time.time,
     ) -> None:
         """`ours` returns whether anybody may use the bot in the chat with this id."""
         self._intake = intake
@@ -256,8 +225,8 @@ class Messages:
         self._moved = moved
         self._albums = albums
         self._ours = ours
-        self._lateness = Lateness(clock)
-        self._fetcher = Fetcher()
+        self._lateness = Lateness()
+        self._downloads = Downloads("Telegram", limits.INCOMING_BYTES, each=limits.INCOMING_FILE_BYTES)
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
         """Pass a person's message to the intake (the handler of everything that people do in chats). Messages of bots
@@ -273,7 +242,7 @@ class Messages:
             return
         message = parts[0]
         text = message.text or message.caption or ""
-        spoken = None if text else self._fetcher.voice_of(message)
+        spoken = None if text else self._voice_of(message)
         place = place_of(bot.id, message)
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
             await self._tell_nobody(message, place, text, bot)
@@ -295,7 +264,8 @@ class Messages:
         # A text in private may become a task by a press, and its files go along.
         if (command is not None or place.private) and not wordless and self._welcome(person, place):
             above = self._above(message, bot) if orders_work(command) else ()
-            files, lost = await self._fetcher.fetch((*above, *parts))
+            found = map(attached, sorted((*above, *parts), key=lambda one: one.message_id))
+            files, lost = await self._downloads.fetch([_download(*one) for one in found if one is not None])
         reply = await self._intake.message(
             Incoming(
                 person=person,
@@ -318,7 +288,7 @@ class Messages:
         )
         if reply.again:
             raise NotAccepted
-        await answer(self, own, reply, lost)
+        await answer(self._sender, own, reply, lost)
 
     async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
         """Answer a command of somebody who writes as the group itself: it has no sender whose rights could be
@@ -332,7 +302,17 @@ class Messages:
             return
         own = ref_of(place, message)
         told = Message(body=say("telegram.anonymous"))
-        await tell(self._sender, own, told, f"nobody:{own.address.chat}:{own.message}", at_once)
+        await self._sender.tell(own, told, f"nobody:{own.address.chat}:{own.message}", at_once)
+
+    def _voice_of(self, message: telegram.Message) -> Voice | None:
+        """Return the recording of a message: a voice note, or the sound of a round video. None if it has neither."""
+        spoken = message.voice or message.video_note
+        if spoken is None:
+            return None
+        name = "voice.ogg" if message.voice is not None else "voice.mp4"
+        seconds = float(spoken.to_dict()["duration"])  # the attribute warns each time that it will be something else
+        fetch = partial(self._downloads.recording, _download(spoken, name))
+        return Voice(name, seconds, spoken.file_size or 0, fetch)
 
     def _above(self, message: telegram.Message, bot: telegram.Bot) -> tuple[telegram.Message, ...]:
         """Return the message that a person replies to, for its files; the bot's own messages, such as cards, do not
@@ -342,40 +322,6 @@ class Messages:
         if above is None or is_answer_to(bot.id, message):
             return ()
         return self._albums.around(above)
-
-    async def react(self, ref: MessageRef) -> None:
-        """Add a reaction to the message to show that it was seen, where the chat allows it."""
-        await self._sender.react(ref)
-
-    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send `message` as the answer to the person's message `own`; see `Answering.tell`."""
-        await tell(self._sender, own, message, nonce, turn)
-
-
-class Fetcher:
-    """Downloads attachments and voice recordings from Telegram."""
-
-    def __init__(self) -> None:
-        self._downloads = Downloads("Telegram", limits.INCOMING_BYTES, each=limits.INCOMING_FILE_BYTES)
-
-    async def fetch(self, messages: Sequence[telegram.Message]) -> tuple[tuple[Attachment, ...], str]:
-        """Download the files of the messages (each has at most one), in order. Returns them, and a text with one
-        sentence for each file that could not be accepted.
-        """
-        found = map(attached, sorted(messages, key=lambda one: one.message_id))
-        return await self._downloads.fetch([_download(*one) for one in found if one is not None])
-
-    def voice_of(self, message: telegram.Message) -> Voice | None:
-        """Return the voice recording of a message: a voice note, or the sound of a round video. None if it
-        has neither.
-        """
-        spoken = message.voice or message.video_note
-        if spoken is None:
-            return None
-        name = "voice.ogg" if message.voice is not None else "voice.mp4"
-        seconds = float(spoken.to_dict()["duration"])  # the attribute warns each time that it will be something else
-        fetch = partial(self._downloads.recording, _download(spoken, name))
-        return Voice(name, seconds, spoken.file_size or 0, fetch)
 
 
 def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) -> Download:

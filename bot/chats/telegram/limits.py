@@ -7,6 +7,9 @@ from typing import Final
 
 from bot.domain.chat import Budget, Capabilities
 
+API: Final = "https://api.telegram.org"
+"""Root of the Bot API (Bot API, Making requests)."""
+
 TEXT: Final = 4096
 """UTF-16 units of a text after its markup is read (Bot API, sendMessage)."""
 
@@ -18,11 +21,6 @@ PARTS: Final = 4
 
 ALBUM: Final = 10
 """Files of one album, which has at least two (Bot API, sendMediaGroup)."""
-
-ALBUM_SECONDS: Final = 2.0
-"""Seconds without a further part after which an album counts as complete; our choice. A part that only arrives with the
-next poll comes sooner: a poll is delayed by `CONFIRM_SECONDS` at most.
-"""
 
 PHOTO_BYTES: Final = 10 * 1024 * 1024
 """Bytes of a photo (Bot API, Sending files); a larger one is sent as a document."""
@@ -66,9 +64,6 @@ COMMAND_ABOUT: Final = 256
 MENUS: Final = 200
 """Maximum menus of people and chats: each takes a request or two per change; our choice."""
 
-MENU_LOOK_SECONDS: Final = 15.0
-"""Seconds after which a menu follows a change of rights; our choice. Without changes Telegram is sent nothing."""
-
 GENERAL_TOPIC: Final = 1
 """Id of a forum's General topic, which is left out when sending (Bot API server: "message thread not found")."""
 
@@ -78,31 +73,8 @@ TOPIC_NAME: Final = 128
 NO_TOPICS_SECONDS: Final = 600.0
 """Seconds without another attempt after no topic could be created in a group; our choice."""
 
-POLL_SECONDS: Final = 30.0
-"""Seconds that Telegram holds a poll if there is nothing new; our choice. The Bot API allows up to 50."""
-
-ANSWER_SECONDS: Final = 10.0
-"""Seconds that the answer to a poll may take in addition; our choice."""
-
-STALL_SECONDS: Final = 120.0
-"""Seconds without a completed poll after which the polling connection is replaced. Bots have received nothing for hours
-on connections that looked alive.
-"""
-
-WEBHOOK_LOOK_SECONDS: Final = 60.0
-"""Seconds between two checks that the webhook is still ours and works; our choice. If updates were waiting at the
-start, those that arrive before the next check may be among them.
-"""
-
-FIRST_RETRY_SECONDS: Final = 1.0
-LAST_RETRY_SECONDS: Final = 60.0
-"""Pauses between attempts while Telegram cannot be reached; our choice."""
-
 CONFIRM_SECONDS: Final = 1.0
 """Seconds that the next poll, which confirms the updates, waits until they are handled; our choice."""
-
-PRESS_SECONDS: Final = 4.0
-"""Latest time in seconds at which a press is answered, so that the button stops waiting; our choice."""
 
 REQUEST_SECONDS: Final = 120.0
 """Seconds after which a request is given up; our choice, long enough for the largest upload."""
@@ -139,14 +111,28 @@ CAPABILITIES: Final = Capabilities(
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Time limits, all in seconds; each is explained in `limits`."""
+    """Time limits, all in seconds."""
 
-    poll: float = POLL_SECONDS
-    answer: float = ANSWER_SECONDS
-    stall: float = STALL_SECONDS
-    first_retry: float = FIRST_RETRY_SECONDS
-    last_retry: float = LAST_RETRY_SECONDS
-    press: float = PRESS_SECONDS
-    album: float = ALBUM_SECONDS
-    look: float = WEBHOOK_LOOK_SECONDS
-    menus: float = MENU_LOOK_SECONDS
+    poll: float = 30.0
+    """Seconds that Telegram holds a poll if there is nothing new; our choice. The Bot API allows up to 50."""
+    answer: float = 10.0
+    """Seconds that the answer to a poll may take in addition; our choice."""
+    stall: float = 120.0
+    """Seconds without a completed poll after which the polling connection is replaced. Bots have received nothing for
+    hours on connections that looked alive.
+    """
+    first_retry: float = 1.0
+    last_retry: float = 60.0
+    """Pauses between attempts while Telegram cannot be reached; our choice."""
+    press: float = 4.0
+    """Latest time in seconds at which a press is answered, so that the button stops waiting; our choice."""
+    album: float = 2.0
+    """Seconds without a further part after which an album counts as complete; our choice. A part that only arrives with
+    the next poll comes sooner: a poll is delayed by `CONFIRM_SECONDS` at most.
+    """
+    look: float = 60.0
+    """Seconds between two checks that the webhook is still ours and works; our choice. If updates were waiting at the
+    start, those that arrive before the next check may be among them.
+    """
+    menus: float = 15.0
+    """Seconds after which a menu follows a change of rights; our choice. Without changes Telegram is sent nothing."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
+from bot.chats.telegram.limits import API
 from bot.checks.chats import accepted, ask, refused
 from bot.config.forms import Host, Url, listed
 from bot.config.settings import Settings
@@ -16,8 +17,6 @@ from bot.domain.chat import Connected
 from bot.domain.finding import Finding
 from bot.platform import Asked, ChatContext, ListFields, Platform
 from bot.texts import say
-
-API: Final = "https://api.telegram.org"
 
 Id = Annotated[str, Field(pattern=r"^-?[0-9]{1,20}$")]
 """A signed number; groups and channels are negative."""

@@ -5,21 +5,22 @@ Telegram's flood limit applies to it.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
+from bot.chats.incoming import below, patiently
 from bot.chats.sending import Unfinished
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.formatting import Draft, card_of, digest_of, drafts_of, keyboard_of, visible
 from bot.chats.telegram.places import PLATFORM, thread_id
-from bot.domain.address import Address, MessageRef
+from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import SEEN, Message, Picture, Turn, at_once
 from devices.recent import Recent
@@ -28,16 +29,12 @@ Moved = Callable[[str, str], Awaitable[None]]
 """Called with a chat's old and new id."""
 
 
-async def nobody_moves(old: str, new: str) -> None:
-    """Do nothing: the default for callers that need not know that a chat has a new id."""
-
-
 class Silence:
     """Records until when nothing may be sent to each chat. Calling during a flood limit would prolong it, up
     to hours.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, moved: Moved = nobody_moves) -> None:
+    def __init__(self, clock: Callable[[], float], moved: Moved) -> None:
         self._clock = clock
         self._moved = moved
         self._until: dict[str, float] = {}
@@ -69,28 +66,23 @@ logger = logging.getLogger(__name__)
 NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
 
-def album_of(files: Sequence[Picture]) -> Iterator[Sequence[Picture]]:
-    """Yield the files in groups of at most ten, Telegram's limit for an album."""
-    for start in range(0, len(files), limits.ALBUM):
-        yield files[start : start + limits.ALBUM]
-
-
 def media_of(draft: Draft, *, document: bool, html: bool) -> telegram.InputMedia:
     """Return the draft's picture, with the text as its caption, in the form that an edit takes. `document` sends the
     picture as a file; `html` uses the HTML form of the text.
     """
     picture = draft.picture
     assert picture is not None
-    options: dict[str, Any] = {
-        "caption": draft.part.html if html else draft.part.plain,
-        "parse_mode": ParseMode.HTML if html else None,
-        "filename": picture.name,
-    }
+    options = _worded("caption", draft, html=html) | {"filename": picture.name}
     if document or draft.kind == "document":
         return telegram.InputMediaDocument(picture.data, **options)
     if draft.kind == "animation":
         return telegram.InputMediaAnimation(picture.data, **options)
     return telegram.InputMediaPhoto(picture.data, **options)
+
+
+def _worded(name: str, draft: Draft, *, html: bool) -> dict[str, Any]:
+    """Return the draft's text, as the argument `name`, and its form."""
+    return {name: draft.part.html if html else draft.part.plain, "parse_mode": ParseMode.HTML if html else None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,30 +114,25 @@ class Post:
                 return await self.send(Draft(visible(draft.part), rows=draft.rows))
             raise
 
-    async def send_files(self, files: Sequence[Picture]) -> int:
+    async def send_files(self, files: Sequence[Picture]) -> str:
         """Send files without text, two or more as an album. Returns the id of the first message."""
         for _ in files:
             await self.turn()  # an album counts as many messages as it has files
-        if len(files) == 1 and files[0].name.lower().endswith((".gif", ".mp4")):
-            moving = await self.bot.send_animation(self.chat, files[0].data, filename=files[0].name, **self._options())
-            return moving.message_id
         if len(files) == 1:
-            sent = await self.bot.send_document(self.chat, files[0].data, filename=files[0].name, **self._options())
-            return sent.message_id
+            (file,) = files
+            moves = file.name.lower().endswith((".gif", ".mp4"))
+            send = self.bot.send_animation if moves else self.bot.send_document
+            return str((await send(self.chat, file.data, filename=file.name, **self._options())).message_id)
         media = [telegram.InputMediaDocument(file.data, filename=file.name) for file in files]
-        return (await self.bot.send_media_group(self.chat, media, **self._options()))[0].message_id
+        return str((await self.bot.send_media_group(self.chat, media, **self._options()))[0].message_id)
 
     async def _send(self, draft: Draft) -> telegram.Message:
         await self.turn()
-        options = self._options() | {
-            "parse_mode": ParseMode.HTML if self.html else None,
-            "reply_markup": keyboard_of(draft.rows),
-        }
-        text = draft.part.html if self.html else draft.part.plain
-        picture = draft.picture
+        options, picture = self._options() | {"reply_markup": keyboard_of(draft.rows)}, draft.picture
         if picture is None:
-            return await self.bot.send_message(self.chat, text, link_preview_options=NO_PREVIEW, **options)
-        options |= {"caption": text, "filename": picture.name}
+            options |= _worded("text", draft, html=self.html)
+            return await self.bot.send_message(self.chat, link_preview_options=NO_PREVIEW, **options)
+        options |= _worded("caption", draft, html=self.html) | {"filename": picture.name}
         if self.document or draft.kind == "document":
             return await self.bot.send_document(self.chat, picture.data, **options)
         if draft.kind == "animation":
@@ -166,35 +153,23 @@ class Post:
 _REMEMBERED: Final = 1024
 """Messages whose picture is remembered; our choice. For others an edit finds out."""
 
-
-class ShownPictures:
-    """Remembers which picture each of the bot's messages shows, by digest; "" for messages without one."""
-
-    def __init__(self) -> None:
-        self._pictures: Recent[tuple[int, int], str] = Recent(_REMEMBERED)
-
-    def remember(self, chat: int, message: int, picture: str) -> None:
-        """Record that the message now shows the picture with this digest."""
-        self._pictures[chat, message] = picture
-
-    def picture(self, chat: int, message: int) -> str | None:
-        """Return the digest of the message's picture: "" if it has none, None if that is unknown, as for a message of
-        an earlier process.
-        """
-        return self._pictures.get((chat, message))
-
+_CHANGES_REMEMBERED: Final = 256
+"""Changed messages that are remembered; our choice."""
 
 Online = Callable[[], Awaitable[telegram.Bot]]
 """Returns the bot once it is logged in; raises ChatError if that takes too long."""
 
 
 class Sender:
-    """Sends new Telegram messages. Raises FloodWait, ChatGone or ChatError."""
+    """Sends, edits and deletes Telegram messages. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, silence: Silence, shown: ShownPictures) -> None:
+    def __init__(self, online: Online, silence: Silence) -> None:
         self._online = online
         self._silence = silence
-        self._shown = shown
+        self._shown: Recent[tuple[int, int], str] = Recent(_REMEMBERED)
+        """The digest of the picture that each of the bot's messages shows, "" for none."""
+        self._reads: Recent[tuple[int, int], tuple[Message, str]] = Recent(_CHANGES_REMEMBERED)
+        """What messages read since their last change, each with the digest of its picture."""
         self._unfinished = Unfinished()
         self._anchors: dict[Address, str] = {}
 
@@ -205,15 +180,16 @@ class Sender:
         self._anchors[place] = message
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all parts, and return the reference of the first. Called again with the same nonce, an interrupted
-        sending continues where it stopped.
+        """Send all parts, and return the reference of the first. Telegram has no nonces: called again with the same
+        one, an interrupted sending continues where it stopped.
         """
         bot = await self._online()
         mention = message.mention if message.mention and message.mention.platform == PLATFORM else None
         drafts, files = drafts_of(message, mention=mention)
         post = Post(bot, int(place.chat), thread_id(place), not message.notify, self._above(message, place), turn)
-        pieces: list[Callable[[Post], Awaitable[str]]] = [self._piece(draft) for draft in drafts]
-        pieces += [_album(some) for some in album_of(files)]
+        pieces: list[Callable[[Post], Awaitable[str]]] = [partial(self._post, draft) for draft in drafts]
+        albums = (files[start : start + limits.ALBUM] for start in range(0, len(files), limits.ALBUM))
+        pieces += [partial(Post.send_files, files=some) for some in albums]
 
         async def piece(index: int) -> str:
             async with self._silence.calling(place.chat, "the message"):
@@ -224,72 +200,16 @@ class Sender:
             self._anchors.pop(place, None)
         return MessageRef(place, first)
 
-    async def react(self, ref: MessageRef) -> None:
-        """Add a reaction to a person's message to show that it was seen, if the chat allows it."""
-        bot = await self._online()
-        try:
-            async with errors.translated("the reaction"):
-                await bot.set_message_reaction(int(ref.address.chat), int(ref.message), SEEN)
-        except (BadRequest, ChatError, FloodWait) as refused:
-            logger.info("A message keeps without a reaction: %s", refused)
-
-    async def delete(self, ref: MessageRef) -> None:
-        """Delete a message; does nothing if it is already gone."""
-        bot = await self._online()
-        async with errors.translated("the deletion of the message"):
-            try:
-                await bot.delete_message(int(ref.address.chat), int(ref.message))
-            except BadRequest as refused:
-                if not errors.says(refused, errors.ALREADY_DELETED):
-                    raise
-
-    def _piece(self, draft: Draft) -> Callable[[Post], Awaitable[str]]:
-        async def send(post: Post) -> str:
-            sent = await post.send(draft)
-            self._shown.remember(sent.chat.id, sent.message_id, "" if sent.text else draft.digest)
-            return str(sent.message_id)
-
-        return send
-
-    def _above(self, message: Message, place: Address) -> int | None:
-        """Return the id of the message to reply to; a reply cannot refer to another chat."""
-        above = message.reply_to
-        target = self._anchors.get(place, "") if above is None else above.message
-        here = above is None or above.address.chat == place.chat
-        return int(target) if here and target.isdigit() else None
-
-
-def _album(files: Sequence[Picture]) -> Callable[[Post], Awaitable[str]]:
-    async def send(post: Post) -> str:
-        return str(await post.send_files(files))
-
-    return send
-
-
-_CHANGES_REMEMBERED: Final = 256
-"""Changed messages that are remembered; our choice."""
-
-
-class Editor:
-    """Edits Telegram messages. Raises FloodWait, ChatGone or ChatError."""
-
-    def __init__(self, online: Online, silence: Silence, shown: ShownPictures) -> None:
-        self._online = online
-        self._silence = silence
-        self._shown = shown
-        self._reads: Recent[tuple[int, int], tuple[Message, str]] = Recent(_CHANGES_REMEMBERED)
-        """What messages read since their last change, each with the digest of its picture."""
-
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons of a message. If the new message has no picture, the old one stays, because
         Telegram cannot remove it.
         """
         bot = await self._online()
         chat, number = int(ref.address.chat), int(ref.message)
-        reads = replace(message, picture=None), "" if message.picture is None else digest_of(message.picture)
+        reads = replace(message, picture=None), digest_of(message.picture)
         if self._reads.get((chat, number)) == reads:
             return  # a press changed it before, or this is a repeat: the call would count and change nothing
-        known = self._shown.picture(chat, number)
+        known = self._shown.get((chat, number))
         async with self._silence.calling(ref.address.chat, "the change of the message"):
             change = _Change(bot, chat, number, turn)
             try:
@@ -312,9 +232,9 @@ class Editor:
         unknown.
         """
         draft = card_of(message, caption=bool(known) or message.picture is not None)
-        if draft.picture is not None and draft.digest != known:
+        if draft.picture is not None and digest_of(draft.picture) != known:
             await change.media(draft)
-            self._shown.remember(change.chat, change.message, draft.digest)
+            self._shown[change.chat, change.message] = digest_of(draft.picture)
         elif known:
             await change.caption(draft)
         else:
@@ -324,6 +244,52 @@ class Editor:
                 if not errors.says(refused, errors.NO_TEXT):
                     raise
                 await change.caption(card_of(message, caption=True))
+
+    async def react(self, ref: MessageRef) -> None:
+        """Add a reaction to a person's message to show that it was seen, if the chat allows it."""
+        bot = await self._online()
+        try:
+            async with errors.translated("the reaction"):
+                await bot.set_message_reaction(int(ref.address.chat), int(ref.message), SEEN)
+        except (BadRequest, ChatError, FloodWait) as refused:
+            logger.info("A message keeps without a reaction: %s", refused)
+
+    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
+        """Send `message` as a silent reply to `own`. A short flood limit is waited out, and the message follows a chat
+        that has a new id, because nothing would send it later. Raises what `send` raises.
+        """
+        reply = below(own, message)
+        try:
+            await patiently(lambda: self.send(own.address, reply, nonce=nonce, turn=turn))
+        except errors.ChatMoved as away:
+            there = replace(own.address, chat=away.chat, thread="")
+            await self.send(there, replace(reply, reply_to=None), nonce=nonce, turn=turn)
+
+    async def private(self, place: Address, person: Person) -> Address:
+        """Return the private chat with a person. Its id is the person's id."""
+        return Address(PLATFORM, place.account, person.id)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Delete a message; does nothing if it is already gone."""
+        bot = await self._online()
+        async with errors.translated("the deletion of the message"):
+            try:
+                await bot.delete_message(int(ref.address.chat), int(ref.message))
+            except BadRequest as refused:
+                if not errors.says(refused, errors.ALREADY_DELETED):
+                    raise
+
+    async def _post(self, draft: Draft, post: Post) -> str:
+        sent = await post.send(draft)
+        self._shown[sent.chat.id, sent.message_id] = "" if sent.text else digest_of(draft.picture)
+        return str(sent.message_id)
+
+    def _above(self, message: Message, place: Address) -> int | None:
+        """Return the id of the message to reply to; a reply cannot refer to another chat."""
+        above = message.reply_to
+        target = self._anchors.get(place, "") if above is None else above.message
+        here = above is None or above.address.chat == place.chat
+        return int(target) if here and target.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,61 +304,39 @@ class _Change:
     document: bool = False
 
     async def media(self, draft: Draft) -> None:
-        await self.turn()
-        try:
-            await self.bot.edit_message_media(
-                media_of(draft, document=self.document, html=self.html),
-                self.chat,
-                self.message,
+        await self.make(
+            lambda one: one.bot.edit_message_media(
+                media_of(draft, document=one.document, html=one.html),
+                one.chat,
+                one.message,
                 reply_markup=keyboard_of(draft.rows),
             )
-        except BadRequest as refused:
-            if not self.document and errors.says(refused, *errors.BAD_PHOTO):
-                await replace(self, document=True).media(draft)
-            elif self._must_be_plain(refused):
-                await replace(self, html=False).media(draft)
+        )
 
     async def caption(self, draft: Draft) -> None:
-        await self.turn()
-        try:
-            await self.bot.edit_message_caption(
-                self.chat,
-                self.message,
-                caption=draft.part.html if self.html else draft.part.plain,
-                parse_mode=ParseMode.HTML if self.html else None,
-                reply_markup=keyboard_of(draft.rows),
-            )
-        except BadRequest as refused:
-            if self._must_be_plain(refused):
-                await replace(self, html=False).caption(draft)
+        await self.make(lambda one: one.bot.edit_message_caption(**one.options("caption", draft)))
 
     async def text(self, draft: Draft) -> None:
-        await self.turn()
-        try:
-            await self.bot.edit_message_text(
-                draft.part.html if self.html else draft.part.plain,
-                self.chat,
-                self.message,
-                parse_mode=ParseMode.HTML if self.html else None,
-                reply_markup=keyboard_of(draft.rows),
-                link_preview_options=NO_PREVIEW,
-            )
-        except BadRequest as refused:
-            if self._must_be_plain(refused):
-                await replace(self, html=False).text(draft)
+        await self.make(
+            lambda one: one.bot.edit_message_text(link_preview_options=NO_PREVIEW, **one.options("text", draft))
+        )
 
     async def keyboard(self) -> None:
+        await self.make(lambda one: one.bot.edit_message_reply_markup(one.chat, one.message))
+
+    def options(self, name: str, draft: Draft) -> dict[str, Any]:
+        where = {"chat_id": self.chat, "message_id": self.message, "reply_markup": keyboard_of(draft.rows)}
+        return where | _worded(name, draft, html=self.html)
+
+    async def make(self, edit: Callable[[_Change], Awaitable[object]]) -> None:
+        """Make the edit; with the picture as a file or without markup, where exactly those are refused."""
         await self.turn()
         try:
-            await self.bot.edit_message_reply_markup(self.chat, self.message)
+            await edit(self)
         except BadRequest as refused:
-            if not errors.says(refused, errors.NOT_MODIFIED):
+            if not self.document and errors.says(refused, *errors.BAD_PHOTO):
+                await replace(self, document=True).make(edit)
+            elif self.html and errors.says(refused, errors.NOT_PARSED):
+                await replace(self, html=False).make(edit)
+            elif not errors.says(refused, errors.NOT_MODIFIED):
                 raise
-
-    def _must_be_plain(self, refused: BadRequest) -> bool:
-        """Return whether to try once more without markup; False if nothing is left to do. Raises any other refusal."""
-        if errors.says(refused, errors.NOT_MODIFIED):
-            return False
-        if self.html and errors.says(refused, errors.NOT_PARSED):
-            return True
-        raise refused

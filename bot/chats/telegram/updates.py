@@ -10,11 +10,11 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 import telegram
@@ -22,7 +22,7 @@ from aiohttp import web
 from telegram.error import BadRequest, Conflict, InvalidToken, TelegramError
 
 from bot.chats.connection import Working
-from bot.chats.incoming import NotAccepted, not_accepted
+from bot.chats.incoming import accepted, not_accepted
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.incoming import Messages, Presses
 from bot.chats.telegram.limits import Times
@@ -34,6 +34,11 @@ logger = logging.getLogger(__name__)
 
 _BATCH: Final = 100
 """Maximum updates of one poll (Bot API, getUpdates)."""
+
+KINDS: Final = ("message", "callback_query")
+"""The kinds of updates that are requested. Edited messages are not among them: a command is carried out as it was first
+sent.
+"""
 
 _CLOSE_SECONDS: Final = 5.0
 """Seconds that old connections may take to close; our choice."""
@@ -59,41 +64,25 @@ async def without_webhook(bot: telegram.Bot) -> None:
         logger.info("Whether a webhook is set is not known: %s", refused)
 
 
-class Take(Protocol):
-    """The function that handles a batch of updates. `backlog` says that the updates may have waited while the service
-    was away.
-    """
-
-    async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> int | None:
-        """Begin to handle each update of the batch. Returns the number of the first one that must be delivered again,
-        None if there is none.
-        """
-        ...
-
-
 class Polling:
     """Polls Telegram for updates, one request at a time.
 
-    `address` is the Bot API's address with the token. `take` is called with each batch. The next poll confirms the
-    batch to Telegram, so that a batch is delivered again if the process dies meanwhile.
+    `address` is the Bot API's address with the token. `updates` handles each batch. The next poll confirms the batch to
+    Telegram, so that a batch is delivered again if the process dies meanwhile.
     """
 
     def __init__(
         self,
         address: str,
         pool: Request,
-        take: Take,
-        kinds: Sequence[str],
+        updates: Updates,
         times: Times,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._address = address
         self._pool = pool
-        self._take = take
-        self._kinds = kinds
+        self._updates = updates
         self._times = times
-        self._clock = clock
-        self._completed = clock()
+        self._completed = time.monotonic()
         self._offset: int | None = None
         self._failed = 0
         self._contested = False
@@ -105,7 +94,7 @@ class Polling:
 
     async def run(self) -> None:
         """Poll until cancelled. Raises InvalidToken if Telegram no longer accepts the token."""
-        self._completed = self._clock()
+        self._completed = time.monotonic()
         backlog = True  # the first poll returns at once, so that new updates are not mistaken for waiting ones
         while True:
             try:
@@ -117,12 +106,12 @@ class Polling:
                 await self._revive()
                 await asyncio.sleep(self._pause(away))
                 continue
-            self._completed = self._clock()
+            self._completed = time.monotonic()
             if self._failed:
                 logger.info("Telegram is connected again; missed messages follow.")
             self._failed, self._contested = 0, False
             if batch:
-                if (again := await self._take(batch, backlog=backlog)) is not None:
+                if (again := await self._updates.take(batch, backlog=backlog)) is not None:
                     self._offset = again
                     await asyncio.sleep(self._times.first_retry)
                     continue
@@ -134,7 +123,7 @@ class Polling:
         """Return the updates that are waiting. If there are none, Telegram holds the answer for up to `hold`
         seconds.
         """
-        fields: dict[str, object] = {"timeout": hold, "allowed_updates": json.dumps(self._kinds)}
+        fields: dict[str, object] = {"timeout": hold, "allowed_updates": json.dumps(KINDS)}
         if self._offset is not None:
             fields["offset"] = self._offset
         async with asyncio.timeout(self._times.stall):
@@ -158,7 +147,7 @@ class Polling:
 
     async def _revive(self) -> None:
         """Replace the connection if no poll has completed for too long: it may only look alive."""
-        silent = self._clock() - self._completed
+        silent = time.monotonic() - self._completed
         if silent < self._times.stall:
             return
         logger.warning("Telegram has not answered a poll for %.0f s; reconnecting.", silent)
@@ -168,7 +157,7 @@ class Polling:
         except (TimeoutError, OSError) as stuck:
             logger.info("The old connection did not close: %s", errors.reason(stuck))
         await self._pool.initialize()
-        self._completed = self._clock()
+        self._completed = time.monotonic()
 
 
 HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"
@@ -197,11 +186,10 @@ class Webhook:
     kept only in memory.
     """
 
-    def __init__(self, bot: telegram.Bot, hook: Hook, take: Take, kinds: Sequence[str], times: Times) -> None:
+    def __init__(self, bot: telegram.Bot, hook: Hook, updates: Updates, times: Times) -> None:
         self._bot = bot
         self._hook = hook
-        self._take = take
-        self._kinds = kinds
+        self._updates = updates
         self._times = times
         self._secret = secrets.token_urlsafe(32)
         self._told = False
@@ -255,7 +243,7 @@ class Webhook:
                 self._hook.url,
                 secret_token=self._secret,
                 max_connections=CONNECTIONS,
-                allowed_updates=list(self._kinds),
+                allowed_updates=KINDS,
             )
             self._told = True
             logger.info("Telegram: updates come to the webhook, here at %s:%d.", self._hook.host, self._hook.port)
@@ -298,14 +286,9 @@ class Webhook:
         if not isinstance(update, dict):
             return web.Response(status=400)
         # Answered once it has begun: until then Telegram would deliver it again.
-        again = await self._take([update], backlog=self._backlog)
+        again = await self._updates.take([update], backlog=self._backlog)
         return web.Response(status=HTTPStatus.OK if again is None else HTTPStatus.SERVICE_UNAVAILABLE)
 
-
-KINDS: Final = ("message", "callback_query")
-"""The kinds of updates that are requested. Edited messages are not among them: a command is carried out as it was first
-sent.
-"""
 
 _ODD: Final = (KeyError, TypeError, ValueError, AttributeError)
 """The exceptions of the library for an update that lacks something it expects."""
@@ -359,6 +342,9 @@ class Updates:
         """
         try:
             update = telegram.Update.de_json(raw, self._bot)
+            message: Any = update.effective_message  # its types say that it has a chat, and it does not check that
+            if message is not None and message.chat is None:
+                raise KeyError("chat")
         except _ODD as fault:
             kinds = ", ".join(key for key in raw if key != "update_id")
             logger.warning(
@@ -371,19 +357,16 @@ class Updates:
             return await self._guarded(update, backlog)
 
     async def _guarded(self, update: telegram.Update, backlog: bool) -> bool:
-        try:
-            if update.callback_query is not None:
-                await self._presses.handle(update.callback_query, self._bot, backlog=backlog)
-            elif update.message is not None:
-                await self._messages.handle(update.message, self._bot)
-        except NotAccepted:
-            logger.info("An update from Telegram is not confirmed, so that it comes again: the record does not answer.")
-            return False
-        except (ChatError, FloodWait) as refused:
-            logger.warning("The answer to somebody on Telegram was not delivered: %s", refused)
-        except Exception:
-            logger.exception("An update from Telegram was lost because of a fault in the program")
-        return True
+        if update.callback_query is not None:
+            work = self._presses.handle(update.callback_query, self._bot, backlog=backlog)
+        elif update.message is not None:
+            work = self._messages.handle(update.message, self._bot)
+        else:
+            return True
+        if await accepted(work, "Telegram", "update"):
+            return True
+        logger.info("An update from Telegram is not confirmed, so that it comes again: the record does not answer.")
+        return False
 
 
 def _is_of_album(raw: dict[str, Any]) -> bool:

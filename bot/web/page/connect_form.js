@@ -2,6 +2,7 @@
 
 import { LettingIn } from "./connect_letting.js";
 import { h, setGuide, setText, uniqueId } from "./dom.js";
+import { sent } from "./forms.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
 
@@ -33,10 +34,7 @@ export class ConnectForm {
     this.presetField = h("div", { class: "connect-field", hidden: true }, h("label", { for: `connect-preset-${name}` }, say("page.connect.preset")), this.preset);
     this.form = h("form", { autocomplete: "off", "aria-labelledby": `connect-${name}` }, this.presetField, this.inputs, this.fold,
       h("div", { class: "row" }, this.keep, this.test, this.anyway, this.end), this.findings);
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.ask("save");
-    });
+    sent(this.form, () => this.ask("save"));
     this.preset.addEventListener("change", () => this.fillIn());
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": `connect-${name}` },
       h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing, this.letting.root);

@@ -1,7 +1,7 @@
 // Hosts: machines with phones of their own. One joins with a command that is shown once.
 
 import { h, setText, setWords } from "./dom.js";
-import { careful, field, status, tell } from "./forms.js";
+import { careful, copy, field, sent, status, tell } from "./forms.js";
 import { change, load, remove, send } from "./service.js";
 import { moment } from "./when.js";
 import { say, whole } from "./words.js";
@@ -17,14 +17,11 @@ export class Hosts {
     this.status = status();
     this.line = h("textarea", { id: "connect-hosts-line", rows: 4, readonly: true, autocomplete: "off", spellcheck: "false" });
     this.made = h("div", { class: "connect-made", hidden: true }, this.label = h("label", { for: "connect-hosts-line" }), this.line,
-      h("div", { class: "row" }, h("button", { class: "button", type: "button", onclick: () => this.copied() }, say("page.connect.tokens.copy"))));
+      h("div", { class: "row" }, h("button", { class: "button", type: "button", onclick: () => copy(this.line, this.way) }, say("page.connect.tokens.copy"))));
     this.form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say("page.connect.hosts.add") },
       field("connect-hosts-name", say("page.connect.hosts.name"), { name: "name", maxlength: 32, pattern: NAME, placeholder: "basement", autocapitalize: "off" }),
       h("button", { class: "button primary", type: "submit" }, say("page.connect.hosts.invite")));
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.invite();
-    });
+    sent(this.form, (given) => this.invite(given));
     this.on = h("div", { class: "connect-fields", hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
     this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, this.steps = h("code")), setWords(h("p"), say("page.connect.hosts.off_then")));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-hosts" },
@@ -72,8 +69,7 @@ export class Hosts {
     return { kind: usable ? "connected" : "off", text: !this.found ? "" : this.found.length ? whole(this.found.length) : say("page.connect.state.none") };
   }
 
-  async invite() {
-    const { name } = this.form.elements;
+  async invite({ name }) {
     try {
       const { command, minutes } = await send(ALL, { name: name.value.trim() });
       this.invited = this.found.some((host) => host.name === name.value.trim()) ? "" : name.value.trim();
@@ -105,15 +101,6 @@ export class Hosts {
       await this.ask();
     } catch (error) {
       tell(this.status, error.message, true);
-    }
-  }
-
-  async copied() {
-    try {
-      await navigator.clipboard.writeText(this.line.value);
-      this.way.toast(say("page.connect.tokens.copied"));
-    } catch {
-      this.line.select();
     }
   }
 

@@ -1,7 +1,7 @@
 // Below a chat: who writes to the bot gets a code, which is typed here; their id is known from then on.
 
 import { h } from "./dom.js";
-import { field, status, tell } from "./forms.js";
+import { field, sent, status, tell } from "./forms.js";
 import { href } from "./route.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
@@ -15,10 +15,7 @@ export class LettingIn {
     this.form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say("page.connect.people.pair") },
       field(`connect-code-${name}`, say("page.connect.phones.code"), { name: "code", maxlength: 40, placeholder: "ABCD2345" }),
       h("button", { class: "button primary", type: "submit" }, say("page.connect.people.let_in")));
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.let(this.form.elements.code.value.trim());
-    });
+    sent(this.form, ({ code }) => this.let(code.value.trim()));
     this.root = h("div", { class: "connect-fields", hidden: true }, h("h3", {}, say("page.connect.own_id")), h("p", { class: "note" }, say("page.connect.own_id_how")),
       this.waiting, this.form, this.status, h("p", { class: "note" }, h("a", { href: href("connect", "people") }, say("page.connect.own_id_rights"))));
   }

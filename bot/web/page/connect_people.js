@@ -2,8 +2,7 @@
 
 import { h, setLinked, setText } from "./dom.js";
 import { FolderDrop } from "./folder_drop.js";
-import { act, careful, choice, field } from "./forms.js";
-import { platformName } from "./model.js";
+import { act, careful, choice, copy, field, offer, sent, status, tell } from "./forms.js";
 import { send } from "./service.js";
 import { moment } from "./when.js";
 import { say, whole } from "./words.js";
@@ -17,7 +16,7 @@ class Listed {
     this.way = way;
     this.rows = h("ul", { class: "connect-rows" });
     this.none = h("p", { class: "note" }, say(`page.connect.${name}.none`));
-    this.status = h("p", { class: "connect-status", role: "status" });
+    this.status = status();
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": `connect-${name}` },
       h("div", { class: "connect-head" }, h("h2", { id: `connect-${name}` }, say(`page.connect.${name}.title`))),
       h("p", { class: "note" }, say(`page.connect.${name}.about`)), this.none, this.rows);
@@ -36,33 +35,22 @@ class Listed {
     return { kind: this.number ? "set" : "off", text: this.number ? whole(this.number) : say("page.connect.state.none") };
   }
 
-  tell(text, wrong = false) {
-    setText(this.status, text);
-    this.status.classList.toggle("wrong", wrong);
-  }
-
   async change(path, wish = {}) {
     try {
-      this.tell((await send(`/api/console/${path}`, wish)).text);
+      tell(this.status, (await send(path, wish)).text);
       await this.way.reload();
       return true;
     } catch (error) {
-      this.tell(error.message, true);
+      tell(this.status, error.message, true);
       return false;
     }
   }
 
-  button(label, name, does, danger = false) {
-    return act(label, name, does, danger ? "danger" : "");
-  }
-
   form(label, give, done, ...fields) {
     const form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": label }, ...fields, h("button", { class: "button primary", type: "submit" }, give));
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (await done(form.elements)) form.reset();
+    return sent(form, async (given) => {
+      if (await done(given)) form.reset();
     });
-    return form;
   }
 
   field(name, label, properties = {}) {
@@ -103,13 +91,8 @@ export class Members extends Listed {
     setText(this.folder, say("page.connect.members.folder", { folder }));
   }
 
-  async forget(name) {
-    try {
-      this.tell((await send("/api/connect/folders/delete", { kind: "members", name })).text);
-      await this.way.reload();
-    } catch (error) {
-      this.tell(error.message, true);
-    }
+  forget(name) {
+    return this.change("/api/connect/folders/delete", { kind: "members", name });
   }
 }
 
@@ -139,11 +122,11 @@ export class People extends Listed {
     const give = say("page.connect.people.give");
     this.phone = this.choice("phone", say("page.connect.people.phone"), [["", say("page.connect.people.all_phones")]]);
     this.waiting = h("ul", { class: "connect-rows" });
-    this.pair = this.form(say("page.connect.people.pair"), say("page.connect.people.let_in"), ({ code }) => this.change("pairing", { code: code.value.trim() }),
+    this.pair = this.form(say("page.connect.people.pair"), say("page.connect.people.let_in"), ({ code }) => this.change("/api/console/pairing", { code: code.value.trim() }),
       this.field("code", say("page.connect.people.code"), { maxlength: 40, placeholder: "ABCD2345" }));
     this.pairing = h("p", { class: "note" });
     this.root.append(h("h3", {}, say("page.connect.people.add")),
-      this.form(say("page.connect.people.add"), give, ({ who, right, phone }) => this.change("people", { who: who.value.trim(), right: right.value, phone: phone.value }),
+      this.form(say("page.connect.people.add"), give, ({ who, right, phone }) => this.change("/api/console/people", { who: who.value.trim(), right: right.value, phone: phone.value }),
         this.field("who", say("page.connect.people.who"), { placeholder: "telegram:123456789" }),
         this.choice("right", say("page.connect.people.right"), RIGHTS.map((right) => [right, say(`page.connect.right.${right}`)])), this.phone),
       h("h3", {}, say("page.connect.people.pair")), this.pairing, this.waiting, this.pair, this.status);
@@ -151,11 +134,8 @@ export class People extends Listed {
 
   take({ people, waiting, pairing }) {
     this.list(people, ({ who, right, phone, given }) => row(who, [[say(`page.connect.right.${right}`), phone, given ? "" : say("page.connect.people.settings")].filter(Boolean).join(" · ")],
-      given ? this.button(say("page.connect.people.take"), who, () => this.change("people/deny", { who, phone }), true) : null));
-    const list = this.phone.querySelector("select");
-    for (const device of this.model.devices) {
-      if (![...list.options].some((option) => option.value === device.id)) list.append(h("option", { value: device.id }, device.name));
-    }
+      given ? act(say("page.connect.people.take"), who, () => this.change("/api/console/people/deny", { who, phone }), "danger") : null));
+    offer(this.phone.querySelector("select"), this.model.devices);
     this.pair.hidden = !pairing;
     setText(this.pairing, say(`page.connect.people.pairing_${pairing ? "on" : "off"}`));
     this.waiting.replaceChildren(...waiting.map(({ who, name, minutes }) => row(name, [say("page.connect.people.waits", { who, minutes })])));
@@ -168,7 +148,7 @@ export class Tokens extends Listed {
     const rights = h("fieldset", { class: "connect-rights" }, h("legend", {}, say("page.connect.tokens.rights")), ...RIGHTS.map((right) =>
       h("label", {}, h("input", { type: "checkbox", name: "right", value: right, ...(right === "use" ? { checked: true } : {}) }), say(`page.connect.right.${right}`))));
     this.secret = h("input", { id: "connect-tokens-secret", readonly: true, autocomplete: "off", spellcheck: "false" });
-    this.copy = h("button", { class: "button", type: "button", onclick: () => this.copied() }, say("page.connect.tokens.copy"));
+    this.copy = h("button", { class: "button", type: "button", onclick: () => copy(this.secret, this.way) }, say("page.connect.tokens.copy"));
     this.made = h("div", { class: "connect-made", hidden: true }, h("label", { for: "connect-tokens-secret" }, say("page.connect.tokens.once")),
       h("div", { class: "row" }, this.secret, this.copy));
     this.add = this.form(say("page.connect.tokens.add"), say("page.connect.tokens.make"), (given) => this.make(given),
@@ -182,7 +162,7 @@ export class Tokens extends Listed {
     this.list(tokens, ({ name, rights, owner, phones, expires, expired, used }) => row(name, [
       [rights.map((right) => say(`page.connect.right.${right}`)).join(", "), owner, phones.join(", ")].filter(Boolean).join(" · "),
       [say(`page.connect.tokens.${expired ? "expired" : "until"}`, { time: moment(expires) }), used ? say("page.connect.tokens.used", { time: moment(used) }) : say("page.connect.tokens.unused")].join(" · ")],
-    this.button(say("page.connect.tokens.revoke"), name, () => this.change(`tokens/${encodeURIComponent(name)}/revoke`), true)));
+    act(say("page.connect.tokens.revoke"), name, () => this.change(`/api/console/tokens/${encodeURIComponent(name)}/revoke`), "danger")));
     this.add.hidden = !makes;
     this.others.hidden = makes;
   }
@@ -196,21 +176,12 @@ export class Tokens extends Listed {
       this.made.hidden = false;
       this.secret.focus();
       this.secret.select();
-      this.tell("");
+      tell(this.status, "");
       await this.way.reload();
       return true;
     } catch (error) {
-      this.tell(error.message, true);
+      tell(this.status, error.message, true);
       return false;
-    }
-  }
-
-  async copied() {
-    try {
-      await navigator.clipboard.writeText(this.secret.value);
-      this.way.toast(say("page.connect.tokens.copied"));
-    } catch {
-      this.secret.select();
     }
   }
 

@@ -1,6 +1,7 @@
 // Phones: how each is attached and what to do about it, and those over Wi-Fi by code.
 
-import { h, setText, svg } from "./dom.js";
+import { h, svg } from "./dom.js";
+import { sent, status, tell } from "./forms.js";
 import { href } from "./route.js";
 import { load, send } from "./service.js";
 import { say } from "./words.js";
@@ -14,7 +15,7 @@ export class Phones {
     this.way = way;
     this.rows = h("ul", { class: "connect-rows" });
     this.none = h("p", { class: "note" }, say("page.connect.phones.none"));
-    this.status = h("p", { class: "connect-status", role: "status" });
+    this.status = status();
     this.seen = h("ul", { class: "connect-rows" });
     this.pairing = this.form("pair", [["address", "page.connect.phones.pair_address"], ["code", "page.connect.phones.code"]]);
     this.dialling = this.form("dial", [["address", "page.connect.phones.address"]]);
@@ -38,31 +39,22 @@ export class Phones {
     });
     const give = h("button", { class: `button ${name === "pair" ? "primary" : ""}`, type: "submit" }, say(`page.connect.phones.${name}`));
     const form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say(`page.connect.phones.${name}`) }, ...inputs, give);
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.give(form, give, Object.fromEntries(new FormData(form)));
-    });
-    return form;
+    return sent(form, () => this.give(form, give, Object.fromEntries(new FormData(form))));
   }
 
   async give(form, button, wish) {
     if (button.getAttribute("aria-disabled") === "true") return;
     button.setAttribute("aria-disabled", "true");
-    this.tell(say("page.connect.phones.asking"));
+    tell(this.status, say("page.connect.phones.asking"));
     try {
       const { text } = await send("/api/connect/phones", wish);
       form.reset();
-      this.tell(text);
+      tell(this.status, text);
       await this.look();
     } catch (error) {
-      this.tell(error.message, true);
+      tell(this.status, error.message, true);
     }
     button.removeAttribute("aria-disabled");
-  }
-
-  tell(text, wrong = false) {
-    setText(this.status, text);
-    this.status.classList.toggle("wrong", wrong);
   }
 
   take() {
@@ -102,7 +94,7 @@ export class Phones {
         return h("li", {}, h("div", { class: "words" }, h("b", {}, address), h("small", {}, say(`page.connect.phones.announces_${kind}`))), use);
       }));
     } catch (error) {
-      this.tell(error.message, true);
+      tell(this.status, error.message, true);
     }
   }
 
@@ -116,10 +108,10 @@ export class Phones {
         svg("path", { d: `M0 0h${size}v${size}h-${size}z`, fill: "#fff" }), svg("path", { d: dark.join(""), fill: "#000" })),
       h("figcaption", { class: "note" }, say("page.connect.phones.qr_about")));
       this.code.hidden = false;
-      this.tell("");
+      tell(this.status, "");
       this.timer = setTimeout(() => this.ask(), ASK_MS);
     } catch (error) {
-      this.tell(error.message, true);
+      tell(this.status, error.message, true);
     }
   }
 
@@ -132,11 +124,11 @@ export class Phones {
     try {
       const { state, text } = await load("/api/connect/phones/invitation");
       this.code.hidden = state !== "waiting";
-      this.tell(text, state === "over");
+      tell(this.status, text, state === "over");
       if (state === "waiting") this.timer = setTimeout(() => this.ask(), ASK_MS);
     } catch (error) {
       this.code.hidden = true;
-      this.tell(error.message, true);
+      tell(this.status, error.message, true);
     }
   }
 }

@@ -1,6 +1,6 @@
 // Fields with their labels, as the forms of all pages have them.
 
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { say } from "./words.js";
 
 export function field(id, label, properties = {}, hint = "") {
@@ -41,6 +41,32 @@ export function status() {
 }
 
 export function tell(element, text, wrong = false) {
-  element.textContent = text;
+  setText(element, text);
   element.classList.toggle("wrong", wrong);
+}
+
+// A form that does this with its fields when it is sent.
+export function sent(form, does) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    does(form.elements);
+  });
+  return form;
+}
+
+// By the clipboard where the page may use it (https or this machine); else it is chosen, to be copied by hand.
+export async function copy(input, way) {
+  try {
+    await navigator.clipboard.writeText(input.value);
+    way.toast(say("page.connect.tokens.copied"));
+  } catch {
+    input.select();
+  }
+}
+
+// The phones that a list does not offer yet.
+export function offer(list, devices) {
+  for (const { id, name } of devices) {
+    if (![...list.options].some((option) => option.value === id)) list.append(h("option", { value: id }, name));
+  }
 }

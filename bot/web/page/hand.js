@@ -1,6 +1,7 @@
 // A phone in one's own hands: its live picture, which is touched, the keys beside it and what is typed.
 
 import { h, icon, setText, uniqueId } from "./dom.js";
+import { sent } from "./forms.js";
 import { Stills } from "./hand_stream.js";
 import { go, href } from "./route.js";
 import { send } from "./service.js";
@@ -30,8 +31,7 @@ export class Hand {
     this.line = h("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: 4000,
       placeholder: say("page.hand.type"), "aria-label": say("page.hand.type"), title: say("page.hand.kept") });
     this.form = h("form", { class: "hand-type" }, this.line, h("button", { type: "submit", class: "button" }, say("page.hand.send")));
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
+    sent(this.form, () => {
       if (this.line.value) this.type(this.line.value);
       else this.key("enter");
       this.line.value = "";

@@ -1,7 +1,7 @@
 // "Save as skill": what would be saved of a task is shown with its parameters, which can be changed, and then confirmed.
 
 import { h, icon } from "./dom.js";
-import { field, status, tell } from "./forms.js";
+import { field, sent, status, tell } from "./forms.js";
 import { go } from "./route.js";
 import { send } from "./service.js";
 import { counted, say } from "./words.js";
@@ -48,8 +48,7 @@ export function saveSkill(task, way, name = "", done = null) {
   };
 
   dialog.addEventListener("input", stale);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  sent(form, async () => {
     give.setAttribute("aria-disabled", "true");
     tell(said, draft ? "" : say("page.save.looking"));
     try {

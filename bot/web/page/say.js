@@ -3,6 +3,7 @@
 import { Attachments } from "./attach.js";
 import { Completion } from "./completion.js";
 import { arrange, h, setLinked, uniqueId } from "./dom.js";
+import { sent } from "./forms.js";
 import { say } from "./words.js";
 
 const MAX_PX = 220;
@@ -23,10 +24,7 @@ export class Say {
     this.place = "";
     this.files = new Attachments(parts, toast);
     this.completion = new Completion(parts.completion, parts.line, model, (text) => this.fill(text));
-    parts.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.send();
-    });
+    sent(parts.form, () => this.send());
     parts.line.addEventListener("input", () => {
       this.changed();
       this.completion.draw();

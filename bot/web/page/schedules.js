@@ -1,7 +1,7 @@
 // Schedules, and watches: schedules that read one value and tell it only when it matters.
 
 import { arrange, h } from "./dom.js";
-import { act, careful, choice, field, status, tell } from "./forms.js";
+import { act, careful, choice, field, offer, sent, status, tell } from "./forms.js";
 import { Looking } from "./looking.js";
 import { platformName } from "./model.js";
 import { href, settle } from "./route.js";
@@ -126,23 +126,14 @@ export class SchedulePage extends Looking {
       }
     };
     form.addEventListener("change", turn);
-    form.addEventListener("focusin", () => this.phones());
+    form.addEventListener("focusin", () => offer(this.phone, this.model.devices));
     turn();
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (await this.make(form.elements)) {
-        form.reset();
-        turn();
-        this.when.turn();
-      }
+    return sent(form, async (given) => {
+      if (!(await this.make(given))) return;
+      form.reset();
+      turn();
+      this.when.turn();
     });
-    return form;
-  }
-
-  phones() {
-    for (const device of this.model.devices) {
-      if (![...this.phone.options].some((option) => option.value === device.id)) this.phone.append(h("option", { value: device.id }, device.name));
-    }
   }
 
   async make({ what, tells, value, limit, phone }) {

@@ -2,7 +2,7 @@
 
 import { arrange, h, icon, setText } from "./dom.js";
 import { FolderDrop } from "./folder_drop.js";
-import { act, careful, choice, field, status, tell } from "./forms.js";
+import { act, careful, choice, field, sent, status, tell } from "./forms.js";
 import { Looking } from "./looking.js";
 import { go, href } from "./route.js";
 import { saveSkill } from "./save_skill.js";
@@ -92,16 +92,14 @@ export class SkillPage extends Looking {
     const phone = this.model.devices.length > 1 ? choice(`${id}-phone`, say("page.box.device"), [["", say("page.box.any_phone")], ...this.model.devices.map((device) => [device.id, device.name])], { name: "phone" }) : null;
     const form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say("page.connect.of", { action: say("page.skills.run"), name: skill.name }) }, ...fields, phone,
       h("button", { class: "button primary", type: "submit" }, say("page.skills.run")));
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const values = form.elements.with?.value.trim() ?? "";
-      const args = Object.fromEntries(parameters.map((one) => [one.name, form.elements[one.name].value.trim()]));
+    return sent(form, async (given) => {
+      const values = given.with?.value.trim() ?? "";
+      const args = Object.fromEntries(parameters.map((one) => [one.name, given[one.name].value.trim()]));
       // What no parameter takes is for a model.
       const text = values ? say("page.skills.wish_with", { name: skill.name, values }) : "";
-      const made = await this.way.post("/api/v1/tasks", { skill: skill.name, arguments: skill.recording ? args : {}, text, phone: form.elements.phone?.value ?? "" });
+      const made = await this.way.post("/api/v1/tasks", { skill: skill.name, arguments: skill.recording ? args : {}, text, phone: given.phone?.value ?? "" });
       if (made) go("task", made.id);
     });
-    return form;
   }
 
   changes(skill) {
@@ -112,10 +110,7 @@ export class SkillPage extends Looking {
     if (!skill.recording) return [h("div", { class: "row" }, careful(say("page.skills.delete"), say("page.skills.sure"), skill.name, () => this.forget(skill.name, said))), said];
     const name = h("input", { class: "new-name", value: skill.name, maxlength: 64, pattern: "[a-z0-9]+(-[a-z0-9]+)*", "aria-label": say("page.skills.new_name"), spellcheck: "false", autocomplete: "off" });
     const renaming = h("form", { class: "row", hidden: true }, name, h("button", { class: "button primary", type: "submit" }, say("page.skills.rename")));
-    renaming.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.order(() => change(at(skill.name), { name: name.value.trim() }), say("page.skills.renamed", { name: name.value.trim() }), said);
-    });
+    sent(renaming, () => this.order(() => change(at(skill.name), { name: name.value.trim() }), say("page.skills.renamed", { name: name.value.trim() }), said));
     const begin = act(say("page.skills.rename"), skill.name, () => {
       renaming.hidden = !renaming.hidden;
       if (!renaming.hidden) name.select();

@@ -1,33 +1,22 @@
 // Webhooks: addresses that are told when tasks end or ask.
 
 import { arrange, h } from "./dom.js";
-import { act, careful, field, status, tell } from "./forms.js";
-import { loadAll, remove, send } from "./service.js";
+import { act, careful, field, sent } from "./forms.js";
+import { remove, send } from "./service.js";
+import { Panel } from "./triggers.js";
 import { moment } from "./when.js";
 import { say } from "./words.js";
 
 const ALL = "/api/v1/webhooks";
 const EVENTS = ["ended", "asked", "watched"];
 
-export class WebhookPanel {
+export class WebhookPanel extends Panel {
   constructor(model, changed) {
-    this.model = model;
-    this.changed = changed;
-    this.list = h("ul", { class: "connect-rows" });
-    this.status = status();
+    super(model, changed, ALL);
     this.secret = h("input", { id: "webhook-secret", readonly: true, autocomplete: "off", spellcheck: "false" });
     this.made = h("div", { class: "connect-made", hidden: true }, h("label", { for: "webhook-secret" }, say("page.webhooks.secret")), this.secret);
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "webhooks-title", hidden: true },
       h("h2", { id: "webhooks-title" }, say("page.webhooks.title")), h("p", { class: "small" }, say("page.webhooks.about")), this.list, this.making(), this.status, this.made);
-  }
-
-  // A service may come without them: there is nothing to show then.
-  async ask() {
-    try {
-      return await loadAll(ALL);
-    } catch {
-      return null;
-    }
   }
 
   show(webhooks) {
@@ -41,8 +30,8 @@ export class WebhookPanel {
     const off = one.off ? say(`page.webhooks.off.${one.off}`) : one.failing ? say("page.webhooks.failing", { time: moment(one.failing) }) : "";
     return h("li", {}, h("div", { class: "words" }, h("b", {}, one.url), h("small", {}, [what, one.everybody ? say("page.webhooks.everybody") : ""].filter(Boolean).join(" · ")), off ? h("small", {}, off) : null),
       h("div", { class: "row" }, act(say("page.webhooks.test"), one.url, () => this.test(one)),
-        act(say(`page.webhooks.turn_${one.off ? "on" : "off"}`), one.url, () => this.order(() => send(`${at(one)}/${one.off ? "on" : "off"}`, {}))),
-        careful(say("page.connect.schedules.remove"), say("page.schedules.sure"), one.url, () => this.order(() => remove(at(one))))));
+        act(say(`page.webhooks.turn_${one.off ? "on" : "off"}`), one.url, () => this.order(() => send(`${this.at(one)}/${one.off ? "on" : "off"}`, {}))),
+        careful(say("page.connect.schedules.remove"), say("page.schedules.sure"), one.url, () => this.order(() => remove(this.at(one))))));
   }
 
   making() {
@@ -51,9 +40,7 @@ export class WebhookPanel {
     const form = h("form", { autocomplete: "off", "aria-labelledby": "webhooks-title" },
       field("webhook-url", say("page.webhooks.url"), { name: "url", type: "url", placeholder: "https://example.com/hook" }),
       h("fieldset", { class: "connect-rights" }, h("legend", {}, say("page.webhooks.told")), ...boxes, this.everybody), h("div", { class: "row" }, h("button", { class: "button primary", type: "submit" }, say("page.webhooks.add"))));
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const { url, ended, asked, watched, everybody } = form.elements;
+    return sent(form, async ({ url, ended, asked, watched, everybody }) => {
       const wish = { url: url.value.trim(), ended: ended.checked, asked: asked.checked, watched: watched.checked, everybody: everybody.checked };
       const made = await this.order(() => send(ALL, wish));
       if (!made) return;
@@ -62,34 +49,22 @@ export class WebhookPanel {
       this.secret.select();
       form.reset();
     });
-    return form;
   }
 
   test(one) {
     return this.order(async () => {
-      const { arrived, status: answered } = await send(`${at(one)}/test`, {});
+      const { arrived, status: answered } = await send(`${this.at(one)}/test`, {});
       return { told: arrived ? say("page.webhooks.arrived", { status: answered }) : answered ? say("page.webhooks.refused", { status: answered }) : say("page.webhooks.silent"), wrong: !arrived };
     });
   }
 
-  // What was answered, or null where it was refused.
-  async order(give) {
+  order(give) {
     this.made.hidden = true;
     this.secret.value = "";
-    try {
-      const answer = (await give()) ?? {};
-      tell(this.status, answer.told ?? "", answer.wrong);
-      await this.changed();
-      return answer;
-    } catch (error) {
-      tell(this.status, error.message, true);
-      return null;
-    }
+    return super.order(give);
   }
 }
 
 function box(name, label, properties = {}) {
   return h("label", {}, h("input", { type: "checkbox", name, ...properties }), label);
 }
-
-const at = (one) => `${ALL}/${encodeURIComponent(one.id)}`;

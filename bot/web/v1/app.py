@@ -24,7 +24,7 @@ from bot.tasks.files import BadFiles
 from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import CODES, NOT_FOUND, away_words, refuse
+from bot.web.http import CODES, NOT_FOUND, answer_not_served, away_words, refuse
 from bot.web.v1 import conversations, events, fleet, records, skills, tasks
 from bot.web.v1.asking import BadPage
 from bot.web.v1.models import MOST_ON_A_PAGE, Problem
@@ -90,7 +90,7 @@ def api_app(services: Services, stopping: asyncio.Event, routers: Sequence[APIRo
     for kind, _, _ in BY_ERROR:
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(RequestValidationError, _misshapen)
-    app.add_exception_handler(HTTPException, _not_served)
+    app.add_exception_handler(HTTPException, answer_not_served)
     app.add_exception_handler(StoreAway, _away)
     app.add_exception_handler(Exception, _failed)
     _describe(app)
@@ -136,14 +136,6 @@ async def _misshapen(_: Request, error: Exception) -> Response:
         return refuse(404, say("api.no_path"))
     found = [{"where": ".".join(map(str, one["loc"])), "why": one["msg"]} for one in error.errors()[:20]]
     return refuse(422, say("refusal.form", **(found[0])), CODES[400], found)
-
-
-async def _not_served(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, str(error.detail))
-    answer = refuse(error.status_code, words, CODES.get(error.status_code, CODES[400]))
-    answer.headers.update(error.headers or {})
-    return answer
 
 
 async def _away(_: Request, error: Exception) -> Response:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends, Path, Query, Request
 
@@ -41,9 +41,28 @@ NumberCursor = Annotated[
 ]
 
 
-def page(items: Sequence[Item], limit: int, cursor: str | None) -> Listed[Any]:
-    """Build one page of a list. `items` are the results, one more than `limit` if there are further pages; `cursor` is
-    the id of the last item on this page.
+class _Numbered(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Numbered)
+
+
+def after(rows: Iterable[N], cursor: str) -> list[N]:
+    """Return the rows whose number is above the cursor's, by number."""
+    return sorted((one for one in rows if int(one.id) > int(cursor or 0)), key=lambda one: int(one.id))
+
+
+def page(items: Sequence[Item], limit: int, key: str = "id") -> Listed[Any]:
+    """Build one page of a list. `items` are the results, one more than `limit` if there are further pages; `key` is the
+    field of the last item on this page that becomes the cursor.
     """
     more = len(items) > limit
-    return Listed(data=Page(items=list(items[:limit]), next_cursor=cursor if more else None, has_more=more))
+    cursor = str(getattr(items[limit - 1], key)) if more else None
+    return Listed(data=Page(items=list(items[:limit]), next_cursor=cursor, has_more=more))
+
+
+def whole(items: Sequence[Item]) -> Listed[Any]:
+    """Build a list that has all its items on one page."""
+    return page(items, len(items))

@@ -14,14 +14,13 @@ from typing import Final
 from agent.events import Asked, Step, Thinking
 from agent.models.base import PILOT
 from agent.ports.memory import Fact
-from agent.ports.stores import Frames
 from agent.questions import QuestionKind
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
 from bot.application.interpret import Answer, Chatter, FactsAsked, MaybeSecret, NewTask, Note, Unclear, interpret
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
-from bot.application.skills import SkillCommands
+from bot.application.skills import SkillCommands, draft_of_skill
 from bot.application.tasks import TaskCommands
 from bot.cards.question import closed_line
 from bot.domain.address import Person, Place
@@ -29,10 +28,12 @@ from bot.domain.incoming import Attachment
 from bot.domain.right import Right, Token
 from bot.domain.task import OpenQuestion, Task
 from bot.domain.task_events import ToolCalled
+from bot.domain.task_request import SkillCall, TaskDraft
 from bot.people.subjects import Subject
 from bot.store.conversations import Conversation
 from bot.texts import say, spoken
 from bot.web.auth import Caller
+from bot.web.v1.models import WhatToDo
 from bot.web.wakeup import any_of, ends_before
 
 EXPIRY_SEEN_S: Final = 15.0
@@ -57,11 +58,6 @@ class Calls:
             raise Refused(say("api.for_programs"))
         return self.caller.token
 
-    @property
-    def frames(self) -> Frames:
-        """The store of pictures and files."""
-        return self.services.frames
-
     def asking(self, conversation: str = "") -> Asking:
         """Return the caller as the application layer takes them, placed in their own chat ("") or in a conversation."""
         place = Place(replace(self.caller.home, thread=conversation), private=True)
@@ -79,6 +75,13 @@ class Calls:
         """The skill operations for the caller."""
         return SkillCommands(self.asking(), self.services)
 
+    def draft(self, wish: WhatToDo, follows: str = "") -> TaskDraft:
+        """Return the draft of the wished task, with its skill if it names one. `follows` is the task that it follows
+        up. Raises Refused.
+        """
+        draft = replace(wish.draft(wish.text), follows=follows)
+        return draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), self.services) if wish.skill else draft
+
     def require(self, right: Right, phone: str = "") -> None:
         """Check that the caller has this right, for one phone or ("") in general. Raises NotAllowed."""
         require(self.asking(), self.services.policy, right, phone=phone)
@@ -89,7 +92,7 @@ class Calls:
 
     async def take_in(self, data: bytes) -> str:
         """Store a file for a later task of the caller and return its reference."""
-        content = await self.frames.save(data, suffix="bin")
+        content = await self.services.frames.save(data, suffix="bin")
         await self.services.store.own_files.handed_in(content, self.person)
         return content
 
@@ -163,11 +166,6 @@ class Calls:
             case Chatter():
                 return NewTask()
 
-    @property
-    def said_as(self) -> str:
-        """The key under which the message that this request posts is stored in its conversation."""
-        return f"user:{self.event}"
-
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
         """Load files for a task; each pair is a name and a reference. Raises Unknown for a missing file or one of
         somebody else.
@@ -178,7 +176,7 @@ class Calls:
             if not admin and not await own_files.has(content, accounts, self.caller.home):
                 raise Unknown(say("refusal.file_missing"))
         try:
-            return tuple([Attachment(name, await self.frames.load(content)) for name, content in contents])
+            return tuple([Attachment(name, await self.services.frames.load(content)) for name, content in contents])
         except KeyError:
             raise Unknown(say("refusal.file_missing")) from None
 

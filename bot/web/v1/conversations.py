@@ -157,7 +157,7 @@ async def list_conversations(calls: Caller, limit: Limit = 20, cursor: Cursor = 
     if cursor and ((known := await store.get(cursor)) is None or known.owner not in calls.owners):
         raise BadPage
     found = await store.of(calls.owners, limit + 1, before=cursor)
-    return page([_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    return page([_info(one) for one in found], limit)
 
 
 @router.get("/conversations/{conversation}")
@@ -209,7 +209,7 @@ async def list_messages(
     """List the messages of a conversation, in order."""
     found = await calls.conversation(conversation)
     said = await calls.services.store.conversations.messages(found.id, limit + 1, after=int(cursor or 0))
-    return page([_message(one) for one in said], limit, str(said[limit - 1].id) if len(said) > limit else None)
+    return page([_message(one) for one in said], limit)
 
 
 async def _said(calls: Calls, conversation: str, message: int) -> Said:
@@ -249,7 +249,7 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
     task. A message with files or task options is never a note.
     """
     found = await calls.conversation(conversation)
-    store, key = calls.services.store.conversations, calls.said_as
+    store, key = calls.services.store.conversations, f"user:{calls.event}"
     commands = calls.commands(found.id)
     meaning = await calls.meaning(wish.text, found.id)
     if isinstance(meaning, Answer):

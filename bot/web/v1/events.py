@@ -82,11 +82,7 @@ async def stream_events(request: Request, conversation: Id, calls: Caller, last_
 def _streamed(request: Request, calls: Calls, task: Task | None, conversation: str, last: str) -> Response:
     if last and not NUMBER.fullmatch(last):
         raise BadPage
-
-    async def tell(write: Write) -> None:
-        await LogStream(request, calls, task, conversation, int(last or 0)).tell(write)
-
-    return Streamed(tell, STREAM_HEADERS)
+    return Streamed(LogStream(request, calls, task, conversation, int(last or 0)).tell, STREAM_HEADERS)
 
 
 async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) -> None:

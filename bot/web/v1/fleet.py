@@ -20,7 +20,7 @@ from bot.tasks.operating import ByHand
 from bot.views.tasks import phone_json
 from bot.views.tools import server_data
 from bot.web.pictures import HEADERS
-from bot.web.v1.asking import Caller, Id, page
+from bot.web.v1.asking import Caller, Id, whole
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import TEXT_LIMIT, Got, Listed, Name, Sent
 from devices.inputs import Key
@@ -118,9 +118,8 @@ router = APIRouter(tags=["phones"])
 async def _info(calls: Calls, phone: PhoneInfo) -> PhoneInfoOut:
     found = phone_json(phone, ())
     user = await calls.services.task_service.working_on(phone.id)
-    seen = user is not None and calls.may_see(user)
     kept = {name: value for name, value in found.items() if name in PhoneInfoOut.model_fields}
-    return PhoneInfoOut(**kept, task=user.id if user is not None and seen else None)
+    return PhoneInfoOut(**kept, task=user.id if user is not None and calls.may_see(user) else None)
 
 
 def _phone(calls: Calls, named: str) -> PhoneInfo:
@@ -133,8 +132,7 @@ def _phone(calls: Calls, named: str) -> PhoneInfo:
 async def list_phones(calls: Caller) -> Listed[PhoneInfoOut]:
     """List the phones that this token may use."""
     calls.require(Right.USE)
-    infos = [await _info(calls, phone) for phone in open_phones(calls.asking(), calls.services)]
-    return page(infos, max(1, len(infos)), None)
+    return whole([await _info(calls, phone) for phone in open_phones(calls.asking(), calls.services)])
 
 
 @router.get("/phones/{phone}")
@@ -202,16 +200,14 @@ async def open_app(phone: Id, wish: OpenedApp, calls: Caller) -> TouchedInfo:
 async def list_models(calls: Caller) -> Listed[ModelInfo]:
     """List the configured models with their roles."""
     calls.require(Right.USE)
-    infos = [ModelInfo(role=role, name=name) for role, name in calls.models]
-    return page(infos, max(1, len(infos)), None)
+    return whole([ModelInfo(role=role, name=name) for role, name in calls.models])
 
 
 @router.get("/mcp-servers", tags=["records"])
 async def list_mcp_servers(calls: Caller) -> Listed[McpServerInfo]:
     """List the MCP servers whose tools are used, and why some are not available; for admins."""
     calls.require(Right.ADMIN)
-    infos = [McpServerInfo(**one) for one in server_data(calls.services.tools())]
-    return page(infos, max(1, len(infos)), None)
+    return whole([McpServerInfo(**one) for one in server_data(calls.services.tools())])
 
 
 @router.get("/tools", tags=["records"])
@@ -219,5 +215,4 @@ async def list_tools(calls: Caller) -> Listed[ToolInfo]:
     """List the tools that work without a phone, including those of MCP servers that answer now."""
     calls.require(Right.USE)
     found = {tool.kind: " ".join((tool.model.__doc__ or "").split()) for tool in calls.services.offered_tools()}
-    infos = [ToolInfo(name=name, about=about) for name, about in found.items()]
-    return page(infos, max(1, len(infos)), None)
+    return whole([ToolInfo(name=name, about=about) for name, about in found.items()])

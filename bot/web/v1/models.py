@@ -84,6 +84,11 @@ Schema = Annotated[dict[str, Any], AfterValidator(_usable)]
 """A JSON Schema that can be used for results."""
 
 
+def plain_options(wish: TaskOptions) -> TaskOptions:
+    """Return only the options of a request that has more."""
+    return TaskOptions(**wish.model_dump(include=set(TaskOptions.model_fields)))
+
+
 class HowTo(TaskOptions, Sent):
     """The phone on which a task is to be done, and its options."""
 
@@ -94,9 +99,8 @@ class HowTo(TaskOptions, Sent):
 
     def draft(self, text: str) -> TaskDraft:
         """Return the draft of a task with this text and these options."""
-        options = TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
         schema = None if self.result_schema is None else JsonSchema(document=self.result_schema)
-        return TaskDraft(text, self.phone, options, max_steps=self.max_steps, result_schema=schema)
+        return TaskDraft(text, self.phone, plain_options(self), max_steps=self.max_steps, result_schema=schema)
 
 
 class WhatToDo(HowTo):

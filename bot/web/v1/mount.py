@@ -118,7 +118,6 @@ class ApiMount:
             )
 
     async def _answered(self, request: Request, send: Send) -> Response | None:
-        """Serve a request, or return its refusal."""
         app = await self.load()
         body = b""
         if request.method in {"POST", "PATCH", "PUT", "DELETE"}:

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from agent.ports.memory import FactSource
 from bot.application.access import Unknown, verdict
-from bot.application.skills import draft_of_skill
 from bot.cards.formatting import reads_words, told_words, value_words
 from bot.commands.scheduling import add_watch, bad_rule, plan_kept, resumed_words, watch_kept
 from bot.domain.limits import QUOTAS
@@ -17,14 +16,13 @@ from bot.domain.locale import last_days
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.schedule import BadRule, Schedule
-from bot.domain.task_request import SkillCall
 from bot.domain.watch import MOST_CONDITION, Watch, WatchState
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
 from bot.store.totals import UsageBy
 from bot.texts import say
-from bot.views.tasks import options_of, totals_json, usage_json
-from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.views.tasks import Json, options_of, totals_json, usage_json
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, after, page, whole
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import NAME_LIMIT, Got, Listed, Name, WhatToDo
 
@@ -157,21 +155,29 @@ MOST_DAYS = 366
 router = APIRouter(tags=["records"])
 
 
+def plan_json(one: Schedule) -> Json:
+    """Return the fields that the API has of schedules and triggers alike."""
+    plan = one.plan
+    return {
+        "id": one.id,
+        "rule": plan.words,
+        "zone": plan.rule.zone,
+        "text": plan.draft.text,
+        "person": str(Subject.of_person(plan.person)),
+        "person_name": plan.person.name or plan.person.id,
+        "platform": plan.person.platform,
+        "options": options_of(plan.draft),
+        "paused": one.paused,
+        "task": one.task or None,
+        "allowed": None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
+    }
+
+
 def _schedule(one: Schedule, told: str = "") -> ScheduleInfo:
     plan = one.plan
     return ScheduleInfo(
-        id=one.id,
-        rule=plan.words,
-        zone=plan.rule.zone,
-        text=plan.draft.text,
-        person=str(Subject.of_person(plan.person)),
-        person_name=plan.person.name or plan.person.id,
-        platform=plan.person.platform,
-        options=options_of(plan.draft),
+        **plan_json(one),
         due=one.due,
-        paused=one.paused,
-        task=one.task or None,
-        allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
         watch=None if plan.watch is None else plan.watch.model_dump(mode="json"),
         last=None if one.readings.last is None else one.readings.last.model_dump(mode="json"),
         readings=None if plan.watch is None else _readings(plan.watch, one.readings),
@@ -193,7 +199,6 @@ def _readings(watch: Watch, found: WatchState) -> ReadingsInfo:
 
 
 def _words(reply: Reply) -> str:
-    """Return the reply of a command as one text."""
     message = reply.message
     return "\n".join(filter(None, [message.heading, message.body] if message else [reply.toast]))
 
@@ -206,19 +211,14 @@ async def _visible(calls: Calls) -> list[Schedule]:
 @router.get("/schedules")
 async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[ScheduleInfo]:
     """List the schedules that this token may see and change, by number."""
-    found = sorted(await _visible(calls), key=lambda one: int(one.id))
-    found = [one for one in found if int(one.id) > int(cursor or 0)]
-    return page([_schedule(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    return page([_schedule(one) for one in after(await _visible(calls), cursor)], limit)
 
 
 @router.post("/schedules", status_code=201)
 async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
     """Create a schedule, or a watch."""
     calls.require(Right.USE)
-    draft = wish.draft(wish.text)
-    if wish.skill:
-        draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
-    commands = calls.schedules()
+    draft, commands = calls.draft(wish), calls.schedules()
     try:
         plan, due = await commands.plan(wish.rule, draft, zone=wish.zone)
     except BadRule as bad:
@@ -279,7 +279,7 @@ async def statistics(
     rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
     infos = [UsageInfo(**usage_json(row)) for row in rows]
     total = UsageSum(**totals_json(await services.store.usage.total(begin, end, people)))
-    return Statistics(data=page(infos, max(1, len(infos)), None).data, total=total)
+    return Statistics(data=whole(infos).data, total=total)
 
 
 @router.get("/quota")
@@ -308,7 +308,7 @@ async def list_memories(calls: Caller) -> Listed[FactInfo]:
         FactInfo(id=one.id, text=one.text, phone=one.phone, source=one.source, created=one.created, used=one.used)
         for one in await calls.facts()
     ]
-    return page(infos, max(1, len(infos)), None)
+    return whole(infos)
 
 
 @router.get("/me")
@@ -340,7 +340,7 @@ async def people(calls: Caller) -> Listed[GrantInfo]:
         GrantInfo(person=str(Subject.of(grant)), right=grant.right.value, phone=grant.phone, from_settings=False)
         for grant in (*policy.grants, *policy.tokens)
     ]
-    return page(infos, max(1, len(infos)), None)
+    return whole(infos)
 
 
 @router.get("/audit")
@@ -348,7 +348,7 @@ async def audit(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> 
     """List who did what, the latest first; for admins."""
     calls.require(Right.ADMIN)
     found = await calls.services.store.audit.page(limit + 1, int(cursor) if cursor else None)
-    return page([_entry(one) for one in found], limit, str(found[limit - 1].number) if len(found) > limit else None)
+    return page([_entry(one) for one in found], limit)
 
 
 def _entry(one: AuditEntry) -> AuditInfo:

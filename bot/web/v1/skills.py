@@ -17,7 +17,7 @@ from bot.commands.skill_figures import figures_of
 from bot.commands.skills import always_typed, change, left_to_model, saved_words, shown_words
 from bot.domain.right import Right
 from bot.texts import listed, say, spoken
-from bot.web.v1.asking import Caller, Id, page
+from bot.web.v1.asking import Caller, Id, whole
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import NAME_LIMIT, Arguments, Got, Listed, Sent
 from devices.wording import said
@@ -164,8 +164,7 @@ async def list_skills(calls: Caller) -> Listed[SkillInfo]:
     skills = calls.services.skills
     if skills.own is not None:
         await asyncio.to_thread(saving.refresh, skills)  # a folder may have been added by hand
-    infos = [await _info(calls, skill) for skill in skills.found.values()]
-    return page(infos, max(1, len(infos)), None)
+    return whole([await _info(calls, skill) for skill in skills.found.values()])
 
 
 @router.get("/skills/refused")
@@ -175,7 +174,7 @@ async def list_refused_skills(calls: Caller) -> RefusedSkills:
     own = calls.services.skills.own
     found = () if own is None else (await asyncio.to_thread(load_skills, own, shipped=False)).refused
     infos = [RefusedSkill(folder=one.folder.rpartition("/")[2], why=said(one.why)) for one in found]
-    return RefusedSkills(data=page(infos, max(1, len(infos)), None).data, root="" if own is None else str(own))
+    return RefusedSkills(data=whole(infos).data, root="" if own is None else str(own))
 
 
 @router.post("/skills/drafts", status_code=201)

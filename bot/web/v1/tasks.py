@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Annotated, Final
 
@@ -13,18 +12,16 @@ from starlette.datastructures import UploadFile
 from agent.ports.agent import AS_SET
 from agent.run import Outcome
 from bot.application.access import Unknown, verdict
-from bot.application.skills import draft_of_skill
 from bot.application.task_access import sole
 from bot.commands.tasks import standing_words, started_reply
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import BadText, Task, TaskState
-from bot.domain.task_request import SkillCall
 from bot.store.actions import call_id
 from bot.store.search import TaskFilter
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.pictures import HEADERS, REFERENCE, picture_type
-from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page, whole
 from bot.web.v1.calls import Calls
 from bot.web.v1.events import text_of_call
 from bot.web.v1.models import (
@@ -119,10 +116,7 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
     follows = wish.follows or ("" if conversation is None else await calls.latest_in(conversation))
-    draft = replace(wish.draft(wish.text), follows=follows)
-    if wish.skill:
-        draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
-    started = await calls.commands(here).start(draft, files, guidance=guidance)
+    started = await calls.commands(here).start(calls.draft(wish, follows), files, guidance=guidance)
     response.headers["Location"] = f"/api/v1/tasks/{started.task.id}"
     return await task_info(calls, started.task, is_new=not started.duplicate)
 
@@ -144,8 +138,7 @@ async def list_tasks(
     platform, _, account = person.partition(":")
     wanted = TaskFilter(text, standing or "", phone, platform, account, accounts)
     found = await calls.services.store.search.find(wanted, limit + 1, before=cursor or None)
-    infos = [await task_info(calls, task) for task in found]
-    return page(infos, limit, infos[limit - 1].id if len(infos) > limit else None)
+    return page([await task_info(calls, task) for task in found], limit)
 
 
 @router.get("/tasks/{task}")
@@ -249,7 +242,7 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
         )
         for number, row in enumerate(rows)
     ]
-    return page(infos, limit, str(infos[limit - 1].index) if len(infos) > limit else None)
+    return page(infos, limit, "index")
 
 
 async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
@@ -273,7 +266,7 @@ async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
         )
         for call in found
     ]
-    return page(infos, max(1, len(infos)), None)
+    return whole(infos)
 
 
 @router.get("/tasks/{task}/tool-calls")
@@ -287,8 +280,7 @@ async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
     """List the pictures of a task's steps, in order."""
     found = await calls.task(task)
     rows = await calls.services.task_service.steps(found.id)
-    infos = [PictureInfo(id=row.frame, step=number) for number, row in enumerate(rows) if row.frame]
-    return page(infos, max(1, len(infos)), None)
+    return whole([PictureInfo(id=row.frame, step=number) for number, row in enumerate(rows) if row.frame])
 
 
 @router.get(
@@ -305,7 +297,7 @@ async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
     if picture not in own or not REFERENCE.fullmatch(picture):
         raise Unknown(say("refusal.picture"))
     try:
-        data = await calls.frames.load(picture)
+        data = await calls.services.frames.load(picture)
     except KeyError:
         raise Unknown(say("refusal.picture")) from None
     media = await asyncio.to_thread(picture_type, data)

@@ -20,6 +20,8 @@ from agent.run import Outcome, RunId
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import DESK_STILL_S, Pulse, ServiceManager
 from bot.monitoring.metrics import Metrics, WatchPages
+from bot.people.access import Policy
+from bot.people.rights import Rights
 from bot.store.housekeeping import Kept
 from bot.store.store import Store
 from bot.web.auth import ConsoleGate
@@ -86,7 +88,9 @@ async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  
 
     waits = Dependencies({"model": model, "store": trouble, "discord": chat}, clock=lambda: 1_000.0)
     metrics = Metrics(store.figures, AdbPhones(), pulse, task_service.still_for, waits, lambda: Kept(1, 1000, 200, 30))
-    gate = ConsoleGate(Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
+    gate = ConsoleGate(
+        Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}), await Rights.open(Policy(), store)
+    )
     app = Starlette()
     state = ModelState(ModelStatus.NOT_TESTED, "a-model")
     app.router.routes += WatchPages(pulse, metrics, waits, lambda: state, {"discord"}).routes()

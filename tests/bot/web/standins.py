@@ -6,7 +6,7 @@ import asyncio
 import io
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from PIL import Image
 from pydantic import SecretStr
@@ -18,7 +18,7 @@ from agent.questions import Question, QuestionKind
 from agent.run import Outcome, RunId
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings
-from bot.domain.address import MessageRef, Person, Place
+from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
@@ -27,12 +27,17 @@ from bot.domain.task_events import Accepted, LogEvent, LoggedEvent, QuestionClos
 from bot.monitoring.dependencies import Listener, Wait
 from bot.store.search import Choices, TaskFilter
 from bot.store.task_events import AT_ONCE
-from bot.web.chat import OPERATOR, address
+from bot.web.chat import HOME, OPERATOR
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.phone import Health, Phone, PhoneInfo
 from tests.bot.records import a_task
 from tests.fakes.instant_phone import InstantPhone
+
+
+def address(thread: str) -> Address:
+    """A thread of the console; "" is the console itself."""
+    return replace(HOME, thread=thread)
 
 
 def picture(colour: str = "teal", size: tuple[int, int] = (90, 200)) -> bytes:

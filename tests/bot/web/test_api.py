@@ -18,8 +18,8 @@ from bot.domain.task import StepRow, locator
 from bot.domain.task_events import Noted, QuestionClosed
 from bot.store.task_events import AT_ONCE
 from bot.web.api import NOT_KEPT
-from bot.web.chat import HOME, OPERATOR, address
-from tests.bot.web.standins import ended, picture, question, task
+from bot.web.chat import HOME, OPERATOR
+from tests.bot.web.standins import address, ended, picture, question, task
 from tests.bot.web.world import World
 
 

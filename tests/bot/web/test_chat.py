@@ -7,8 +7,8 @@ import pytest
 from bot.domain.address import Address, MessageRef
 from bot.domain.chat import Chat, ChatGone
 from bot.domain.outgoing import Button, Message, Picture
-from bot.web.chat import HOME, TEXT_LIMIT, WebChat, address
-from tests.bot.web.standins import picture
+from bot.web.chat import HOME, TEXT_LIMIT, WebChat
+from tests.bot.web.standins import address, picture
 from tests.bot.web.world import World, open_world
 
 pytestmark = pytest.mark.slow

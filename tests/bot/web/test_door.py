@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from yarl import URL
 
+from bot.people.access import Policy
+from bot.people.rights import Rights
 from bot.web.auth import ConsoleGate
 from bot.web.exposure import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit, Exposure, hosts
 from bot.web.passwords import MOST, Password, UnfitPassword
@@ -91,7 +94,9 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     machine, through the proxy, and by the address of the proxy.
     """
 
-    gate = ConsoleGate(Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start", Sessions(Full(), time.time, {}))
+    nobody: Any = None
+    door, rights = Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), Rights(Policy(), nobody)
+    gate = ConsoleGate(door, "start", Sessions(Full(), time.time, {}), rights)
     gate.opened(8765, lambda _: True)
     request = asked("/api/state", {"Host": host, **headers}, client=caller, server="192.168.1.4")
     refusal = await gate.refusal(request)

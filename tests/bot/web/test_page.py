@@ -17,9 +17,9 @@ from bot.domain.address import Address, MessageRef, Person
 from bot.domain.outgoing import Button, Message, Picture, Reply
 from bot.domain.task import TaskState, locator
 from bot.domain.task_events import Ended, Noted, QuestionClosed
-from bot.web.chat import HOME, address
+from bot.web.chat import HOME
 from bot.web.exposure import Exposure
-from tests.bot.web.standins import ended, picture, question, task
+from tests.bot.web.standins import address, ended, picture, question, task
 from tests.bot.web.test_page_replay import step
 from tests.bot.web.world import World
 

@@ -15,7 +15,7 @@ from agent.questions import QuestionKind, Recipient
 from agent.run import Outcome
 from bot.domain.task import OpenQuestion, TaskState
 from bot.domain.task_events import QuestionClosed
-from bot.web.chat import address
+from bot.web.chat import HOME
 from tests.bot.web.standins import ended, picture, question, task
 from tests.bot.web.test_page import open_task
 from tests.bot.web.test_page_replay import step
@@ -180,7 +180,7 @@ async def test_words_behind_the_end_follow_the_task_up_and_stay_until_they_are_t
     await line.press("Enter")
     await expect(line).to_have_value("")
     assert [(said.text, said.command, said.place.address) for said in world.intake.messages] == [
-        ("not that one, the blue one", None, address("t5"))
+        ("not that one, the blue one", None, replace(HOME, thread="t5"))
     ]
 
 

@@ -13,8 +13,8 @@ from agent.run import Outcome
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import TaskState
 from bot.domain.task_events import Accepted, Ended
-from bot.web.chat import HOME, address
-from tests.bot.web.standins import PHONE, ended, picture, question, task
+from bot.web.chat import HOME
+from tests.bot.web.standins import PHONE, address, ended, picture, question, task
 from tests.bot.web.test_page import open_task
 from tests.bot.web.test_page_replay import step
 from tests.bot.web.world import World

@@ -12,8 +12,8 @@ from agent.run import Outcome
 from bot.domain.outgoing import Message
 from bot.domain.task import TaskState
 from bot.domain.task_events import Ended
-from bot.web.chat import HOME, address
-from tests.bot.web.standins import ended, picture, question, task
+from bot.web.chat import HOME
+from tests.bot.web.standins import address, ended, picture, question, task
 from tests.bot.web.test_page_replay import step
 from tests.bot.web.world import World
 from tests.fixtures.axe import violations

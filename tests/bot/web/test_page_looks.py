@@ -6,8 +6,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from bot.domain.outgoing import Button, Message, Picture
-from bot.web.chat import address
-from tests.bot.web.standins import picture, task
+from tests.bot.web.standins import address, picture, task
 from tests.bot.web.world import World
 
 pytestmark = pytest.mark.page

@@ -14,7 +14,7 @@ from bot.domain.address import Person
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import TaskState, locator
 from bot.domain.task_events import Noted
-from bot.web.chat import address
+from bot.web.chat import HOME
 from devices.phone import Health
 from tests.bot.web.standins import PHONE, ended, picture, question, task
 from tests.bot.web.test_page import cut_connections, open_task
@@ -85,7 +85,7 @@ async def test_pictures_that_were_not_there_are_loaded_when_the_service_is_back(
     """Seen failing with the reference taken for shown: the phone had stayed black until its next picture."""
     world.tables.tasks = [task("5", frame=await world.frames.save(picture(), suffix="png"))]
     shown = Message(body="told", picture=Picture("a.png", picture("red")), notify=True)
-    await world.chat.send(address("t5"), shown, nonce="m")
+    await world.chat.send(replace(HOME, thread="t5"), shown, nonce="m")
     await page.route("**/api/frames/**", lambda route: route.abort())
     await open_task(page, "5")
     await expect(page.locator("#stage .screen")).to_contain_text("No longer stored")

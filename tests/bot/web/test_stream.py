@@ -16,10 +16,10 @@ from bot.domain.outgoing import Message
 from bot.domain.task_events import Accepted, Ended, Noted, StepDone
 from bot.monitoring.dependencies import Wait
 from bot.texts import say, speaking, words
-from bot.web.chat import HOME, address
+from bot.web.chat import HOME
 from bot.web.stream import MOST_BEHIND, Shown
 from bot.web.views import Standing
-from tests.bot.web.standins import task
+from tests.bot.web.standins import address, task
 from tests.bot.web.world import World
 
 Event = tuple[str, str, Any]

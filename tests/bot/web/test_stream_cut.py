@@ -14,8 +14,8 @@ from yarl import URL
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message
 from bot.domain.task_events import Noted
-from bot.web.chat import address
 from bot.web.exposure import Exposure
+from tests.bot.web.standins import address
 from tests.bot.web.world import World
 
 CUTS = 12

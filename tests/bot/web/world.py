@@ -17,6 +17,7 @@ from yarl import URL
 from bot.application.services import Services
 from bot.domain.right import PAGE_PLATFORM
 from bot.people.access import Policy
+from bot.people.tokens import Tokens
 from bot.store.console import ConsoleMessages, ConsoleSessions
 from bot.store.conversations import ApiRequests
 from bot.store.frames import FrameFiles, OwnFiles
@@ -60,6 +61,7 @@ class World:
 
     def another(self, door: Exposure, port: int = 0, **more: Any) -> Console:
         """One more console on the same, which is not started."""
+        more = {"rights": self.viewers.services.rights, **more}
         return Console(door, port, self.viewers, self.intake, Checks(), self.sessions, **more)
 
 
@@ -84,6 +86,7 @@ async def open_world(
             intake,
             Checks(),
             sessions,
+            rights=viewers.services.rights,
             connectable={"vlm_base_url": "model", "vlm_api_key": "model", "vlm_model": "model"},
             data_dir=directory,
             beside=lambda stopping: [*beside, *ApiMount(viewers.services, stopping).routes()],
@@ -129,7 +132,7 @@ def served(database: SQLiteDatabase, tables: Tables, log: ConsoleMessages, frame
     )
     nothing: Any = None
     tasks: Any = ServedTasks(tables)
-    rights: Any = SimpleNamespace(policy=Policy())
+    rights: Any = SimpleNamespace(policy=Policy(), tokens=Tokens(nothing))
     phones: Any = PhoneList(tables)
     hands: Any = SimpleNamespace(held_by=lambda _: "")
     return Services(

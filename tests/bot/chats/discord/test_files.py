@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from bot.chats.discord.hosts import Fetcher
+from bot.chats.fetching import Attached
 from bot.domain.address import Person, Place
 from bot.domain.incoming import Attachment
 from bot.domain.outgoing import Message, Picture, Reply
@@ -164,13 +164,6 @@ async def test_a_file_server_that_sends_elsewhere_is_not_followed(home: Home, in
     assert intake.messages[0].attachments == ()
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    url: str
-    filename: str = "a.txt"
-    size: int = 6
-
-
 ALICE = Person("discord", "1")
 
 
@@ -188,7 +181,7 @@ async def test_only_discords_own_servers_are_asked(home: Home) -> None:
             "file:///etc/passwd",
             "",
         ):
-            files, lost = await fetcher.fetch(ALICE, Place(home.address()), [File(url)])
+            files, lost = await fetcher.fetch(ALICE, Place(home.address()), [Attached("a.txt", 6, url)])
             assert files == (), url
             assert len(lost.splitlines()) == 1, url
     assert visits == []

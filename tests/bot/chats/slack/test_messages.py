@@ -12,7 +12,7 @@ import yarl
 from aiohttp import web
 
 from bot.chats.slack.chat import SlackChat
-from bot.chats.slack.places import Account, Hosts
+from bot.chats.slack.places import API, Account, own_hosts
 from bot.domain.address import MessageRef, Person
 from bot.domain.incoming import ForeignText, Incoming
 from bot.domain.outgoing import Button, Message, Reply
@@ -70,7 +70,7 @@ def test_a_text_is_read_as_its_writer_sees_it(raw: str, shown: str, command: str
     ],
 )
 def test_which_addresses_are_slacks(url: str, own: bool) -> None:
-    assert Hosts("").own(yarl.URL(url)) is own
+    assert own_hosts(API)(yarl.URL(url)) is own
 
 
 async def test_a_message_in_a_thread_is_told_with_what_the_thread_began_with(
@@ -251,7 +251,7 @@ async def test_what_was_written_long_ago_is_stale(home: Home, intake: Recording,
 
 
 async def test_files_are_fetched_with_the_token_from_slack_alone(home: Home, intake: Recording) -> None:
-    """Seen failing without `Hosts.own`, and with redirects followed."""
+    """Seen failing without `own_hosts`, and with redirects followed."""
     asked: list[str] = []
 
     async def other(request: web.Request) -> web.Response:

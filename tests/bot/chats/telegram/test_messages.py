@@ -9,7 +9,7 @@ import pytest
 
 from bot.chats.telegram.chat import TelegramChat
 from bot.chats.telegram.incoming import command_in
-from bot.chats.telegram.limits import ALBUM_SECONDS
+from bot.chats.telegram.limits import Times
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.outgoing import Message as Outgoing
@@ -319,7 +319,7 @@ async def test_the_files_of_an_album_share_the_room_of_one_message(home: Home, i
 
 
 async def test_the_parts_of_an_album_may_come_with_several_polls(home: Home, intake: Recording) -> None:
-    async with running(home, intake, times=replace(QUICK, album=ALBUM_SECONDS)):
+    async with running(home, intake, times=replace(QUICK, album=Times().album)):
         await home.fake.send_album(home.alice, home.private, "/do post these", [b"one", b"two"])
         late = home.fake.polling.queue.pop()
         await home.fake.settled()

@@ -30,7 +30,7 @@ from bot.web.exposure import Exposure
 from bot.web.hand import LiveHand
 from bot.web.log import LogLines
 from bot.web.mcp.mount import McpMount
-from bot.web.people import PeopleChanges, TokenMaking
+from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
@@ -179,7 +179,6 @@ async def open_api(
             Checks(),
             store.sessions,
             beside=lambda stopping: [
-                *TokenMaking(services).routes(),
                 *PeopleChanges(services).routes(),
                 *LogLines(stopping).routes(),
                 *part_routes(services),
