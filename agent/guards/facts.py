@@ -79,7 +79,7 @@ def _filled(field: Element) -> bool:
 
 
 def _name(field: Element) -> str:
-    return field.hint or field.description or field.resource_id.rsplit("/", 1)[-1].replace("_", " ")
+    return field.hint or field.description or field.short_id.replace("_", " ")
 
 
 def _amounts(elements: tuple[Element, ...]) -> list[str]:

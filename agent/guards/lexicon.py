@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Final
 
 from agent.guards.amounts import has_amount
@@ -19,12 +17,14 @@ from agent.guards.words import (
     NEGATIONS,
     NEGATIONS_CHINESE,
     ends_with,
+    listed,
     plain,
     readings,
     says,
     spelled_out,
     turned,
 )
+from devices.wording import table_of
 
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
 """The maximum length of a caption and of a title: in words, and in letters for scripts that join words."""
@@ -127,12 +127,9 @@ _NOTHING: Final = LabelMeaning()
 @cache
 def tables() -> dict[str, dict[str, tuple[str, ...]]]:
     """Load the word tables that ship with the program, by language and kind of word."""
-    text = resources.files("agent.guards").joinpath("languages.toml").read_text(encoding="utf-8")
     return {
-        language: {
-            name: tuple(word for each in words.split(",") if (word := each.strip())) for name, words in table.items()
-        }
-        for language, table in tomllib.loads(text).items()
+        language: {name: listed(words) for name, words in table.items()}
+        for language, table in table_of("agent.guards", "languages.toml").items()
     }
 
 

@@ -150,11 +150,8 @@ class Pressed:
             return None
         control: list[Any] = [self.kind]
         if self.target is not None:
-            control += [
-                self.target.resource_id,
-                self.target.class_name,
-                "" if self.target.editable else self.target.label,
-            ]
+            label = "" if self.target.editable else self.target.label
+            control += [self.target.resource_id, self.target.class_name, label]
         elif self.point is not None:
             control += [self.point.x // SPOT_GRID, self.point.y // SPOT_GRID]
         words = [near.own_word([]), near.window_word([])]

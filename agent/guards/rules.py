@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, model_validator
+
+from devices.wording import table_of
 
 
 class RuleName(StrEnum):
@@ -165,8 +165,7 @@ class Rules(_Part):
 @cache
 def shipped() -> Rules:
     """Load the rules that ship with the program. The result is cached."""
-    text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
-    return Rules.model_validate(tomllib.loads(text))
+    return Rules.model_validate(table_of("agent.guards", "policy.toml"))
 
 
 def fits(package: str, patterns: tuple[str, ...]) -> bool:

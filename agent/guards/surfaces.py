@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -15,6 +13,7 @@ from agent.guards.rules import fits
 from agent.guards.touch_target import TouchTarget, has_state, is_button, pressed
 from agent.wording import SENTENCES
 from devices.phone import Element
+from devices.wording import table_of
 
 _BUTTONS: Final = (".Button", ".MaterialButton")
 
@@ -54,8 +53,7 @@ class Surfaces(_Part):
 @cache
 def shipped() -> Surfaces:
     """Load the known consent screens."""
-    text = resources.files("agent.guards").joinpath("surfaces.toml").read_text(encoding="utf-8")
-    return Surfaces.model_validate(tomllib.loads(text))
+    return Surfaces.model_validate(table_of("agent.guards", "surfaces.toml"))
 
 
 def consent(spot: TouchTarget) -> str:
@@ -65,7 +63,7 @@ def consent(spot: TouchTarget) -> str:
     """
     touched = pressed(spot)
     packages = {spot.package, touched.package if touched is not None else ""}
-    name = touched.resource_id.rsplit("/", 1)[-1] if touched is not None else ""
+    name = touched.short_id if touched is not None else ""
     if name in shipped().harmless:
         return ""
     for surface in shipped().surface:

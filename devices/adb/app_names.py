@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import importlib.resources
 import logging
 import re
 import struct
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +17,7 @@ from typing import TypedDict
 
 from devices.adb.shell import Shell, command, together
 from devices.errors import AmbiguousApp, PhoneTimeout, UnknownApp
-from devices.wording import words
+from devices.wording import table_of, words
 
 CLOSE = 0.82
 """The similarity (difflib's ratio) accepted as a typing error: "Calender" and "Calendar" have 0.875."""
@@ -123,8 +121,7 @@ class _Entry(TypedDict):
 
 @cache
 def _entries() -> tuple[_Entry, ...]:
-    text = (importlib.resources.files("devices.adb") / "app_names.toml").read_text("utf-8")
-    return tuple(tomllib.loads(text)["app"])
+    return tuple(table_of("devices.adb", "app_names.toml")["app"])
 
 
 @cache
