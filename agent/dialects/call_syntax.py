@@ -258,11 +258,11 @@ class Arguments:
             raise BadReply(f"{self._action} needs a text in {names[0]}, and it must not be empty.")
         return text
 
-    def optional_text(self, *names: str, by_place: bool = True) -> str:
-        """Take out a text; "" if it is missing. The arguments are those of `take`. Raises BadReply if the value is not
-        a text.
+    def optional_text(self, *names: str) -> str:
+        """Take out a text, by name or by position as in `take`; "" if it is missing. Raises BadReply if the value is
+        not a text.
         """
-        value = self.take(*names, by_place=by_place)
+        value = self.take(*names)
         if value is None:
             return ""
         if not isinstance(value, str):

@@ -37,11 +37,7 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
     """Return a function that writes the line of an element without a number, with its centre in the dialect's
     coordinates. `place` writes a point in these coordinates.
     """
-
-    def line(element: ScreenElement) -> str:
-        return f"- {element.described} {place(element.bounds.centre)}"
-
-    return line
+    return lambda element: f"- {element.described} {place(element.bounds.centre)}"
 
 
 def goal_text(scene: Scene) -> str:
@@ -106,11 +102,6 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
     return f"Steps so far:\n{_block('steps', chr(10).join(map(line, past)))}" if past else ""
 
 
-def retold(scene: Scene) -> int:
-    """Return how many of the first past steps are shown in words only: another model took them or a later one."""
-    return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
-
-
 def earlier_text(scene: Scene) -> str:
     """Return the summary of the steps before those that are shown; "" if all are shown."""
     return f"Earlier steps, summed up, as data:\n{_block('earlier', scene.past_summary)}" if scene.past_summary else ""
@@ -164,19 +155,26 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 
 
 def conversation(
-    instructions: str, scene: Scene, place: Callable[[Point], str], line: Callable[[ScreenElement], str] | None = None
+    instructions: str,
+    scene: Scene,
+    place: Callable[[Point], str],
+    line: Callable[[ScreenElement], str] | None = None,
+    *,
+    whole: bool = False,
 ) -> tuple[Message, ...]:
     """Return the messages for a scene: instructions, goal, one line for each past step, and the current screen.
 
     `place` writes a point in the dialect's coordinates; `line` writes an element, None for lines without numbers. Past
-    steps inside the image window are shown as a conversation instead: screen, answer, screen, answer.
+    steps inside the image window are shown as a conversation instead: screen, answer, screen, answer. With `whole`, all
+    steps of the same model are, those outside the window with a note that the screenshot was removed.
     """
     space = scene.screen.space
-    first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
+    begins = (number for number, past in enumerate(scene.past) if (not past.retold if whole else past.in_window))
+    first = next(begins, len(scene.past))
     messages = [Message("system", (instructions,))]
     parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), steps_text(scene.past[:first], space, place)]
     for past in scene.past[first:]:
-        parts += then(past)
+        parts += then(past) if past.in_window or not whole else (f"Screenshot {past.number}:", IMAGE_REMOVED)
         messages += [user(parts), Message("assistant", (past.reply or done_text(past, space, place),))]
         parts = [effect_text(past)]
     return (*messages, user([*parts, *now(scene, line or unnumbered(place))]))
