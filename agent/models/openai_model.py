@@ -43,7 +43,7 @@ class Router:
         self._host = settings.host
         adapting = Adapting(settings.host)
         self._chat = ChatApi(settings, connection, adapting)
-        self._responses = ResponsesApi(settings, connection, adapting)
+        self.responses = ResponsesApi(settings, connection, adapting)
         self._route = {"chat": Route.CHAT, "responses": Route.CONVERSATION, "auto": Route.UNKNOWN}[settings.api]
         self._probing = asyncio.Lock()
 
@@ -61,7 +61,7 @@ class Router:
         answer = await self._answered(request, on_delta)
         if isinstance(answer, CallFailure):
             return answer
-        return replace(answer, usage=self._responses.take_unbooked() + answer.usage)
+        return replace(answer, usage=self.responses.take_unbooked() + answer.usage)
 
     async def _answered(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         acts = request.purpose is Purpose.ACT and bool(request.conversation)
@@ -69,7 +69,7 @@ class Router:
             return failure
         shown = ShownOnce(on_delta)
         if acts and self._route is Route.CONVERSATION:
-            answer = await self._responses.continued(request, shown)
+            answer = await self.responses.continued(request, shown)
             if isinstance(answer, Lost):
                 self._take(Route.ONE_OFF, "it loses the conversation")
             elif isinstance(answer, CallFailure) and (answer.status == 501 or answer.param == "store"):
@@ -77,24 +77,16 @@ class Router:
             elif not self._has_no_responses(answer):
                 return answer
         if self._route in {Route.CONVERSATION, Route.ONE_OFF}:
-            answer = await self._responses.one_off(request, shown)
+            answer = await self.responses.one_off(request, shown)
             if not self._has_no_responses(answer):
                 return answer
         return await self._chat.complete(request, shown)
-
-    def end_conversation(self, conversation: str) -> None:
-        """Delete what the endpoint has stored of a conversation."""
-        self._responses.end(conversation)
-
-    async def close(self) -> None:
-        """Delete everything that the endpoint has stored."""
-        await self._responses.close()
 
     async def _probe(self, request: ModelRequest) -> CallFailure | None:
         async with self._probing:
             if self._route is not Route.UNKNOWN:
                 return None
-            found = await self._responses.keeps_context(request)
+            found = await self.responses.keeps_context(request)
             if isinstance(found, CallFailure) and _says_nothing_about_the_api(found):
                 return found
             self._route = Route.CONVERSATION if found is True else Route.CHAT
@@ -113,16 +105,15 @@ class Router:
 
 
 def _says_no_such_api(failure: CallFailure) -> bool:
-    if failure.cause is Cause.NO_API:
-        return True
-    return failure.status in NO_SUCH_API and failure.cause is not Cause.UNKNOWN_MODEL
+    missing = failure.status in NO_SUCH_API and failure.cause is not Cause.UNKNOWN_MODEL
+    return missing or failure.cause is Cause.NO_API
 
 
 def _says_nothing_about_the_api(failure: CallFailure) -> bool:
     """Whether the failure is unrelated to the API, so that it is reported and probed again later."""
     if failure.cause is Cause.NO_API:
         return False
-    return failure.transient or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
+    return failure.cause.passing or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
 
 
 class OpenAIModel:
@@ -152,7 +143,7 @@ class OpenAIModel:
 
     def end_conversation(self, conversation: str, /) -> None:
         """Delete, in the background, what the endpoint has stored of a finished conversation."""
-        self._router.end_conversation(conversation)
+        self._router.responses.end(conversation)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the model's answer. If an attempt fails after its first pieces, they are not streamed again.
@@ -198,5 +189,5 @@ class OpenAIModel:
 
     async def close(self) -> None:
         """Delete what the endpoint has stored of open conversations, and close the connections."""
-        await self._router.close()
+        await self._router.responses.close()
         await self._connection.close()
