@@ -152,7 +152,6 @@ class Egress:
             force_close=True,
             socket_factory=_guarded(own=own or proxy is not None),
         )
-        sent = {**_HEAD, **headers}
         try:
             async with (
                 aiohttp.ClientSession(
@@ -161,7 +160,7 @@ class Egress:
                 session.request(
                     "GET" if send is None else "POST",
                     url,
-                    headers=sent,
+                    headers={**_HEAD, **headers},
                     json=None if isinstance(send, bytes) else send,
                     data=send if isinstance(send, bytes) else None,
                     allow_redirects=False,
@@ -264,10 +263,10 @@ def _guarded(*, own: bool) -> Callable[[AddrInfoType], socket.socket]:
     def made(info: AddrInfoType) -> socket.socket:
         family, kind, protocol, _name, address = info
         try:
-            number = ip_address(address[0])
+            closed = not (is_public(ip_address(address[0])) or own)
         except ValueError:
-            number = None
-        if number is None or not (own or is_public(number)):
+            closed = True
+        if closed:
             raise _Closed("not a public address")
         return socket.socket(family, kind, protocol)
 

@@ -102,14 +102,8 @@ def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str
         told = await context.control.guard(_asked(make(), forecast, wanted, _Forecast))
         now, days = told.current, told.daily
         name = in_a_line(", ".join(filter(None, (place.name, place.country))), 80)
-        rows = zip(
-            days.time,
-            days.weather_code,
-            days.temperature_2m_min,
-            days.temperature_2m_max,
-            days.precipitation_sum,
-            strict=False,
-        )
+        degrees = days.temperature_2m_min, days.temperature_2m_max
+        rows = zip(days.time, days.weather_code, *degrees, days.precipitation_sum, strict=False)
         lines = [f"{day[:10]}: {_sky(code)}, {low} to {high} °C, {rain} mm" for day, code, low, high, rain in rows]
         text = "\n".join([f"place: {name}", f"wind now: {now.wind_speed_10m:g} km/h", *lines[:DAYS]])
         words = TEXTS.words("now", place=name, degrees=f"{now.temperature_2m:g}", sky=_sky(now.weather_code))
