@@ -9,8 +9,9 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
@@ -195,7 +196,7 @@ class InputDriver:
         *,
         watched: bool = False,
         later: bool = False,
-        check: Callable[[], Awaitable[None]] | None = None,
+        check: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> Done:
         """Send the input and return the result.
 
@@ -229,10 +230,9 @@ class InputDriver:
         screen = last.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
+                doing = words("phone.doing.key" if isinstance(what, PressKey) else "phone.doing.touch")
                 for line in commands_for(what, screen):
-                    await act.check(
-                        line, words("phone.doing.touch") if not isinstance(what, PressKey) else words("phone.doing.key")
-                    )
+                    await act.check(line, doing)
                 return Done()
             case TypeText():
                 return await self._type(act, what, screen, last.elements, later=later)
@@ -257,11 +257,9 @@ class InputDriver:
         """
         return self._open.package if isinstance(self._open, Launch) else ""
 
-    async def wait_for_expected(self) -> str:
-        """Wait up to `APP_PATIENCE` for the expected app to come to the front, and return the package in front. Raises
-        PhoneError.
-        """
-        return await self._wait_for_app(self.expected)
+    async def wait_for_expected(self) -> None:
+        """Wait up to `APP_PATIENCE` for the expected app to come to the front. Raises PhoneError."""
+        await self._wait_for_app(self.expected)
 
     def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
         """Return the result of the last input, judged by these elements and the app in front; None on later calls or
@@ -271,7 +269,7 @@ class InputDriver:
         return None if last is None else last.done(elements or (), front)
 
     async def _check_screen(
-        self, then: State | None, check: Callable[[], Awaitable[None]] | None, *, clock: bool
+        self, then: State | None, check: Callable[[], Coroutine[Any, Any, None]] | None, *, clock: bool
     ) -> State | None:
         """Make both checks at once, as each takes about as long. Raises as they do; nothing was sent."""
         if check is None:
@@ -279,7 +277,7 @@ class InputDriver:
         with nothing_sent():
             async with together() as group:
                 front = group.create_task(self._check_front(then, clock=clock))
-                group.create_task(_awaited(check()))
+                group.create_task(check())
         return front.result()
 
     async def _check_front(self, then: State | None, *, clock: bool) -> State | None:
@@ -334,9 +332,9 @@ class InputDriver:
         needed = not (what.secret and text.isascii())
         broadcast = needed and await self._preparation.uses_broadcast_keyboard()
         untypable: UntypableText | None = None
-        lines: list[str] = []
+        lines: tuple[str, ...] = ()
         try:
-            lines.extend(typing_commands(text, broadcast=broadcast))
+            lines = typing_commands(text, broadcast=broadcast)
         except UntypableText as problem:
             if not self._lane.open:
                 raise
@@ -344,14 +342,14 @@ class InputDriver:
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
         by_keys = False
-        if not await self._enter_fast(act, what, text, screen, seen):
+        if not await self._enter_fast(act, what, screen, seen):
             if what.at is not None:
                 await self._wait_for_keyboard()
             try:
                 if untypable is not None:
                     raise untypable
                 if broadcast and not await self._preparation.insist_on_broadcast_keyboard():
-                    broadcast, lines = False, list(typing_commands(text, broadcast=False))
+                    broadcast, lines = False, typing_commands(text, broadcast=False)
             except UntypableText as problem:
                 why = words("phone.error.untyped", problem=sentence_of(problem))
                 raise PhoneError(why, uncertain=what.at is not None) from problem
@@ -371,13 +369,12 @@ class InputDriver:
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return done
 
-    async def _enter_fast(
-        self, act: Act, what: TypeText, text: str, screen: Size | None, seen: tuple[Element, ...]
-    ) -> bool:
+    async def _enter_fast(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> bool:
         """Enter text through the fast lane, which replaces the content of a field that is empty or to be emptied. Waits
         for a touched field only if it lacks the focus. Returns False if nothing was done. A tab is a key rather than
         text, so it is not supported.
         """
+        text = what.text
         if not self._lane.open or screen is None or "\t" in text or not (text or what.clear):
             return False
         touched = field_by_name(seen, what.at)
@@ -385,9 +382,7 @@ class InputDriver:
         if touched is not None and ready and await act.enter(self._lane, text, touched):
             return True
         field = await self._focused(screen, what.at)
-        if field is None:
-            return False
-        if not what.clear and field_text(field):
+        if field is None or (not what.clear and field_text(field)):
             return False
         return await act.enter(self._lane, text, field)
 
@@ -443,10 +438,6 @@ class InputDriver:
         except PhoneError as lost:
             logger.info("the field could not be read back: %s", lost)
             return None
-
-
-async def _awaited(check: Awaitable[None]) -> None:
-    await check
 
 
 @dataclass(frozen=True, slots=True)
