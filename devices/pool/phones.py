@@ -162,10 +162,9 @@ class AdbPhones:
         phone = self._phones.get(phone_id)
         if phone is not None and self._works(phone):
             return phone
-        if phone is not None and phone.info.health in {Health.UNAUTHORIZED, Health.NO_PERMISSION}:
-            why = words("phone.error.named", name=phone.info.name, why=self._why_away(phone_id))
-            raise PhoneUnavailable(why, uncertain=False)
         why = words("phone.error.named", name=self._called(phone_id), why=self._why_away(phone_id))
+        if phone is not None and phone.info.health in {Health.UNAUTHORIZED, Health.NO_PERMISSION}:
+            raise PhoneUnavailable(why, uncertain=False)
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
@@ -233,10 +232,9 @@ class AdbPhones:
         if not state:
             self._real_went(link)
         phone = self._phones.get(phone_id)
-        if phone is None:
-            if not state:
-                return
-            phone = self._add(link, phone_id, "")
+        if phone is None and not state:
+            return
+        phone = phone or self._add(link, phone_id, "")
         if not state and link not in self._owners:
             del self._phones[phone_id]  # it was never usable and is now gone: nothing to remember
         elif _link(phone) == link:
