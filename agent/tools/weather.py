@@ -14,10 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.guards.gate import ALLOWED, Gate
-from agent.guards.leaving import query_carries
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext
+from agent.tools.spec import ActionError, Done, PageSource, Tool, ToolContext, query_gate
 from agent.wording import Texts
 
 if TYPE_CHECKING:
@@ -113,7 +111,7 @@ def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str
     return Tool(
         model=Weather,
         describe=lambda action, _: TEXTS.words("weather", place=in_a_line(action.place, 80)),
-        gate=_gate,
+        gate=lambda action, situation: query_gate(action.place, situation),
         details=lambda action: [action.place],
         repeatable=True,
         cacheable=True,
@@ -138,8 +136,3 @@ async def _asked(egress: Egress, address: str, wanted: dict[str, Any], model: ty
 
 def _sky(code: int | None) -> str:
     return next((name for most, name in _SKIES if code is not None and code <= most), "unknown")
-
-
-def _gate(action: Weather, situation: Situation) -> Gate:
-    reason = query_carries(action.place, situation.sources)
-    return ALLOWED if reason is None else Gate("approve", reason, how="egress")
