@@ -61,7 +61,9 @@ class _Reader:
         name = self._match(_NAME)
         if not name:
             raise BadCall("there is no action name")
-        self._expect(_OPEN, f"an opening parenthesis after {echo(name)}")
+        if not self._next_in(_OPEN):
+            raise BadCall(f"an opening parenthesis after {echo(name)} is missing")
+        self.at += 1
         positional: list[Value] = []
         named: dict[str, Value] = {}
         while not self._next_in(_CLOSE):
@@ -100,11 +102,10 @@ class _Reader:
             return self._list(_LIST_ENDS[opening], depth + 1)
         if opening == "{":
             return self._braces(depth + 1)
-        for pattern in (_NUMBER, _TAGGED):
-            if found := self._match(pattern):
-                if pattern is _TAGGED:
-                    return found
-                return float(found) if "." in found else int(found)
+        if found := self._match(_NUMBER):
+            return float(found) if "." in found else int(found)
+        if found := self._match(_TAGGED):
+            return found
         word = self._match(_NAME)
         if not word or not self._next_in(_COMMA + _CLOSE + "]］}"):
             raise BadCall(f"a value is missing or is not a plain value near {self.text[self.at : self.at + 20]!r}")
@@ -203,11 +204,6 @@ class _Reader:
     def _next_in(self, characters: str) -> bool:
         self._skip()
         return self.text[self.at : self.at + 1] in set(characters)
-
-    def _expect(self, characters: str, what: str) -> None:
-        if not self._next_in(characters):
-            raise BadCall(f"{what} is missing")
-        self.at += 1
 
     def _match(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self.text, self.at)

@@ -19,7 +19,7 @@ from agent.effect_facts import in_english
 from agent.models.base import Message, ToolSpec
 from agent.prompts import prompt
 from agent.scene import IMAGE_REMOVED, ImagePart, PastStep, Scene, Screen, ScreenElement
-from agent.wording import both_ends
+from agent.wording import both_ends, one_line
 from devices.geometry import Point, Size
 from devices.wording import Words
 
@@ -54,7 +54,7 @@ def goal_text(scene: Scene) -> str:
             f"Files that came with the task; they are on the phone:\n{_block('files', chr(10).join(scene.files))}"
         )
     if scene.facts:
-        facts = "\n".join(f"- {_one_line(fact)}" for fact in scene.facts)
+        facts = "\n".join(f"- {one_line(fact)}" for fact in scene.facts)
         parts.append(f"Remembered of this person, as data; use what fits:\n{_block('memory', facts)}")
     if scene.instructions:
         parts.append(scene.instructions)
@@ -97,7 +97,7 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
     def line(past: PastStep) -> str:
         app = f" [{past.app}]" if past.app else ""
         effect = f" → {in_english(past.effects)}" if past.effects else ""
-        return _one_line(f"{past.number}. {done_text(past, space, place)}{effect}{app}")
+        return one_line(f"{past.number}. {done_text(past, space, place)}{effect}{app}")
 
     return f"Steps so far:\n{_block('steps', chr(10).join(map(line, past)))}" if past else ""
 
@@ -109,13 +109,13 @@ def earlier_text(scene: Scene) -> str:
 
 def effect_text(past: PastStep) -> str:
     """Return what one past step changed, for dialects that show the steps as a conversation."""
-    return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effects)) or 'unknown')}"
+    return f"What step {past.number} changed:\n{_block('steps', one_line(in_english(past.effects)) or 'unknown')}"
 
 
 def _notes_text(scene: Scene) -> str:
     if not scene.notes:
         return ""
-    notes = "\n".join(f"- {_one_line(note)}" for note in scene.notes)
+    notes = "\n".join(f"- {one_line(note)}" for note in scene.notes)
     return f"Your notes:\n{_block('notes', notes)}"
 
 
@@ -225,10 +225,6 @@ def _picture_note(screen: Screen, *, by_list: bool) -> str:
 
 def _block(name: str, text: str) -> str:
     return f"<{name}>\n{_BLOCK_MARK.sub('‹', text)}\n</{name}>"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 class OneScreenDialect(ABC):

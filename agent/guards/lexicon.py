@@ -265,7 +265,7 @@ class Lexicon:
             found += self._found(bare, _TOKEN.findall(bare))
         if not label.isascii() and _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
             words = _TOKEN.findall(lower)
-            if self._is_known(lower, words) or not found:
+            if self._is_caption(lower) or not self._known.isdisjoint(words) or not found:
                 text, tokens, found = lower, words, [*self._found(lower, words), *found]
         if any(entry.marked or entry.whole for entry, _ in found):
             marks = _marked(label)
@@ -282,9 +282,6 @@ class Lexicon:
         words = _TOKEN.findall(other)
         found = list(self._found(other, words))
         return (other, words, found) if found or self._is_caption(other) else (text, tokens, [])
-
-    def _is_known(self, text: str, tokens: list[str]) -> bool:
-        return self._is_caption(text) or not self._known.isdisjoint(tokens)
 
     def _is_caption(self, text: str) -> bool:
         return any(text in each for each in (self._harmless, self._opens, self._confirm))

@@ -265,12 +265,9 @@ class Policy:
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
         if gate is not ALLOWED and is_part_of_picker(touched, spot.around):
             gate = ALLOWED
-        opens_only = touched.editable or (bool(captions) and all(map(self._only_opens, captions)))
-        clear = opens_only or is_reversible(touched, spot)
+        opens_only = bool(captions) and all(self._lexicon.read(each).opens and not goes_on(each) for each in captions)
+        clear = touched.editable or opens_only or is_reversible(touched, spot)
         return HARMLESS if gate is ALLOWED and clear and not covering(spot) else gate
-
-    def _only_opens(self, caption: str) -> bool:
-        return self._lexicon.read(caption).opens and not goes_on(caption)
 
     def _closes(self, touched: Element, spot: TouchTarget) -> Gate:
         """Judge an element whose words only close something. Words that merely describe a picture are not trusted."""

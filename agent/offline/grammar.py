@@ -370,13 +370,12 @@ def _groups(found: re.Match[str]) -> Groups:
 
 def _referred(clauses: list[Clause]) -> list[Clause]:
     """Replace words such as "it" and "the answer" with what they refer to. Raises Unreadable if there is nothing."""
-    asked = False
-    last = ""
+    asked, last, referring = False, "", patterns().words["referring"]
     whole: list[Clause] = []
     for clause in clauses:
         known = clause
         match clause:
-            case Tap(label=label) | Toggle(label=label) | Open(name=label) if _refers(label):
+            case Tap(label=label) | Toggle(label=label) | Open(name=label) if referring.fullmatch(label):
                 if not last:
                     raise Unreadable(label)
                 known = Open(last) if isinstance(clause, Open) else replace(clause, label=last)
@@ -389,10 +388,6 @@ def _referred(clauses: list[Clause]) -> list[Clause]:
             last = _name_in(known) or last
         whole.append(known)
     return whole
-
-
-def _refers(label: str) -> bool:
-    return bool(patterns().words["referring"].fullmatch(label))
 
 
 def _name_in(clause: Clause) -> str:

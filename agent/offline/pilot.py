@@ -187,15 +187,15 @@ class _Work:
         """Act for the first clause that is not done; finish if there is none."""
         found = ""
         for index, clause in self._open_clauses():
-            view = self._view(index)
+            mine = tuple(step for step in self._steps if step.index == index)
+            view = View(self._page, self._clauses, index, mine, self._chinese)
             move = self._move(clause, view)
             if isinstance(move, Stuck):
                 return self._stuck(move, index)
             if isinstance(move, Act):
                 return self._acted(index, move)
             found = move.found
-            last = index == len(self._clauses) - 1
-            if move.wanted and not last:
+            if move.wanted and index < len(self._clauses) - 1:
                 say = wording("noting", chinese=self._chinese)
                 return self._acted(index, Act(Note(text=move.found), "note", say))
         return self._finished(found)
@@ -208,10 +208,6 @@ class _Work:
         answer = answer_of(self._steps)
         for index in range(start, len(self._clauses)):
             yield index, _answered(self._clauses[index], answer)
-
-    def _view(self, index: int) -> View:
-        mine = tuple(step for step in self._steps if step.index == index)
-        return View(self._page, self._clauses, index, mine, self._chinese)
 
     def _move(self, clause: Clause, view: View) -> Move:
         """Return what must be moved out of the way first, otherwise what the clause needs."""
@@ -243,11 +239,10 @@ class _Work:
         """Close a pop-up that hides the clause's target, with a button that agrees to nothing."""
         if not self._page.popup or isinstance(clause, Read | AskClause | WaitClause | Press):
             return None
-        if isinstance(clause, TapClause) and (clause.nth or self._page.find(clause.label) is not None):
+        if isinstance(clause, TapClause) and (clause.nth or view.worked("tap")):
             return None
-        if isinstance(clause, TapClause) and view.worked("tap"):
-            return None
-        if isinstance(clause, Scroll) and clause.until and self._page.find(clause.until) is not None:
+        target = clause.label if isinstance(clause, TapClause) else clause.until if isinstance(clause, Scroll) else ""
+        if target and self._page.find(target) is not None:
             return None
         if len(view.staged("dismiss")) >= MAX_POPUPS:
             return view.stuck("popup", name=self._page.named[0].text)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.wording import shortened
+from agent.wording import one_line, shortened
 from devices.wording import table_of
 
 
@@ -82,7 +82,7 @@ _WHOLE = frozenset({"reason", "done", "texts", "near", "rest"})
 
 def short(text: str) -> str:
     """Return a text shortened to one line of at most SHORT letters."""
-    return shortened(" ".join(text.split()), SHORT)
+    return shortened(one_line(text), SHORT)
 
 
 _PART = re.compile(r"<([A-Z_]+)>")

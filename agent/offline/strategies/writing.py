@@ -30,7 +30,7 @@ def note_next(clause: WriteNote, view: View) -> Move:
             return view.stuck("no_such_field", name=labels().fields["title"][-1 if view.chinese else 0])
         return fill(view, field, clause.title, "title")
     if not view.worked("text"):
-        field = _text_field(page)
+        field = field_of(page, "note") or (page.fields[-1] if page.fields else None)
         if field is None or view.staged("text"):
             return view.stuck("no_field")
         return fill(view, field, clause.text, "text")
@@ -60,11 +60,6 @@ def _save(view: View) -> Act | Move:
         return view.stuck("not_saved") if view.staged("save") else touched(view, button, stage="save")
     # An app without Save stores the text when it is left.
     return view.act(PressKey(key=Key.BACK), "save", "saving")
-
-
-def _text_field(page: Page) -> ScreenElement | None:
-    field = field_of(page, "note")
-    return field or (page.fields[-1] if page.fields else None)
 
 
 def message_next(clause: SendMessage, view: View) -> Move:
