@@ -48,6 +48,8 @@ _LINE_LABELS = ("Action:", "Summary:")
 class ToolsDialect:
     """The dialect of native tool calls or, with a `family`, of printed calls to the function `mobile_use`."""
 
+    lightens_past = False  # a prompt that only grows can stay in an endpoint's cache
+
     def __init__(
         self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, family: mobile_use.Family | None = None
     ) -> None:
@@ -55,23 +57,8 @@ class ToolsDialect:
         lacking = () if family is None or family is mobile_use.MAI_UI else (act.Drag,)
         self._offered = offered(models, mobile_use.FORMS, mobile_use.ACTIONS, lacking=lacking)
         self._family = family
-
-    @property
-    def name(self) -> str:
-        """The dialect's name, as in the setting VLM_DIALECT."""
-        return self._family.dialect if self._family else "tools"
-
-    @property
-    def image_window(self) -> int:
-        """How many screenshots the model is shown: one, the current screen, unless the family is trained on more."""
-        return self._family.image_window if self._family else 1
-
-    @property
-    def lightens_past(self) -> bool:
-        """Whether pictures of past steps are compressed more: never, because a prompt that only grows can stay in a
-        cache.
-        """
-        return False
+        self.name = family.dialect if family else "tools"
+        self.image_window = family.image_window if family else 1
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """Return the dialect for the given actions. Implements `Dialect.offering`."""

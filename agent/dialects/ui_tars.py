@@ -218,7 +218,6 @@ _EXPECTED = (
     "Answer with `Thought: …`, `Summary: …` and then one line such as `Action: click(point='<point>200 300</point>')`."
 )
 _AFTER_END = "The actions after finished were not done: finished ends the task."
-_IMAGE_WINDOW = 5
 
 _START = ("start_box", "point", "start_point", "box", "start")
 _END = ("end_box", "end_point", "end")
@@ -239,30 +238,20 @@ class UiTarsDialect:
     thousandths.
     """
 
+    image_window = 5
+    """The models are trained on conversations of five screenshots."""
+    lightens_past = True
+    """Five pictures per step are much to send, and in earlier ones only what happened matters.
+
+    Measured over 16 steps with a window of 5: 196 kB per step instead of 327. An endpoint with a prompt cache must read
+    one more picture per step: of 178 thousand tokens, 78 instead of 105 come from its cache.
+    """
+
     def __init__(self, *, pixels: bool, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
         self._pixels = pixels
+        self.name = "ui-tars-1.5" if pixels else "ui-tars"
         self._offered = offered(models, _FORMS, KNOWN)
         self._known = KNOWN | self._offered.keys()
-
-    @property
-    def name(self) -> str:
-        """The dialect's name, as in the setting VLM_DIALECT."""
-        return "ui-tars-1.5" if self._pixels else "ui-tars"
-
-    @property
-    def image_window(self) -> int:
-        """How many screenshots the model is shown: five, because the models are trained on such conversations."""
-        return _IMAGE_WINDOW
-
-    @property
-    def lightens_past(self) -> bool:
-        """Whether pictures of past steps are compressed more: yes, because five pictures per step are much to send, and
-        in earlier ones only what happened matters.
-
-        Measured over 16 steps with a window of 5: 196 kB per step instead of 327. An endpoint with a prompt cache must
-        read one more picture per step: of 178 thousand tokens, 78 instead of 105 come from its cache.
-        """
-        return True
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
