@@ -74,23 +74,19 @@ class Act:
         self.other_displays = other_displays
         """Whether commands have to say that they mean the default display."""
         self._receipt = receipt
-        self._number = 0
+        self.number = 0
+        """How many commands were sent."""
         self.sent: float | None = None
         """When its first command went to the phone, in seconds of the loop's clock."""
-
-    @property
-    def is_one_command(self) -> bool:
-        """Whether the input consisted of a single command."""
-        return self._number == 1
 
     def _next(self) -> int:
         """Return the number of the next command, to be sent at once. Raises PhoneError if that is not allowed."""
         if not self._may_send():
-            raise PhoneError(words("phone.error.not_ours"), uncertain=self._number > 0)
+            raise PhoneError(words("phone.error.not_ours"), uncertain=self.number > 0)
         if self.sent is None:
             self.sent = asyncio.get_running_loop().time()
-        self._number += 1
-        return self._number
+        self.number += 1
+        return self.number
 
     async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
         """Run one command line on the phone and return its output.
@@ -106,7 +102,7 @@ class Act:
                 with_receipt(line, self._receipt, number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
             )
         except PhoneError as error:
-            error.uncertain = error.uncertain or self._number > 1
+            error.uncertain = error.uncertain or self.number > 1
             raise
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
@@ -125,9 +121,9 @@ class Act:
         if problem := input_problem(result):
             if _FORBIDDEN in result.text:
                 why = words("phone.error.refused", doing=doing, problem=problem)
-                raise PhoneUnavailable(why, uncertain=self._number > 1)
+                raise PhoneUnavailable(why, uncertain=self.number > 1)
             problem = words("phone.error.gave_error") if secret else problem
-            raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self._number > 1)
+            raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self.number > 1)
 
 
 def _on_default_display(line: str) -> str:
@@ -185,7 +181,10 @@ class InputDriver:
         self._apps = apps
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
-        self._open: Typing | Launch | None = None
+        self._open: Callable[[tuple[Element, ...], str], Done] | None = None
+        """Judges the last input by the elements and the app in front, once an observation shows them."""
+        self.expected = ""
+        """The package of the app that the last input opened, until it is known whether it came to the front."""
         self._other_displays = False
 
     async def act(
@@ -211,7 +210,7 @@ class InputDriver:
 
         Raises ScreenChanged, InputRejected and other PhoneErrors.
         """
-        self._left = self._open = None
+        self._left, self._open, self.expected = None, None, ""
         if last.state is not None:
             self._other_displays = last.state.other_displays
         act = Act(self._shell, receipt, other_displays=self._other_displays, may_send=self._may_send)
@@ -222,7 +221,7 @@ class InputDriver:
                 act.other_displays = self._other_displays = front.other_displays
         done = dataclasses.replace(await self._send(act, what, last, later=later), sent=act.sent)
         # A second command may reach what the first has opened.
-        if not watched or front is None or not act.is_one_command:
+        if not watched or front is None or act.number != 1:
             return done
         return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
 
@@ -250,13 +249,6 @@ class InputDriver:
         left, self._left = self._left, None
         return left
 
-    @property
-    def expected(self) -> str:
-        """The package of the app that the last input opened, until it is known whether it came to the front; ""
-        otherwise.
-        """
-        return self._open.package if isinstance(self._open, Launch) else ""
-
     async def wait_for_expected(self) -> None:
         """Wait up to `APP_PATIENCE` for the expected app to come to the front. Raises PhoneError."""
         await self._wait_for_app(self.expected)
@@ -265,8 +257,8 @@ class InputDriver:
         """Return the result of the last input, judged by these elements and the app in front; None on later calls or
         if nothing is open.
         """
-        last, self._open = self._open, None
-        return None if last is None else last.done(elements or (), front)
+        judge, self._open, self.expected = self._open, None, ""
+        return None if judge is None else judge(elements or (), front)
 
     async def _check_screen(
         self, then: State | None, check: Callable[[], Coroutine[Any, Any, None]] | None, *, clock: bool
@@ -309,11 +301,10 @@ class InputDriver:
             raise InputRejected(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(notes=(words("phone.note.opened", name=name),))
-        launch = Launch(package, name)
         if later:
-            self._open = launch
+            self._open, self.expected = lambda _elements, front: _launched(package, name, front), package
             return Done()
-        return launch.done((), await self._wait_for_app(package))
+        return _launched(package, name, await self._wait_for_app(package))
 
     async def _wait_for_app(self, package: str) -> str:
         until = self._clock() + APP_PATIENCE
@@ -359,7 +350,7 @@ class InputDriver:
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         if later and not (what.submit or what.secret):
-            self._open = Typing(what, by_keys)
+            self._open = lambda elements, _front: read_back(what, elements, by_keys=by_keys)
             return Done()
         tree = await self._tree_left(screen)
         done = read_back(what, tree or (), by_keys=by_keys)
@@ -440,35 +431,13 @@ class InputDriver:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Typing:
-    """A text that was entered and whose result must still be read from the screen.
-
-    `by_keys` says whether it was typed with key presses.
-    """
-
-    what: TypeText
-    by_keys: bool
-
-    def done(self, elements: tuple[Element, ...], _package: str) -> Done:
-        """Return the result of typing, judged by these elements."""
-        return read_back(self.what, elements, by_keys=self.by_keys)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """An app that was opened and is not known to have come to the front."""
-
-    package: str
-    name: str
-
-    def done(self, _elements: tuple[Element, ...], front: str) -> Done:
-        """Return the result of opening the app, judged by the package in `front`."""
-        if front == self.package:
-            return Done(notes=(words("phone.note.in_front", name=self.name),))
-        if not front:
-            return Done(notes=(words("phone.note.nothing_in_front", name=self.name),))
-        return Done(notes=(words("phone.note.other_in_front", name=self.name, front=front),))
+def _launched(package: str, name: str, front: str) -> Done:
+    """Return the result of opening an app, judged by the package in front."""
+    if front == package:
+        return Done(notes=(words("phone.note.in_front", name=name),))
+    if not front:
+        return Done(notes=(words("phone.note.nothing_in_front", name=name),))
+    return Done(notes=(words("phone.note.other_in_front", name=name, front=front),))
 
 
 def field_at(elements: tuple[Element, ...], at: Point | None) -> Element | None:
