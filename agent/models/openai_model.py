@@ -53,17 +53,11 @@ class Router:
         return self._route in {Route.UNKNOWN, Route.CONVERSATION}
 
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
-        """Request one answer; its usage includes all calls that were needed. Returns the last failure if there is none.
+        """Request one answer. Returns the last failure if there is none.
 
         Only the steps of the acting model form a growing conversation. Any other request is sent once, and the endpoint
         is asked to store nothing.
         """
-        answer = await self._answered(request, on_delta)
-        if isinstance(answer, CallFailure):
-            return answer
-        return replace(answer, usage=self.responses.take_unbooked() + answer.usage)
-
-    async def _answered(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         acts = request.purpose is Purpose.ACT and bool(request.conversation)
         if acts and self._route is Route.UNKNOWN and (failure := await self._probe(request)):
             return failure
@@ -111,9 +105,8 @@ def _says_no_such_api(failure: CallFailure) -> bool:
 
 def _says_nothing_about_the_api(failure: CallFailure) -> bool:
     """Whether the failure is unrelated to the API, so that it is reported and probed again later."""
-    if failure.cause is Cause.NO_API:
-        return False
-    return failure.cause.passing or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
+    passing = failure.cause.passing and failure.cause is not Cause.NO_API
+    return passing or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
 
 
 class OpenAIModel:
@@ -124,17 +117,13 @@ class OpenAIModel:
         self._connection = Connection(settings, retry or RetryPolicy())
         self._router = Router(settings, self._connection)
         self._window = ContextWindow(settings, self._connection)
-        self._takes_pictures = settings.pictures != "never"
+        self.takes_pictures = settings.pictures != "never"
+        """Whether the model is sent pictures: as configured, otherwise until it refuses one."""
 
     @property
     def name(self) -> str:
         """The model's name at its endpoint."""
         return self._settings.model
-
-    @property
-    def takes_pictures(self) -> bool:
-        """Whether the model is sent pictures: as configured, otherwise until it refuses one."""
-        return self._takes_pictures
 
     @property
     def keeps_conversation(self) -> bool:
@@ -154,14 +143,14 @@ class OpenAIModel:
         """
         if problem := settings_problem(self._settings):
             raise problem
-        if not self._takes_pictures:
+        if not self.takes_pictures:
             return await self._complete(without_pictures(request), on_delta)
         try:
             return await self._complete(request, on_delta)
         except NoVision as refused:
             if self._settings.pictures == "always":
                 raise
-            self._takes_pictures = False
+            self.takes_pictures = False
             logger.warning("%s From now on it gets no pictures.", refused)
             if request.purpose is Purpose.ACT:
                 raise
@@ -178,8 +167,9 @@ class OpenAIModel:
             if outcome.cause is Cause.TOO_LONG:
                 self._window.refused(request, outcome)
             raise error_of(outcome, self._settings, request)
-        logger.debug("%s for %s: %s", outcome.model, request.purpose, outcome.usage)
-        return replace(outcome, usage=outcome.usage.booked_on(request.role, self.name))
+        usage = self._router.responses.take_unbooked() + outcome.usage
+        logger.debug("%s for %s: %s", outcome.model, request.purpose, usage)
+        return replace(outcome, usage=usage.booked_on(request.role, self.name))
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Return the model's context window in tokens, including the answer. `sent` is the size of the last request

@@ -67,21 +67,15 @@ class Page:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self.elements: tuple[ScreenElement, ...] = screen.elements or ()
+        self.keyboard = screen.keyboard_shown
+        """Whether the on-screen keyboard is shown."""
+        self.app = screen.app
+        """The package of the app in front."""
 
     @property
     def unreadable(self) -> bool:
         """Whether the phone could not report its elements."""
         return self._screen.elements is None
-
-    @property
-    def keyboard(self) -> bool:
-        """Whether the on-screen keyboard is shown."""
-        return self._screen.keyboard_shown
-
-    @property
-    def app(self) -> str:
-        """The package of the app in front."""
-        return self._screen.app
 
     @property
     def app_title(self) -> str:

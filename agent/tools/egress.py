@@ -119,22 +119,18 @@ class Egress:
 
         A redirect is not followed if there are `headers` or something is sent. Without `reads`, the body is ignored.
         """
+        place = _parsed(url)
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._follow(_parsed(url), headers or {}, send, reads)
+                for _ in range(MAX_REDIRECTS + 1):
+                    got = await self._once(place, headers or {}, send, reads)
+                    if isinstance(got, Fetched):
+                        return got
+                    if send is not None or headers:
+                        raise FetchFailed("It leads to another address, which is not followed here.")
+                    place = got
         except TimeoutError as error:
             raise FetchFailed(f"It took longer than {self._seconds:g} seconds.") from error
-
-    async def _follow(
-        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None, reads: bool
-    ) -> Fetched:
-        for _ in range(MAX_REDIRECTS + 1):
-            got = await self._once(url, headers, send, reads)
-            if isinstance(got, Fetched):
-                return got
-            if send is not None or headers:
-                raise FetchFailed("It leads to another address, which is not followed here.")
-            url = got
         raise FetchFailed("It leads from one address to the next without an end.")
 
     async def _once(
