@@ -26,6 +26,7 @@ from agent.dialects.replies import (
     turn_end,
     waiting,
     went_on,
+    whole_reply,
 )
 from agent.dialects.scene_text import OneScreenDialect, plain
 from agent.models.base import ModelReply
@@ -91,6 +92,7 @@ class GelabDialect(OneScreenDialect):
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             thought, fields, told = _read(reply.text)
             action = self._action(fields, self._grid(space))

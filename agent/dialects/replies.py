@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -18,6 +19,7 @@ from agent.actions import MAX_WAIT_S, Action, Direction, Finish, PressKey, Wait
 from agent.captions import phrase
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import number
+from agent.models.base import ModelReply
 from agent.models.json_answers import whole_signs
 from devices.inputs import Key
 
@@ -52,6 +54,13 @@ WENT_ON = (
     "After your action you went on with an imagined turn (what the phone or the person might say). "
     "Nothing of that was read or done. Stop after your action."
 )
+
+
+def whole_reply(reply: ModelReply) -> ModelReply:
+    """Return the reply with halves of signs in its text and reasoning replaced, because no file or database accepts
+    these.
+    """
+    return replace(reply, text=whole_signs(reply.text), reasoning=whole_signs(reply.reasoning))
 
 
 def turn_end(text: str, at: int, *, acted: bool) -> int:

@@ -18,7 +18,7 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
 from agent.dialects.offered import OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, loaded, printed_calls
-from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
+from agent.dialects.replies import decided, key_named, made, split_thinking, status_of, whole_reply
 from agent.dialects.scene_text import conversation, numbered
 from agent.dialects.tool_schemas import ON, SAY, plain_field, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
@@ -86,6 +86,7 @@ class ToolsDialect:
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             thinking, text = split_thinking(reply.text, unopened=True)
             printed = self._first_of_mobile_use(_calls(reply, text, self._models))

@@ -28,6 +28,7 @@ from agent.dialects.replies import (
     turn_end,
     waiting,
     went_on,
+    whole_reply,
 )
 from agent.dialects.scene_text import conversation
 from agent.models.base import Message, ModelReply, ToolSpec
@@ -268,6 +269,7 @@ class UiTarsDialect:
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             parts = _native(reply) if reply.tool_calls else read_reply(reply.text, self._known)
             actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]
