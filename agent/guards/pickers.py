@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from agent.told_values import ToldDate, bare_date, date_in
 from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider, is_wheel
+
+T = TypeVar("T")
 
 _WHEEL_VALUE: Final = "numberpicker_input"
 _MOST_OF_MONTH: Final = 27
@@ -253,7 +255,7 @@ def _in_column(element: Element, value: Element) -> bool:
 
 def calendar_in(elements: Sequence[Element]) -> Calendar | None:
     """Return the calendar page that these elements show, or None."""
-    cells = _grid([(day, each) for each in elements if not each.editable and (day := _day(each)) is not None])
+    cells = _grid([(day, each) for each in elements if not each.editable and (day := _read_as(_day, each)) is not None])
     if len({day for day, _ in cells}) < _MOST_OF_MONTH:
         return None
     days = [each for _, each in cells]
@@ -334,9 +336,8 @@ def _nearest(places: list[int], to: int) -> int:
 
 def _turns(element: Element) -> int:
     """Return 1 if the element turns a calendar to the next month, -1 for the previous one, otherwise 0."""
-    said = {_way(label) for label in (element.text, element.description) if label}
     name = element.resource_id if element.resource_id.startswith("android:") else element.short_id
-    return said.pop() if len(said) == 1 and said != {0} else 0 if element.text else _TURN_IDS.get(name, 0)
+    return _read_as(_way, element) or (0 if element.text else _TURN_IDS.get(name, 0))
 
 
 def _way(label: str) -> int:
@@ -423,9 +424,8 @@ def periods_in(elements: Sequence[Element]) -> dict[str, Element]:
 
 def _half(element: Element) -> str:
     """Return the half of the day that is all the element says, or that its id names."""
-    said = {period_of(label) for label in (element.text, element.description) if label}
     named = _PERIOD_ID.fullmatch(element.resource_id) or _PERIOD_ID.fullmatch(element.short_id)
-    return said.pop() if len(said) == 1 and said != {""} else (named[1] or named[2]) if named else ""
+    return _read_as(period_of, element) or ((named[1] or named[2]) if named else "")
 
 
 def _named(elements: Sequence[Element], pattern: re.Pattern[str]) -> Element | None:
@@ -434,17 +434,16 @@ def _named(elements: Sequence[Element], pattern: re.Pattern[str]) -> Element | N
     return next((e for e in named if not is_wheel(e) and not e.editable), None)
 
 
-def _day(element: Element) -> int | None:
-    """Return the day of the month that is all the element says; None if it says anything else."""
-    days = {_day_of(label) for label in (element.text, element.description) if label}
-    return days.pop() if len(days) == 1 else None
+def _read_as(read: Callable[[str], T], element: Element) -> T | None:
+    """Return as what all words of the element are read; None if they are read differently, or there are none."""
+    found = {read(label) for label in (element.text, element.description) if label}
+    return found.pop() if len(found) == 1 else None
 
 
-def _day_of(label: str) -> int | None:
+def _day(label: str) -> int | None:
+    """Return the day of the month that is all the label says; None if it says anything else."""
     told = bare_date(label)
-    if not label.strip().isdecimal() and told.month is None:
-        return None
-    return told.day
+    return told.day if label.strip().isdecimal() or told.month is not None else None
 
 
 def _opens_years(element: Element) -> bool:

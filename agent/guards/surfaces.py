@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
 from agent.guards.dialogs import is_dialog
 from agent.guards.places import is_of_list
-from agent.guards.rules import fits
+from agent.guards.rules import Part, fits
 from agent.guards.touch_target import TouchTarget, has_state, is_button, pressed
 from agent.wording import SENTENCES
 from devices.phone import Element
@@ -18,11 +16,7 @@ from devices.wording import table_of
 _BUTTONS: Final = (".Button", ".MaterialButton")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Surface(_Part):
+class Surface(Part):
     """One of Android's consent screens, and which of its controls give consent.
 
     A screen belongs to one of `packages`. All controls of its `activities` count; elsewhere only those in `ids`, with
@@ -41,7 +35,7 @@ class Surface(_Part):
     lists: bool = True
 
 
-class Surfaces(_Part):
+class Surfaces(Part):
     """The content of surfaces.toml: the consent screens, and the ids of controls that never give consent
     (`harmless`).
     """

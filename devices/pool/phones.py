@@ -76,7 +76,6 @@ class AdbPhones:
         stand_in_after: float = STAND_IN_AFTER,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Create the provider. Inputs are only sent while `may_send` returns True."""
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
