@@ -52,11 +52,15 @@ def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) 
             return (command("input", "tap", *_inside(at, screen)),) * times
         case LongPress(at, duration_ms):
             x, y = _inside(at, screen)
-            _check_time("phone.rejected.press_time", duration_ms, MAX_PRESS_MS)
+            if not MIN_SWIPE_MS <= duration_ms <= MAX_PRESS_MS:
+                low, high = MIN_SWIPE_MS, MAX_PRESS_MS
+                raise InputRejected(words("phone.rejected.press_time", low=low, high=high, value=duration_ms))
             return (command("input", "swipe", x, y, x, y, duration_ms),)
         case Swipe(start, end, duration_ms, hold):
             line = (*_inside(start, screen), *_inside(end, screen))
-            _check_time("phone.rejected.swipe_time", duration_ms, MAX_SWIPE_MS)
+            if not MIN_SWIPE_MS <= duration_ms <= MAX_SWIPE_MS:
+                low, high = MIN_SWIPE_MS, MAX_SWIPE_MS
+                raise InputRejected(words("phone.rejected.swipe_time", low=low, high=high, value=duration_ms))
             return (command("input", "draganddrop" if hold else "swipe", *line, duration_ms),)
         case PressKey(Key.NOTIFICATIONS):
             return ("cmd statusbar expand-notifications",)
@@ -64,11 +68,6 @@ def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) 
             return (COMBINATIONS[key],)
         case PressKey(key):
             return (command("input", "keyevent", KEYCODES[key]),)
-
-
-def _check_time(problem: str, value: int, high: int) -> None:
-    if not MIN_SWIPE_MS <= value <= high:
-        raise InputRejected(words(problem, low=MIN_SWIPE_MS, high=high, value=value))
 
 
 def _inside(at: Point, screen: Size | None) -> tuple[int, int]:

@@ -229,7 +229,7 @@ class InputDriver:
         screen = last.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
-                doing = words("phone.doing.key" if isinstance(what, PressKey) else "phone.doing.touch")
+                doing = words("phone.doing.key") if isinstance(what, PressKey) else words("phone.doing.touch")
                 for line in commands_for(what, screen):
                     await act.check(line, doing)
                 return Done()
