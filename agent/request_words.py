@@ -7,14 +7,14 @@ Only plain cases are recognised: a request that is not recognised may still ask 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from threading import Lock
 from typing import Final, Literal
+
+from devices.wording import table_of
 
 Act = Literal["does", "looks", "sets", ""]
 """The kind of request: "does" asks for something that cannot be true before it was done, "looks" for something that may
@@ -102,7 +102,7 @@ def _languages() -> tuple[_Language, ...]:
 
 @cache
 def _read_languages() -> tuple[_Language, ...]:
-    table = tomllib.loads(resources.files("agent").joinpath("acts.toml").read_text(encoding="utf-8"))
+    table = table_of("agent", "acts.toml")
     return tuple(
         _Language(
             before=_any(_start(each, alone=True) for each in _entries(words, "before")),

@@ -5,12 +5,12 @@ read.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
+
+from devices.wording import table_of
 
 _CLUSTER: Final = re.compile("\\d(?:[.,:/'\u2019\u00a0\u202f\u066b\u066c]?\\d)*")
 _MARKS: Final = re.compile("[\u200e\u200f\u061c\u2066-\u2069]")
@@ -178,7 +178,7 @@ def _read(text: str) -> tuple[ToldDate, str]:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    return tomllib.loads(resources.files("agent").joinpath("months.toml").read_text(encoding="utf-8"))
+    return table_of("agent", "months.toml")
 
 
 @cache

@@ -80,6 +80,11 @@ def has_words(text: str) -> bool:
     return any(sign.isalnum() for sign in text)
 
 
+def one_line(text: str) -> str:
+    """Return the text in one line, with single spaces."""
+    return " ".join(text.split())
+
+
 def shortened(text: str, most: int) -> str:
     """Return the text, cut to at most `most` characters; "…" marks the cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -49,13 +49,31 @@ class Bounds:
         return Point((self.left + self.right) // 2, (self.top + self.bottom) // 2)
 
     @property
+    def width(self) -> int:
+        """The width in pixels; negative if right and left are swapped."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        """The height in pixels; negative if bottom and top are swapped."""
+        return self.bottom - self.top
+
+    @property
     def area(self) -> int:
         """The area in square pixels; 0 if the rectangle is empty."""
-        return max(0, self.right - self.left) * max(0, self.bottom - self.top)
+        return max(0, self.width) * max(0, self.height)
 
     def holds(self, point: Point) -> bool:
         """Return whether the point lies inside the rectangle."""
         return self.left <= point.x < self.right and self.top <= point.y < self.bottom
+
+    def surrounds(self, other: Bounds) -> bool:
+        """Return whether the other rectangle is not larger and has its centre inside this one."""
+        return self.holds(other.centre) and other.area <= self.area
+
+    def wider(self, by: int) -> Bounds:
+        """Return the rectangle with each edge moved outwards by this many pixels."""
+        return Bounds(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
     def clipped(self, size: Size) -> Bounds:
         """Return the part of the rectangle that lies on a picture of this size, which may be empty."""

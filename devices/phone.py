@@ -128,6 +128,11 @@ class Element:
         """The name a person would use for the element: its text, otherwise its description, otherwise its hint."""
         return self.text or self.description or self.hint
 
+    @property
+    def short_id(self) -> str:
+        """The resource id without its package: "send" of "com.example:id/send"."""
+        return self.resource_id.rsplit("/", 1)[-1]
+
 
 def is_slider(element: Element) -> bool:
     """Whether the element is set by sliding, judged by its Android class: few sliders are marked as clickable."""

@@ -103,30 +103,6 @@ def by_pillow(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     return image.resize(size, Image.Resampling.BILINEAR)
 
 
-def averaged(image: Image.Image, cell: int) -> Image.Image:
-    """Return a smaller copy of an RGB or RGBX picture in which each pixel is the average of a square of `cell` ×
-    `cell` pixels.
-
-    Incomplete squares at the right and bottom count as squares too.
-    """
-    width, height = image.width // cell, image.height // cell
-    if quick is None or image.mode != "RGB" or image.size != (width * cell, height * cell):
-        return image.reduce(cell)
-    smaller = Image.new("RGB", (width, height), None)
-    _convolve(image, smaller, quick.FilterType.box)
-    return smaller
-
-
-def averaged_bytes(pixels: memoryview, size: tuple[int, int], cell: int) -> Image.Image:
-    """Return what `averaged` does, as RGBX, for a picture given as rows of bytes (see `resized_bytes`)."""
-    width, height = size[0] // cell, size[1] // cell
-    if quick is None or size != (width * cell, height * cell):
-        return averaged(_upon(pixels, size), cell)
-    cells = memoryview(bytearray(width * height * len(AS_IT_CAME)))
-    _convolve(_upon(pixels, size, _FOUR_SAMPLES), _upon(cells, (width, height), _FOUR_SAMPLES), quick.FilterType.box)
-    return _upon(cells, (width, height))
-
-
 def _upon(pixels: memoryview, size: tuple[int, int], mode: str = AS_IT_CAME) -> Image.Image:
     """Return a picture that uses these bytes as its memory."""
     # Pillow accepts any buffer but only documents arrays.
@@ -143,19 +119,28 @@ def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -
 
 
 def thumbnail_of(image: Image.Image) -> Image.Image:
-    """Return the brightness of an RGB picture, one pixel for each `CELL`×`CELL` pixels.
+    """Return the brightness of an RGB or RGBX picture, one pixel for each `CELL`×`CELL` pixels; incomplete squares at
+    the right and bottom count too.
 
     Blocks for half a millisecond on a phone's screen; for two if the sides are not multiples of `CELL` or only Pillow
     is installed. Both methods agree within one level.
     """
-    return averaged(image, CELL).convert("L")
+    width, height = image.width // CELL, image.height // CELL
+    if quick is None or image.mode != "RGB" or image.size != (width * CELL, height * CELL):
+        return image.reduce(CELL).convert("L")
+    smaller = Image.new("RGB", (width, height), None)
+    _convolve(image, smaller, quick.FilterType.box)
+    return smaller.convert("L")
 
 
 def thumbnail_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
-    """Return the brightness of a picture given as rows of bytes (see `averaged_bytes`), one pixel for each
-    `CELL`×`CELL` pixels.
-    """
-    return averaged_bytes(pixels, size, CELL).convert("L")
+    """Return what `thumbnail_of` does for a picture given as rows of bytes (see `resized_bytes`)."""
+    width, height = size[0] // CELL, size[1] // CELL
+    if quick is None or size != (width * CELL, height * CELL):
+        return thumbnail_of(_upon(pixels, size))
+    cells = memoryview(bytearray(width * height * len(AS_IT_CAME)))
+    _convolve(_upon(pixels, size, _FOUR_SAMPLES), _upon(cells, (width, height), _FOUR_SAMPLES), quick.FilterType.box)
+    return _upon(cells, (width, height)).convert("L")
 
 
 def black_thumbnail(width: int, height: int) -> Image.Image:

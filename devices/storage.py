@@ -80,18 +80,17 @@ def run_of(path: str) -> str:
     """Return the id of the run that put this file on the phone (the casefolded name of its folder); "" if it is the
     phone's own file.
     """
-    inside = _inside(posixpath.normpath(path))
+    inside = _inside(posixpath.normpath(path)).casefold()  # storage ignores case
     for root in (DOWNLOADS, GALLERY):
-        folder = f"{_inside(root)}/"
+        folder = f"{_inside(root)}/".casefold()
         if inside.startswith(folder):
             return inside.removeprefix(folder).partition("/")[0]
     return ""
 
 
 def _inside(path: str) -> str:
-    """Return the path relative to shared storage, casefolded, as storage has several names and ignores case."""
-    root = next((root for root in SHARED if path.startswith(root)), "")
-    return path.removeprefix(root).casefold()
+    """Return the path relative to shared storage, which has several names."""
+    return path.removeprefix(next((root for root in SHARED if path.startswith(root)), ""))
 
 
 def checked_path(path: str) -> str:
@@ -104,8 +103,7 @@ def checked_path(path: str) -> str:
     if any(_is_hidden(sign) for sign in path):
         raise FileRejected(words("phone.error.hidden_signs"))
     normal = posixpath.normpath(path)
-    root = next((root for root in SHARED if normal.startswith(root)), None)
-    if root is None:
+    if not normal.startswith(SHARED):
         raise FileRejected(words("phone.error.not_shared"))
     if _is_private(normal):
         raise FileRejected(words("phone.error.of_an_app"))
@@ -143,8 +141,7 @@ def _names(path: str) -> list[str]:
     A file system that ignores case also drops invisible characters (Unicode's NFDICF, in ext4 and f2fs), and FAT drops
     trailing spaces and dots.
     """
-    inside = path.removeprefix(next((root for root in SHARED if path.startswith(root)), ""))
-    seen = "".join(sign for sign in unicodedata.normalize("NFKC", inside) if not _UNSEEN.match(sign))
+    seen = "".join(sign for sign in unicodedata.normalize("NFKC", _inside(path)) if not _UNSEEN.match(sign))
     return [name.rstrip(". ").casefold() for name in posixpath.normpath(f"/{seen}").lstrip("/").split("/")]
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 Worder = Callable[[str, Mapping[str, object]], str]
 """A function that turns the kind of a sentence and its values into the finished sentence."""
@@ -119,9 +119,14 @@ def flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, st
             yield key, str(value).strip()
 
 
+def table_of(package: str, name: str) -> dict[str, Any]:
+    """Read a TOML file that lies in a package."""
+    return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
 def sentences_of(package: str) -> Mapping[str, str]:
     """Read a package's `sentences.toml`: a mapping from kind to an English form with named placeholders."""
-    return dict(flat(tomllib.loads(files(package).joinpath("sentences.toml").read_text(encoding="utf-8"))))
+    return dict(flat(table_of(package, "sentences.toml")))
 
 
 SENTENCES: Final = sentences_of("devices")

@@ -26,6 +26,7 @@ from agent.dialects.replies import (
     turn_end,
     waiting,
     went_on,
+    whole_reply,
 )
 from agent.dialects.scene_text import OneScreenDialect, plain
 from agent.models.base import ModelReply
@@ -164,6 +165,7 @@ class AutoGlmDialect(OneScreenDialect):
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             parts = read_reply(reply.text)
             thought = parts.thought or reply.reasoning.strip()

@@ -61,7 +61,9 @@ class _Reader:
         name = self._match(_NAME)
         if not name:
             raise BadCall("there is no action name")
-        self._expect(_OPEN, f"an opening parenthesis after {echo(name)}")
+        if not self._next_in(_OPEN):
+            raise BadCall(f"an opening parenthesis after {echo(name)} is missing")
+        self.at += 1
         positional: list[Value] = []
         named: dict[str, Value] = {}
         while not self._next_in(_CLOSE):
@@ -100,11 +102,10 @@ class _Reader:
             return self._list(_LIST_ENDS[opening], depth + 1)
         if opening == "{":
             return self._braces(depth + 1)
-        for pattern in (_NUMBER, _TAGGED):
-            if found := self._match(pattern):
-                if pattern is _TAGGED:
-                    return found
-                return float(found) if "." in found else int(found)
+        if found := self._match(_NUMBER):
+            return float(found) if "." in found else int(found)
+        if found := self._match(_TAGGED):
+            return found
         word = self._match(_NAME)
         if not word or not self._next_in(_COMMA + _CLOSE + "]］}"):
             raise BadCall(f"a value is missing or is not a plain value near {self.text[self.at : self.at + 20]!r}")
@@ -204,11 +205,6 @@ class _Reader:
         self._skip()
         return self.text[self.at : self.at + 1] in set(characters)
 
-    def _expect(self, characters: str, what: str) -> None:
-        if not self._next_in(characters):
-            raise BadCall(f"{what} is missing")
-        self.at += 1
-
     def _match(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self.text, self.at)
         if not found:
@@ -258,11 +254,11 @@ class Arguments:
             raise BadReply(f"{self._action} needs a text in {names[0]}, and it must not be empty.")
         return text
 
-    def optional_text(self, *names: str, by_place: bool = True) -> str:
-        """Take out a text; "" if it is missing. The arguments are those of `take`. Raises BadReply if the value is not
-        a text.
+    def optional_text(self, *names: str) -> str:
+        """Take out a text, by name or by position as in `take`; "" if it is missing. Raises BadReply if the value is
+        not a text.
         """
-        value = self.take(*names, by_place=by_place)
+        value = self.take(*names)
         if value is None:
             return ""
         if not isinstance(value, str):

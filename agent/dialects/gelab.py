@@ -26,6 +26,7 @@ from agent.dialects.replies import (
     turn_end,
     waiting,
     went_on,
+    whole_reply,
 )
 from agent.dialects.scene_text import OneScreenDialect, plain
 from agent.models.base import ModelReply
@@ -91,6 +92,7 @@ class GelabDialect(OneScreenDialect):
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             thought, fields, told = _read(reply.text)
             action = self._action(fields, self._grid(space))
@@ -172,7 +174,7 @@ def _typed(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
             return act.LongPress(target=grid.target(given.take(*_POINTS), name))
         case "type":
             given.take_named("keyboard_exists", "is_keyboard")
-            return made(act.Type, name, text=given.text("value"), target=_place(name, given, grid))
+            return made(act.Type, name, text=given.text("value"), target=grid.place(given.take(*_POINTS), name))
         case "slide":
             return _slide(name, given, grid)
         case "awake":
@@ -199,7 +201,8 @@ def _spoken(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
         case "calluser":
             return made(act.TakeOver, name, reason=given.optional_text("value") or sentence("ask.hands"))
         case "secret":
-            return made(act.EnterSecret, name, question=given.text("value"), target=_place(name, given, grid))
+            question = given.text("value")
+            return made(act.EnterSecret, name, question=question, target=grid.place(given.take(*_POINTS), name))
         case "complete":
             how = {key: str(value).lower() for key, value in given.take_named("status").items()}
             return ended(name, how, given.optional_text("return", "value"))
@@ -213,12 +216,6 @@ def _slide(name: str, given: Arguments, grid: Grid) -> act.Action:
     """Return a finger movement; a direction is also that of the finger."""
     if (direction := given.optional_text("direction")) != "":
         reveals = REVEALED_BY_FINGER.get(direction.strip().lower())
-        return made(act.Scroll, name, direction=reveals, target=_place(name, given, grid))
+        return made(act.Scroll, name, direction=reveals, target=grid.place(given.take(*_POINTS), name))
     start = grid.target(given.take("point1", "point"), f"point1 of {name}")
     return act.Swipe(start=start, end=grid.target(given.take("point2"), f"point2 of {name}"))
-
-
-def _place(name: str, given: Arguments, grid: Grid) -> act.PointTarget | None:
-    """Return the optional place of an action."""
-    place = given.take(*_POINTS)
-    return None if place in {None, ""} else grid.target(place, name)

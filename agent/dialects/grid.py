@@ -62,6 +62,10 @@ class Grid:
             raise BadReply(f"The point ({x:g}, {y:g}) of {what} is outside the screenshot. {self._range}")
         return target
 
+    def place(self, value: object, what: str) -> PointTarget | None:
+        """Parse a point that may be missing, as `target` does; None if it is."""
+        return None if value is None or value == "" else self.target(value, what)
+
     def written(self, point: Point) -> str:
         """Return a position in pixels in the form in which the model would write it."""
         if not self.thousandths:

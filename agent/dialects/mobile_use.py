@@ -101,9 +101,8 @@ def action_of(given: dict[str, Any], grid: Grid, said: str, further: Mapping[str
         case "swipe" if given.get("direction") is not None:
             place = given.get("coordinate")
             direction = REVEALED_BY_FINGER.get(str(given["direction"]).strip().lower())
-            return made(
-                act.Scroll, name, direction=direction, target=None if place is None else grid.target(place, name)
-            )
+            target = None if place is None else grid.target(place, name)
+            return made(act.Scroll, name, direction=direction, target=target)
         case "drag" if "start_coordinate" in given:
             start = grid.target(given.get("start_coordinate"), f"start_coordinate of {name}")
             end = grid.target(given.get("end_coordinate"), f"end_coordinate of {name}")

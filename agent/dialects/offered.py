@@ -19,6 +19,7 @@ from agent.dialects.grid import Grid
 from agent.dialects.printed_calls import loaded
 from agent.dialects.replies import made
 from agent.dialects.tool_schemas import json_schema, plain_field
+from agent.wording import one_line
 
 _ABOUT_PLACES = {"target": "The place.", "start": "Where it begins.", "end": "Where it ends."}
 """The fields that are places, with descriptions for models if the action has none."""
@@ -143,12 +144,12 @@ def _offered(model: type[Action], forms: Forms) -> OfferedAction:
     arguments = tuple(
         _argument(name, field, schema, forms) for name, field in schema["properties"].items() if name != "kind"
     )
-    return OfferedAction(model, model.model_fields["kind"].default, _line(schema.get("description", "")), arguments)
+    return OfferedAction(model, model.model_fields["kind"].default, one_line(schema.get("description", "")), arguments)
 
 
 def _argument(name: str, field: dict[str, Any], schema: dict[str, Any], forms: Forms) -> Argument:
     needed = name in schema.get("required", ())
-    about = _line(field.get("description") or _ABOUT_PLACES[name])
+    about = one_line(field.get("description") or _ABOUT_PLACES[name])
     plain = {} if name in forms.places else plain_field(field, schema.get("$defs", {}))
     kind = plain.get("type", "")
     form, *names = forms.places.get(
@@ -170,7 +171,3 @@ def _limits(field: dict[str, Any], about: str) -> str:
     if least is not None or most is not None:
         return f"at least {least}" if most is None else f"at most {most}"
     return {"boolean": "true or false", "array": "a list", "object": "a JSON object"}.get(field.get("type", ""), "")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -18,6 +19,7 @@ from agent.actions import MAX_WAIT_S, Action, Direction, Finish, PressKey, Wait
 from agent.captions import phrase
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import number
+from agent.models.base import ModelReply
 from agent.models.json_answers import whole_signs
 from devices.inputs import Key
 
@@ -52,6 +54,13 @@ WENT_ON = (
     "After your action you went on with an imagined turn (what the phone or the person might say). "
     "Nothing of that was read or done. Stop after your action."
 )
+
+
+def whole_reply(reply: ModelReply) -> ModelReply:
+    """Return the reply with halves of signs in its text and reasoning replaced, because no file or database accepts
+    these.
+    """
+    return replace(reply, text=whole_signs(reply.text), reasoning=whole_signs(reply.reasoning))
 
 
 def turn_end(text: str, at: int, *, acted: bool) -> int:
@@ -114,6 +123,11 @@ _UNITS = {
     for unit in ("", *units.split()) if unit or seconds == 1.0
 }  # fmt: skip
 
+_ENDINGS: Mapping[str, Mapping[str, Literal["success", "failure"]]] = {
+    "status": {"success": "success", "failure": "failure", "fail": "failure"},
+    "success": {"true": "success", "false": "failure"},
+}
+
 REVEALED_BY_FINGER: Mapping[str, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 """The direction that a finger movement brings into view, for models that name the finger's direction, as MAI-UI and
 GELab-Zero do (Tongyi-MAI/MobileWorld 34e6a58, runtime/controller.py `swipe`).
@@ -157,26 +171,16 @@ def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "fai
 
     Raises BadReply if the status cannot be read; it never counts as success.
     """
-    said: list[Literal["success", "failure"]] = []
-    if "status" in given:
-        match str(given["status"]).strip().lower():
-            case "success":
-                said.append("success")
-            case "failure" | "fail":
-                said.append("failure")
-            case other:
-                raise BadReply(f'The status of {name} must be "success" or "failure", not {echo(other)!r}.')
-    if "success" in given:
-        match str(given["success"]).strip().lower():
-            case "true":
-                said.append("success")
-            case "false":
-                said.append("failure")
-            case other:
-                raise BadReply(f"success of {name} must be true or false, not {echo(other)!r}.")
-    if len(set(said)) > 1:
+    written = {key: str(given[key]).strip().lower() for key in _ENDINGS if key in given}
+    said = {_ENDINGS[key].get(word) for key, word in written.items()}
+    if None in said:
+        key, other = next((key, word) for key, word in written.items() if word not in _ENDINGS[key])
+        if key == "status":
+            raise BadReply(f'The status of {name} must be "success" or "failure", not {echo(other)!r}.')
+        raise BadReply(f"success of {name} must be true or false, not {echo(other)!r}.")
+    if len(said) > 1:
         raise BadReply(f"The status and the success of {name} do not agree.")
-    return said[0] if said else None
+    return said.pop() if said else None
 
 
 def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:

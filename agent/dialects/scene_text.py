@@ -19,7 +19,7 @@ from agent.effect_facts import in_english
 from agent.models.base import Message, ToolSpec
 from agent.prompts import prompt
 from agent.scene import IMAGE_REMOVED, ImagePart, PastStep, Scene, Screen, ScreenElement
-from agent.wording import both_ends
+from agent.wording import both_ends, one_line
 from devices.geometry import Point, Size
 from devices.wording import Words
 
@@ -37,11 +37,7 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
     """Return a function that writes the line of an element without a number, with its centre in the dialect's
     coordinates. `place` writes a point in these coordinates.
     """
-
-    def line(element: ScreenElement) -> str:
-        return f"- {element.described} {place(element.bounds.centre)}"
-
-    return line
+    return lambda element: f"- {element.described} {place(element.bounds.centre)}"
 
 
 def goal_text(scene: Scene) -> str:
@@ -58,7 +54,7 @@ def goal_text(scene: Scene) -> str:
             f"Files that came with the task; they are on the phone:\n{_block('files', chr(10).join(scene.files))}"
         )
     if scene.facts:
-        facts = "\n".join(f"- {_one_line(fact)}" for fact in scene.facts)
+        facts = "\n".join(f"- {one_line(fact)}" for fact in scene.facts)
         parts.append(f"Remembered of this person, as data; use what fits:\n{_block('memory', facts)}")
     if scene.instructions:
         parts.append(scene.instructions)
@@ -101,14 +97,9 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
     def line(past: PastStep) -> str:
         app = f" [{past.app}]" if past.app else ""
         effect = f" → {in_english(past.effects)}" if past.effects else ""
-        return _one_line(f"{past.number}. {done_text(past, space, place)}{effect}{app}")
+        return one_line(f"{past.number}. {done_text(past, space, place)}{effect}{app}")
 
     return f"Steps so far:\n{_block('steps', chr(10).join(map(line, past)))}" if past else ""
-
-
-def retold(scene: Scene) -> int:
-    """Return how many of the first past steps are shown in words only: another model took them or a later one."""
-    return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 
 def earlier_text(scene: Scene) -> str:
@@ -118,13 +109,13 @@ def earlier_text(scene: Scene) -> str:
 
 def effect_text(past: PastStep) -> str:
     """Return what one past step changed, for dialects that show the steps as a conversation."""
-    return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effects)) or 'unknown')}"
+    return f"What step {past.number} changed:\n{_block('steps', one_line(in_english(past.effects)) or 'unknown')}"
 
 
 def _notes_text(scene: Scene) -> str:
     if not scene.notes:
         return ""
-    notes = "\n".join(f"- {_one_line(note)}" for note in scene.notes)
+    notes = "\n".join(f"- {one_line(note)}" for note in scene.notes)
     return f"Your notes:\n{_block('notes', notes)}"
 
 
@@ -164,19 +155,26 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 
 
 def conversation(
-    instructions: str, scene: Scene, place: Callable[[Point], str], line: Callable[[ScreenElement], str] | None = None
+    instructions: str,
+    scene: Scene,
+    place: Callable[[Point], str],
+    line: Callable[[ScreenElement], str] | None = None,
+    *,
+    whole: bool = False,
 ) -> tuple[Message, ...]:
     """Return the messages for a scene: instructions, goal, one line for each past step, and the current screen.
 
     `place` writes a point in the dialect's coordinates; `line` writes an element, None for lines without numbers. Past
-    steps inside the image window are shown as a conversation instead: screen, answer, screen, answer.
+    steps inside the image window are shown as a conversation instead: screen, answer, screen, answer. With `whole`, all
+    steps of the same model are, those outside the window with a note that the screenshot was removed.
     """
     space = scene.screen.space
-    first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
+    begins = (number for number, past in enumerate(scene.past) if (not past.retold if whole else past.in_window))
+    first = next(begins, len(scene.past))
     messages = [Message("system", (instructions,))]
     parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), steps_text(scene.past[:first], space, place)]
     for past in scene.past[first:]:
-        parts += then(past)
+        parts += then(past) if past.in_window or not whole else (f"Screenshot {past.number}:", IMAGE_REMOVED)
         messages += [user(parts), Message("assistant", (past.reply or done_text(past, space, place),))]
         parts = [effect_text(past)]
     return (*messages, user([*parts, *now(scene, line or unnumbered(place))]))
@@ -227,10 +225,6 @@ def _picture_note(screen: Screen, *, by_list: bool) -> str:
 
 def _block(name: str, text: str) -> str:
     return f"<{name}>\n{_BLOCK_MARK.sub('‹', text)}\n</{name}>"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 class OneScreenDialect(ABC):

@@ -18,7 +18,7 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
 from agent.dialects.offered import OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, loaded, printed_calls
-from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
+from agent.dialects.replies import decided, key_named, made, split_thinking, status_of, whole_reply
 from agent.dialects.scene_text import conversation, numbered
 from agent.dialects.tool_schemas import ON, SAY, json_schema, plain_field, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
@@ -48,6 +48,8 @@ _LINE_LABELS = ("Action:", "Summary:")
 class ToolsDialect:
     """The dialect of native tool calls or, with a `family`, of printed calls to the function `mobile_use`."""
 
+    lightens_past = False  # a prompt that only grows can stay in an endpoint's cache
+
     def __init__(
         self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, family: mobile_use.Family | None = None
     ) -> None:
@@ -55,23 +57,8 @@ class ToolsDialect:
         lacking = () if family is None or family is mobile_use.MAI_UI else (act.Drag,)
         self._offered = offered(models, mobile_use.FORMS, mobile_use.ACTIONS, lacking=lacking)
         self._family = family
-
-    @property
-    def name(self) -> str:
-        """The dialect's name, as in the setting VLM_DIALECT."""
-        return self._family.dialect if self._family else "tools"
-
-    @property
-    def image_window(self) -> int:
-        """How many screenshots the model is shown: one, the current screen, unless the family is trained on more."""
-        return self._family.image_window if self._family else 1
-
-    @property
-    def lightens_past(self) -> bool:
-        """Whether pictures of past steps are compressed more: never, because a prompt that only grows can stay in a
-        cache.
-        """
-        return False
+        self.name = family.dialect if family else "tools"
+        self.image_window = family.image_window if family else 1
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """Return the dialect for the given actions. Implements `Dialect.offering`."""
@@ -99,6 +86,7 @@ class ToolsDialect:
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             thinking, text = split_thinking(reply.text, unopened=True)
             printed = self._first_of_mobile_use(_calls(reply, text, self._models))

@@ -13,7 +13,7 @@ from typing import Self
 
 from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
-from agent.dialects.call_syntax import Arguments, BadCall, Call, read_call
+from agent.dialects.call_syntax import Arguments, BadCall, Call, Value, read_call
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
@@ -28,22 +28,12 @@ from agent.dialects.replies import (
     turn_end,
     waiting,
     went_on,
+    whole_reply,
 )
-from agent.dialects.scene_text import (
-    done_text,
-    earlier_text,
-    effect_text,
-    goal_text,
-    now,
-    retold,
-    steps_text,
-    then,
-    unnumbered,
-    user,
-)
+from agent.dialects.scene_text import conversation
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
-from agent.scene import IMAGE_REMOVED, ImagePart, Scene
+from agent.scene import Scene
 from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
@@ -145,15 +135,11 @@ def _functions(printed: Printed, thought: str) -> ReplyParts:
     """Parse an answer with function calls. Raises BadReply if there are none."""
     if not printed.calls:
         raise BadReply("There is no action in your answer.")
-    calls = tuple(
-        Call(
-            call.name,
-            (),
-            {name: tuple(value) if isinstance(value, list) else value for name, value in call.arguments.items()},
-            0,
-        )
-        for call in printed.calls
-    )
+
+    def arguments(call: NamedCall) -> dict[str, Value]:
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in call.arguments.items()}
+
+    calls = tuple(Call(call.name, (), arguments(call), 0) for call in printed.calls)
     return ReplyParts(calls, thought or printed.said, "", printed.told, printed.alone)
 
 
@@ -229,9 +215,10 @@ def _labels(text: str) -> dict[str, str]:
     return parts
 
 
-_EXPECTED = "Answer with `Thought: …`, `Summary: …` and then one line such as `Action: {example}`."
+_EXPECTED = (
+    "Answer with `Thought: …`, `Summary: …` and then one line such as `Action: click(point='<point>200 300</point>')`."
+)
 _AFTER_END = "The actions after finished were not done: finished ends the task."
-_IMAGE_WINDOW = 5
 
 _START = ("start_box", "point", "start_point", "box", "start")
 _END = ("end_box", "end_point", "end")
@@ -252,30 +239,20 @@ class UiTarsDialect:
     thousandths.
     """
 
+    image_window = 5
+    """The models are trained on conversations of five screenshots."""
+    lightens_past = True
+    """Five pictures per step are much to send, and in earlier ones only what happened matters.
+
+    Measured over 16 steps with a window of 5: 196 kB per step instead of 327. An endpoint with a prompt cache must read
+    one more picture per step: of 178 thousand tokens, 78 instead of 105 come from its cache.
+    """
+
     def __init__(self, *, pixels: bool, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
         self._pixels = pixels
+        self.name = "ui-tars-1.5" if pixels else "ui-tars"
         self._offered = offered(models, _FORMS, KNOWN)
         self._known = KNOWN | self._offered.keys()
-
-    @property
-    def name(self) -> str:
-        """The dialect's name, as in the setting VLM_DIALECT."""
-        return "ui-tars-1.5" if self._pixels else "ui-tars"
-
-    @property
-    def image_window(self) -> int:
-        """How many screenshots the model is shown: five, because the models are trained on such conversations."""
-        return _IMAGE_WINDOW
-
-    @property
-    def lightens_past(self) -> bool:
-        """Whether pictures of past steps are compressed more: yes, because five pictures per step are much to send, and
-        in earlier ones only what happened matters.
-
-        Measured over 16 steps with a window of 5: 196 kB per step instead of 327. An endpoint with a prompt cache must
-        read one more picture per step: of 178 thousand tokens, 78 instead of 105 come from its cache.
-        """
-        return True
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """Return the dialect extended with the given actions. Implements `Dialect.offering`."""
@@ -285,21 +262,14 @@ class UiTarsDialect:
         """Return the messages for this scene, and no tools. Each past step of the same model is shown as a screenshot
         (or a note that it was removed) and its reply.
         """
-        space, own = scene.screen.space, retold(scene)
-        place = self._grid(space).written
-        messages = [Message("system", (self._instructions(space),))]
-        begun = steps_text(scene.past[:own], space, place)
-        parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), begun]
-        for past in scene.past[own:]:
-            parts += then(past) if past.in_window else (f"Screenshot {past.number}:", IMAGE_REMOVED)
-            messages += [user(parts), Message("assistant", (past.reply or done_text(past, space, place),))]
-            parts = [effect_text(past)]
-        return (*messages, user([*parts, *now(scene, unnumbered(place))])), ()
+        space = scene.screen.space
+        return conversation(self._instructions(space), scene, self._grid(space).written, whole=True), ()
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """Return the actions of a reply. `space` is the size of the sent image. Raises BadReply with the reason and the
         expected form.
         """
+        reply = whole_reply(reply)
         try:
             parts = _native(reply) if reply.tool_calls else read_reply(reply.text, self._known)
             actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]
@@ -309,8 +279,7 @@ class UiTarsDialect:
             thought = parts.thought or reply.reasoning
             return decided(actions[:until], thought, parts.summary, told, alone=parts.alone)
         except BadReply as bad:
-            example = "click(point='<point>200 300</point>')"
-            raise BadReply(f"{bad} {_EXPECTED.format(example=example)}") from None
+            raise BadReply(f"{bad} {_EXPECTED}") from None
 
     def _grid(self, space: Size) -> Grid:
         return Grid(space, thousandths=not self._pixels)
@@ -387,9 +356,7 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
             return made(act.TakeOver, name, reason=given.text("content", "reason"))
         case "enter_secret":
             question = given.text("content", "question")
-            place = given.take(*_START)
-            target = None if place in {None, ""} else grid.target(place, name)
-            return made(act.EnterSecret, name, question=question, target=target)
+            return made(act.EnterSecret, name, question=question, target=grid.place(given.take(*_START), name))
         case "finished":
             return ended(name, given.take_named("status", "success"), given.optional_text("content"))
         case _:
@@ -399,8 +366,7 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
 def _type(given: Arguments, grid: Grid) -> act.Action:
     """Return a typing action; a newline alone is the Enter key."""
     content = given.text("content", "text")
-    place = given.take(*_START)
-    target = None if place in {None, ""} else grid.target(place, "type")
+    target = grid.place(given.take(*_START), "type")
     typed = made(act.Type, "type", text=content, target=target)
     return act.PressKey(key=Key.ENTER) if not typed.text and target is None else typed
 
@@ -417,7 +383,7 @@ def _scroll(name: str, given: Arguments, grid: Grid) -> act.Action:
             end = value
         else:
             raise BadReply(f"{name} has more values than it takes.")
-    place = None if start in {None, ""} else grid.target(start, name)
+    place = grid.place(start, name)
     if direction is not None:
         return made(act.Scroll, name, direction=str(direction).strip().lower(), target=place)
     if place is None or end is None:

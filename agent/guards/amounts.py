@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib import resources
 from typing import Final
 
-_TEXT: Final = resources.files("agent.guards").joinpath("currencies.toml").read_text(encoding="utf-8")
-_TABLE: Final = {name: [word.rstrip(".") for word in words.split()] for name, words in tomllib.loads(_TEXT).items()}
+from devices.wording import table_of
+
+_TABLE: Final = {
+    name: [word.rstrip(".") for word in words.split()]
+    for name, words in table_of("agent.guards", "currencies.toml").items()
+}
 _WRITTEN: Final = frozenset(_TABLE["codes"] + _TABLE["as_written"])
 _LOCAL: Final = frozenset(_TABLE["local"])
 _ENGLISH: Final = frozenset(_TABLE["words_too"])

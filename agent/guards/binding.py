@@ -90,7 +90,7 @@ class ApprovalContext:
         """The words at the top of the screen, sorted, without those that only say what the other person of a
         conversation is doing.
         """
-        return sorted(words for words in self.top if not _PRESENCE.fullmatch(words))
+        return sorted(words for words in self.top if not is_presence(words))
 
     @property
     def title_word(self) -> str:
@@ -125,7 +125,7 @@ class ApprovalContext:
         if not words and not element.checkable:
             return None
         near = self.kind != "page" and id(element) in self._own
-        if not near and _PRESENCE.fullmatch(words):
+        if not near and is_presence(words):
             return None
         moves = _is_restless(element, restless)
         item = _item(element, in_place=moves or (not near and _is_clock(element)))
@@ -210,7 +210,9 @@ def pictured(seen: Observation, near: ApprovalContext, target: Element | None, p
     """Return the bounds of the picture that identifies the touched spot if no words do; None if words do, or if there
     is no spot on a screen with elements.
     """
-    if target is not None and (target.editable or any(words_of(e) for e in near.near if _inside(e, target.bounds))):
+    if target is not None and (
+        target.editable or any(words_of(e) for e in near.near if target.bounds.surrounds(e.bounds))
+    ):
         return None
     if target is not None and target.bounds.area <= LARGE_SHARE * seen.size.width * seen.size.height:
         return target.bounds
@@ -235,7 +237,7 @@ def _window(seen: Observation, target: Element | None) -> tuple[Element, ...]:
 
 
 def _is_dialog(window: tuple[Element, ...], seen: Observation) -> bool:
-    if any(e.resource_id.rsplit("/", 1)[-1] in _DIALOG_IDS for e in window):
+    if any(e.short_id in _DIALOG_IDS for e in window):
         return True
     return all(e.bounds.top > seen.size.height * DIALOG_TOP for e in window)
 
@@ -257,7 +259,10 @@ def _row(seen: Observation, window: tuple[Element, ...], target: Element | None,
     return tuple(
         e
         for e in window
-        if e is target or e is card or _inside(e, box) or (listed and not e.scrollable and _level(e.bounds, box))
+        if e is target
+        or e is card
+        or box.surrounds(e.bounds)
+        or (listed and not e.scrollable and _level(e.bounds, box))
     )
 
 
@@ -300,10 +305,6 @@ def _is_restless(element: Element, places: list[list[int]]) -> bool:
 def _is_clock(element: Element) -> bool:
     name = f"{element.resource_id} {element.class_name}".lower()
     return any(clock in name for clock in _CLOCKS)
-
-
-def _inside(inner: Element, outer: Bounds) -> bool:
-    return outer.holds(inner.bounds.centre) and inner.bounds.area <= outer.area
 
 
 def _covers(outer: Bounds, inner: Bounds) -> bool:

@@ -18,22 +18,19 @@ from agent.guards.keys import is_calculator_key, is_of_keyboard
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import Screens, fits
 from agent.guards.structure import SYSTEM_UI
-from agent.guards.touch_target import LARGE_SHARE, TouchTarget, Words, beside, has_state, is_button, pressed
+from agent.guards.touch_target import TouchTarget, Words, beside, has_state, is_button, pressed
 from devices.phone import Element
 
 
 def words_of_switch(touched: Element, spot: TouchTarget) -> tuple[str, ...]:
     """Return the words in the row or line of a control with two states; none if the touch toggles nothing."""
-    most = LARGE_SHARE * spot.area
-    if not has_state(touched) and (
-        touched.bounds.area > most
-        or not any(has_state(e) and touched.bounds.holds(e.bounds.centre) for e in spot.around)
+    if not has_state(touched) and not (
+        spot.has_small(touched) and any(has_state(e) and touched.bounds.holds(e.bounds.centre) for e in spot.around)
     ):
         return ()
+    centre = touched.bounds.centre
     rows = [
-        e
-        for e in spot.around
-        if is_button(e) and e is not touched and e.bounds.area <= most and e.bounds.holds(touched.bounds.centre)
+        e for e in spot.around if is_button(e) and e is not touched and e.bounds.holds(centre) and spot.has_small(e)
     ]
     row = min(rows, key=lambda e: e.bounds.area, default=touched)
     line = [e for e in spot.around if e.label and not e.editable and row.bounds.holds(e.bounds.centre)]
@@ -140,7 +137,7 @@ def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
     touched = pressed(spot)
     if touched is None or not touched.resource_id:
         return True
-    return touched.bounds.area > LARGE_SHARE * spot.area and not touched.editable
+    return not (spot.has_small(touched) or touched.editable)
 
 
 def tells_nothing(spot: TouchTarget) -> bool:

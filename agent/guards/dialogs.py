@@ -62,7 +62,7 @@ def is_dialog(spot: TouchTarget) -> bool:
     """Whether the touched element belongs to a dialog or sheet. This is recognised by the ids of its parts, or by a
     window smaller than the screen.
     """
-    if any(e.resource_id and e.resource_id.rsplit("/", 1)[-1] in _IDS for e in spot.around):
+    if any(e.short_id in _IDS for e in spot.around):
         return True
     if spot.size is None:
         return False
@@ -96,17 +96,17 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         return None
     opens = bool(captions) and all(lexicon.read(caption).opens for caption in bare)
     noticed = bool(captions) and all(map(is_noticed, captions))
-    if noticed and not any(e is not touched and is_button(e) and not _holds(e, touched) for e in spot.around):
+    if noticed and not any(
+        e is not touched and is_button(e) and not e.bounds.surrounds(touched.bounds) for e in spot.around
+    ):
         return None  # there is no choice: the button only confirms that something was read
-    if any(map(goes_on, captions)) and (moved := next(filter(moves_money, _labels(spot, touched)), "")):
+    labels = (label for label, _ in _said(spot, touched))
+    if any(map(goes_on, captions)) and (moved := next(filter(moves_money, labels), "")):
         return Agreement(RuleName.PAY, moved, "statement")
     if is_dialog(spot):
         said = _read(spot, touched, lexicon)
-        if noticed:
-            return _asked_or_stated(said, title=True)
-        if opens:
-            return _asked_or_stated(said, title=True)
-        return _asked_or_stated(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
+        found = _asked_or_stated(said, title=True)
+        return found if noticed or opens else found or _paid(said) or _foreign(said, captions, touched, lexicon)
     if any(lexicon.read(caption).confirm for caption in captions):
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
         said = _read(spot, touched, lexicon)
@@ -130,14 +130,6 @@ def _read(spot: TouchTarget, touched: Element, lexicon: Lexicon) -> _Said:
     return [(label, lexicon.read(label), box) for label, box in _said(spot, touched)]
 
 
-def _labels(spot: TouchTarget, touched: Element) -> Iterator[str]:
-    return (label for label, _ in _said(spot, touched))
-
-
-def _holds(outer: Element, inner: Element) -> bool:
-    return outer.bounds.holds(inner.bounds.centre) and outer.bounds.area >= inner.bounds.area
-
-
 def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
     """Yield what the window says apart from its buttons, and what is selected in its list."""
     page = spot.area * PAGE_SHARE
@@ -147,13 +139,8 @@ def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
     for element in spot.around:
         if element is touched or element.editable or not element.label:
             continue
-        box = element.bounds
-        x, y = (box.left + box.right) // 2, (box.top + box.bottom) // 2
-        if all(
-            b.checked or b.selected
-            for b, at in buttons
-            if b is element or (at.left <= x < at.right and at.top <= y < at.bottom)
-        ):
+        centre = element.bounds.centre
+        if all(b.checked or b.selected for b, at in buttons if b is element or at.holds(centre)):
             yield from ((label, element.bounds) for label in (element.text, element.description) if label)
 
 

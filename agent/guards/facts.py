@@ -54,7 +54,11 @@ def facts_of(seen: Observation) -> Facts:
     elements = seen.elements or ()
     return Facts(
         about=about_of(seen),
-        fields=tuple((_name(e), e.text) for e in elements if e.editable and not e.password and _filled(e)),
+        fields=tuple(
+            (e.hint or e.description or e.short_id.replace("_", " "), e.text)
+            for e in elements
+            if e.editable and not e.password and e.text not in {"", e.hint}  # an empty field shows its hint as its text
+        ),
         amounts=tuple(_amounts(elements)),
     )
 
@@ -71,15 +75,6 @@ def about_of(seen: Observation) -> tuple[str, ...]:
         and height * STATUS_BAR_SHARE < e.bounds.centre.y < height * TOP_SHARE
     ]
     return tuple(dict.fromkeys(" ".join(e.label.split()) for e in top))[:3]
-
-
-def _filled(field: Element) -> bool:
-    """Whether a field has content: an empty one shows its hint as its text."""
-    return bool(field.text) and field.text != field.hint
-
-
-def _name(field: Element) -> str:
-    return field.hint or field.description or field.resource_id.rsplit("/", 1)[-1].replace("_", " ")
 
 
 def _amounts(elements: tuple[Element, ...]) -> list[str]:

@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 from agent.guards.amounts import has_amount
 from agent.guards.rules import RuleName
-from agent.guards.words import JOINED, plain, readings
+from agent.guards.words import JOINED, listed, plain, readings
+from devices.wording import table_of
 
 _NUMBER: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[\w'-]+")
@@ -60,27 +59,23 @@ class _Mentioned:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(resources.files("agent.guards").joinpath("forms.toml").read_text(encoding="utf-8"))
-
-
-def _listed(words: str) -> tuple[str, ...]:
-    return tuple(word for each in words.split(",") if (word := each.strip()))
+    return table_of("agent.guards", "forms.toml")
 
 
 @cache
 def _words(name: str) -> frozenset[str]:
-    return frozenset(plain(word) for word in _listed(_table()[name]))
+    return frozenset(plain(word) for word in listed(_table()[name]))
 
 
 @cache
 def _marks(name: str) -> tuple[str, ...]:
-    words = ((" " * w.startswith("_"), plain(w.strip("_")), " " * w.endswith("_")) for w in _listed(_table()[name]))
+    words = ((" " * w.startswith("_"), plain(w.strip("_")), " " * w.endswith("_")) for w in listed(_table()[name]))
     return tuple("".join(parts) for parts in words)
 
 
 @cache
 def _endings(language: str) -> tuple[str, ...]:
-    return _listed(_table()["endings"].get(language, ""))
+    return listed(_table()["endings"].get(language, ""))
 
 
 @cache
@@ -90,7 +85,7 @@ def _joined(name: str) -> tuple[str, ...]:
 
 @cache
 def _mentioned(name: str, part: str = "") -> _Mentioned:
-    words = [plain(word) for word in _listed(_table()[name][part] if part else _table()[name])]
+    words = [plain(word) for word in listed(_table()[name][part] if part else _table()[name])]
     inside = tuple(word for word in words if JOINED.search(word))
     return _Mentioned(tuple(" ".join(_WORD.findall(word)) for word in words if word not in inside), inside)
 
@@ -108,7 +103,7 @@ def tells_of(hit: Hit) -> bool:
     if hit.rule == RuleName.PAY or not before or _NUMBER.search(text) is None:
         return False
     counted = _NUMBER.match(text) is not None or "의 " in before
-    counted = counted and hit.word in _words("things") and not any(p in before for p in _listed(_table()["particles"]))
+    counted = counted and hit.word in _words("things") and not any(p in before for p in listed(_table()["particles"]))
     return counted or _mentioned("ago").stand_in(text)
 
 
@@ -123,7 +118,7 @@ def begins(hit: Hit) -> bool:
         return False
     if not before or before in _words("adverbs"):
         return True
-    ends = hit.language in _listed(_table()["last"]) or not (hit.language or JOINED.search(hit.word))
+    ends = hit.language in listed(_table()["last"]) or not (hit.language or JOINED.search(hit.word))
     return ends and not rest
 
 

@@ -58,13 +58,3 @@ def of_rule(rule: str, own: str) -> str:
 def answering(reason: str) -> Words:
     """Return the reason with the addition that the button answers the question above it."""
     return words("reason.answers", reason=reason)
-
-
-def warned(why: str) -> Words:
-    """Return the acting model's own warning (`why`) as a reason."""
-    return words("reason.sensitive", why=why)
-
-
-def closed_app(app: str) -> Words:
-    """Return the reason for refusing an action in this app."""
-    return words("reason.closed", app=app)

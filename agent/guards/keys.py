@@ -11,7 +11,7 @@ from agent import actions as act
 from agent.guards.amounts import has_amount
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName, fits
-from agent.guards.touch_target import LARGE_SHARE, TouchTarget, is_button, pressed
+from agent.guards.touch_target import TouchTarget, is_button, pressed
 from agent.guards.words import id_words
 from devices.geometry import Bounds, Point
 from devices.inputs import Key, keys_in
@@ -53,7 +53,7 @@ def presses_enter(spot: TouchTarget) -> bool:
 
     If a keyboard is shown but its window is not reported, the usual place is assumed.
     """
-    finger, box = _finger(spot), _window(spot)
+    finger, box = spot.finger, _window(spot)
     if finger is None:
         return False
     if box is None:
@@ -78,15 +78,11 @@ def bottom_of_page(spot: TouchTarget, height: int) -> int:
 
 def key_of(spot: TouchTarget) -> Element | None:
     """Return the keyboard's key under the finger, or None."""
-    finger = _finger(spot)
+    finger = spot.finger
     if finger is None:
         return None
     held = (e for e in spot.around if is_of_keyboard(e, spot) and (is_button(e) or e.label) and e.bounds.holds(finger))
     return min(held, key=lambda e: e.bounds.area, default=None)
-
-
-def _finger(spot: TouchTarget) -> Point | None:
-    return spot.point or (spot.target.bounds.centre if spot.target is not None else None)
 
 
 def _window(spot: TouchTarget) -> Bounds | None:
@@ -106,8 +102,7 @@ def _usual(spot: TouchTarget) -> Bounds:
 
 
 def _ends_line(finger: Point, box: Bounds) -> bool:
-    width, height = box.right - box.left, box.bottom - box.top
-    return finger.x >= box.left + width * RIGHT_SHARE and finger.y >= box.top + height * LOW_SHARE
+    return finger.x >= box.left + box.width * RIGHT_SHARE and finger.y >= box.top + box.height * LOW_SHARE
 
 
 MIN_DIGITS: Final = 9
@@ -254,22 +249,13 @@ def stays_on_button(spot: TouchTarget) -> bool:
     start, end = spot.point, spot.end
     if start is None or end is None:
         return False
-    buttons = [e for e in spot.around if is_button(e) and not e.editable and _is_small(e, spot)]
-    return any(e.bounds.holds(start) and _wider(e.bounds).holds(end) for e in buttons)
+    buttons = [e for e in spot.around if is_button(e) and not e.editable and spot.has_small(e)]
+    return any(e.bounds.holds(start) and e.bounds.wider(SLOP).holds(end) for e in buttons)
 
 
 def focused_button(spot: TouchTarget) -> Element | None:
     """Return the focused button, which keys press; None if nothing, a field or a whole page has the focus."""
-    focused = [e for e in spot.around if e.focused and _is_small(e, spot)]
+    focused = [e for e in spot.around if e.focused and spot.has_small(e)]
     if any(e.editable for e in focused):
         return None
     return next((e for e in focused if is_button(e)), None)
-
-
-def _is_small(element: Element, spot: TouchTarget) -> bool:
-    """Whether the element is small enough not to be a page."""
-    return element.bounds.area <= LARGE_SHARE * spot.area
-
-
-def _wider(box: Bounds) -> Bounds:
-    return Bounds(box.left - SLOP, box.top - SLOP, box.right + SLOP, box.bottom + SLOP)

@@ -118,7 +118,7 @@ def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexic
 
     Web pages, browsers and searches transmit text while it is typed; other apps only if the action `sends` it.
     """
-    target = spot.target if spot.target is not None and spot.target.editable else _focused(spot)
+    target = spot.target if spot.target is not None and spot.target.editable else spot.focused_field
     if not _goes_out(spot, target, lexicon, sends=sends):
         return None
     written = target.text if target is not None and not target.password and target.text != target.hint else ""
@@ -163,10 +163,6 @@ def _is_web(spot: TouchTarget, target: Element | None) -> bool:
     return target is not None and any(
         e.class_name.endswith("WebView") and e.bounds.holds(target.bounds.centre) for e in spot.around
     )
-
-
-def _focused(spot: TouchTarget) -> Element | None:
-    return next((e for e in spot.around if e.focused and e.editable), None)
 
 
 def _carried(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Final
 
 from agent.guards.amounts import has_amount
@@ -19,12 +17,14 @@ from agent.guards.words import (
     NEGATIONS,
     NEGATIONS_CHINESE,
     ends_with,
+    listed,
     plain,
     readings,
     says,
     spelled_out,
     turned,
 )
+from devices.wording import table_of
 
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
 """The maximum length of a caption and of a title: in words, and in letters for scripts that join words."""
@@ -129,12 +129,9 @@ _NOTHING: Final = LabelMeaning()
 @cache
 def tables() -> dict[str, dict[str, tuple[str, ...]]]:
     """Load the word tables that ship with the program, by language and kind of word."""
-    text = resources.files("agent.guards").joinpath("languages.toml").read_text(encoding="utf-8")
     return {
-        language: {
-            name: tuple(word for each in words.split(",") if (word := each.strip())) for name, words in table.items()
-        }
-        for language, table in tomllib.loads(text).items()
+        language: {name: listed(words) for name, words in table.items()}
+        for language, table in table_of("agent.guards", "languages.toml").items()
     }
 
 
@@ -280,7 +277,7 @@ class Lexicon:
             found += self._found(bare, _TOKEN.findall(bare))
         if not label.isascii() and _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
             words = _TOKEN.findall(lower)
-            if self._is_known(lower, words) or not found:
+            if self._is_caption(lower) or not self._known.isdisjoint(words) or not found:
                 text, tokens, found = lower, words, [*self._found(lower, words), *found]
         if any(entry.marked or entry.whole for entry, _ in found):
             marks = _marked(label)
@@ -297,9 +294,6 @@ class Lexicon:
         words = _TOKEN.findall(other)
         found = list(self._found(other, words))
         return (other, words, found) if found or self._is_caption(other) else (text, tokens, [])
-
-    def _is_known(self, text: str, tokens: list[str]) -> bool:
-        return self._is_caption(text) or not self._known.isdisjoint(tokens)
 
     def _is_caption(self, text: str) -> bool:
         return any(text in each for each in (self._harmless, self._opens, self._confirm))

@@ -34,17 +34,13 @@ BOX_LETTERS = 3
 """The maximum number of letters in one field of a row of fields that together hold a code."""
 
 
-def _none(_package: str) -> bool:
-    return False
-
-
 class Mask:
     """Covers secrets wherever they would appear: those that a run typed, and those typed into its phone before.
 
     If `closed` returns true for the package of an app, nothing at all is shown of it.
     """
 
-    def __init__(self, closed: Callable[[str], bool] = _none) -> None:
+    def __init__(self, closed: Callable[[str], bool] = lambda _: False) -> None:
         self._closed = closed
         self._typed = Typed()
         self._package = ""
@@ -280,9 +276,5 @@ def _painted_over(jpeg: Jpeg, areas: list[Bounds], screen: Size) -> Jpeg:
     if not areas:
         return jpeg
     # JPEG compression spreads into neighbouring pixels: cover one more block on each side.
-    there = [_wider(area.mapped(screen, jpeg.size)) for area in areas]
+    there = [area.mapped(screen, jpeg.size).wider(CELL) for area in areas]
     return Jpeg.of(_painted(jpeg.image(), [area.clipped(jpeg.size) for area in there], COVER), jpeg.size)
-
-
-def _wider(area: Bounds) -> Bounds:
-    return Bounds(area.left - CELL, area.top - CELL, area.right + CELL, area.bottom + CELL)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from agent.told_values import ToldDate, bare_date, date_in
 from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider, is_wheel
+
+T = TypeVar("T")
 
 _WHEEL_VALUE: Final = "numberpicker_input"
 _MOST_OF_MONTH: Final = 27
@@ -84,7 +86,7 @@ class Slider:
     @property
     def upright(self) -> bool:
         """Whether the slider is vertical, with its maximum at the top."""
-        return _height(self.track.bounds) > 2 * _width(self.track.bounds)
+        return self.track.bounds.height > 2 * self.track.bounds.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Wheel:
     def row(self) -> int:
         """Pixels from one value to the next."""
         near = self.after or self.before
-        return max(1, abs(near.bounds.centre.y - self.bounds.centre.y) if near else _height(self.bounds) // self.rows)
+        return max(1, abs(near.bounds.centre.y - self.bounds.centre.y) if near else self.bounds.height // self.rows)
 
     @property
     def number(self) -> int | None:
@@ -198,7 +200,8 @@ def wheels_in(elements: Sequence[Element]) -> list[Wheel]:
     """Return the wheels on a screen, from left to right."""
     boxes = [each for each in elements if is_wheel(each)]
     found = [_wheel(box, [e for e in elements if e is not box and _inside(e.bounds, box.bounds)]) for box in boxes]
-    bare = [e for e in elements if _id(e) == _WHEEL_VALUE and not any(b.bounds.holds(e.bounds.centre) for b in boxes)]
+    values = (e for e in elements if e.short_id == _WHEEL_VALUE)
+    bare = [e for e in values if not any(b.bounds.holds(e.bounds.centre) for b in boxes)]
     found += [_wheel(value, [e for e in elements if e is value or _in_column(e, value)], rows=1) for value in bare]
     return sorted((each for each in found if each.text), key=lambda each: each.bounds.left)
 
@@ -208,12 +211,12 @@ def _wheel(box: Element, inside: list[Element], rows: int = 3) -> Wheel:
     middle = box.bounds.centre.y
     value = min(told, key=lambda e: abs(e.bounds.centre.y - middle), default=None)
     if value is None:
-        return Wheel(box.bounds, _id(box), box.text or box.description, rows=rows)
+        return Wheel(box.bounds, box.short_id, box.text or box.description, rows=rows)
     at = told.index(value)
     before, after = told[at - 1] if at else None, told[at + 1] if at + 1 < len(told) else None
     return Wheel(
         box.bounds,
-        _id(box),
+        box.short_id,
         value.text or value.description,
         before if before is not None and _are_alike(before, value) else None,
         after if after is not None and _are_alike(after, value) else None,
@@ -223,7 +226,7 @@ def _wheel(box: Element, inside: list[Element], rows: int = 3) -> Wheel:
 
 def _are_alike(one: Element, other: Element) -> bool:
     """Whether two elements are values of one wheel: same width, horizontal position and form."""
-    width = _width(other.bounds)
+    width = other.bounds.width
     if abs(one.bounds.left - other.bounds.left) + abs(one.bounds.right - other.bounds.right) > width // 5:
         return False
     kind = _kind(other.text or other.description)
@@ -234,29 +237,25 @@ def _kind(value: str) -> str:
     """Return what all values of a wheel have in common; "" if their words do not show it."""
     plain = value.strip()
     told = bare_date(plain)
-    return (
-        "number"
-        if plain.isdecimal()
-        else "half"
-        if period_of(plain)
-        else "date"
-        if told.month is not None and told.day is not None
-        else "month"
-        if told.month is not None
-        else ""
-    )
+    if plain.isdecimal():
+        return "number"
+    if period_of(plain):
+        return "half"
+    if told.month is None:
+        return ""
+    return "month" if told.day is None else "date"
 
 
 def _in_column(element: Element, value: Element) -> bool:
     """Whether the element is directly above or below the value."""
     one, other = element.bounds, value.bounds
-    near = abs(one.centre.y - other.centre.y) < 2 * _height(other)
-    return near and abs(one.centre.x - other.centre.x) < _width(other) // 2 and bool(element.label)
+    near = abs(one.centre.y - other.centre.y) < 2 * other.height
+    return near and abs(one.centre.x - other.centre.x) < other.width // 2 and bool(element.label)
 
 
 def calendar_in(elements: Sequence[Element]) -> Calendar | None:
     """Return the calendar page that these elements show, or None."""
-    cells = _grid([(day, each) for each in elements if not each.editable and (day := _day(each)) is not None])
+    cells = _grid([(day, each) for each in elements if not each.editable and (day := _read_as(_day, each)) is not None])
     if len({day for day, _ in cells}) < _MOST_OF_MONTH:
         return None
     days = [each for _, each in cells]
@@ -271,7 +270,7 @@ def calendar_in(elements: Sequence[Element]) -> Calendar | None:
     if year is None:
         years = [t.year for t in heads if t.year is not None and t.month == month]
         year = years[0] if years else next((int(e.label) for e in near if _YEAR.fullmatch(e.label)), None)
-    high = int(median(_height(e.bounds) for e in days))
+    high = int(median(e.bounds.height for e in days))
     head = [
         e
         for e in near
@@ -295,8 +294,9 @@ def _grid(cells: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
     """
     if len(cells) < _MOST_OF_MONTH:
         return []
-    width, height = (max(1, int(median(side(e.bounds) for _, e in cells))) for side in (_width, _height))
-    cells = [(day, e) for day, e in cells if _width(e.bounds) < 1.5 * width and _height(e.bounds) < 1.5 * height]
+    width = max(1, int(median(e.bounds.width for _, e in cells)))
+    height = max(1, int(median(e.bounds.height for _, e in cells)))
+    cells = [(day, e) for day, e in cells if e.bounds.width < 1.5 * width and e.bounds.height < 1.5 * height]
     lefts = _steps((e.bounds.centre.x for _, e in cells), width)
     if len(lefts) != _COLUMNS or max(gaps := _gaps(lefts)) > _UNEVEN * min(gaps):
         return []
@@ -336,9 +336,8 @@ def _nearest(places: list[int], to: int) -> int:
 
 def _turns(element: Element) -> int:
     """Return 1 if the element turns a calendar to the next month, -1 for the previous one, otherwise 0."""
-    said = {_way(label) for label in (element.text, element.description) if label}
-    name = element.resource_id if element.resource_id.startswith("android:") else _id(element)
-    return said.pop() if len(said) == 1 and said != {0} else 0 if element.text else _TURN_IDS.get(name, 0)
+    name = element.resource_id if element.resource_id.startswith("android:") else element.short_id
+    return _read_as(_way, element) or (0 if element.text else _TURN_IDS.get(name, 0))
 
 
 def _way(label: str) -> int:
@@ -361,18 +360,14 @@ def years_in(elements: Sequence[Element]) -> list[tuple[int, Element]]:
 
 def typing_button_in(elements: Sequence[Element]) -> Element | None:
     """Return the button without words that turns a clock face into text fields, or None."""
-    return next((e for e in elements if not e.text and _TYPING.search(_id(e))), None)
+    return next((e for e in elements if not e.text and _TYPING.search(e.short_id)), None)
 
 
 def clock_in(elements: Sequence[Element]) -> Clock | None:
     """Return the clock face that these elements show, or None."""
-    named = {name: _named(elements, pattern) for name, pattern in (("hour", _HOUR), ("minute", _MINUTE))}
-    heads = [each for each in named.values() if each is not None]
-    numbers = [
-        (number, each)
-        for each in elements
-        if not any(each is head for head in heads) and not each.editable and (number := _clock_number(each)) is not None
-    ]
+    hour, minute = _named(elements, _HOUR), _named(elements, _MINUTE)
+    others = (each for each in elements if each is not hour and each is not minute and not each.editable)
+    numbers = [(number, each) for each in others if (number := _clock_number(each)) is not None]
     if len(numbers) < _DIAL:
         return None
     middle = Point(*(round(median(each)) for each in zip(*_centres(numbers), strict=True)))
@@ -385,10 +380,9 @@ def clock_in(elements: Sequence[Element]) -> Clock | None:
     ]
     face = _around(each for _, each in numbers)
     rows = len({each.bounds.centre.y for _, each in numbers})
-    if len(numbers) < _DIAL or rows < _DIAL // 2 or not 0.6 < _width(face) / max(1, _height(face)) < 1.6:
+    if len(numbers) < _DIAL or rows < _DIAL // 2 or not 0.6 < face.width / max(1, face.height) < 1.6:
         return None
-    periods = {half: each for each in elements if (half := _half(each))}
-    return Clock(tuple(numbers), named["hour"], named["minute"], periods)
+    return Clock(tuple(numbers), hour, minute, periods_in(elements))
 
 
 def _clock_number(element: Element) -> int | None:
@@ -411,7 +405,7 @@ def _centres(numbers: Iterable[tuple[int, Element]]) -> list[tuple[int, int]]:
 def time_fields(elements: Sequence[Element]) -> tuple[Element, Element] | None:
     """Return the two fields in which an hour and a minute are typed, or None."""
     hour, minute = (
-        next((e for e in elements if e.editable and pattern.search(_id(e).casefold())), None)
+        next((e for e in elements if e.editable and pattern.search(e.short_id.casefold())), None)
         for pattern in (_HOUR, _MINUTE)
     )
     return (hour, minute) if hour is not None and minute is not None else None
@@ -430,34 +424,26 @@ def periods_in(elements: Sequence[Element]) -> dict[str, Element]:
 
 def _half(element: Element) -> str:
     """Return the half of the day that is all the element says, or that its id names."""
-    said = {period_of(label) for label in (element.text, element.description) if label}
-    named = _PERIOD_ID.fullmatch(element.resource_id) or _PERIOD_ID.fullmatch(_id(element))
-    return said.pop() if len(said) == 1 and said != {""} else (named[1] or named[2]) if named else ""
+    named = _PERIOD_ID.fullmatch(element.resource_id) or _PERIOD_ID.fullmatch(element.short_id)
+    return _read_as(period_of, element) or ((named[1] or named[2]) if named else "")
 
 
 def _named(elements: Sequence[Element], pattern: re.Pattern[str]) -> Element | None:
     """Return the element with this id that shows a number and is not a wheel."""
-    return next(
-        (
-            e
-            for e in elements
-            if pattern.search(_id(e).casefold()) and _clock_number(e) is not None and not is_wheel(e) and not e.editable
-        ),
-        None,
-    )
+    named = (e for e in elements if pattern.search(e.short_id.casefold()) and _clock_number(e) is not None)
+    return next((e for e in named if not is_wheel(e) and not e.editable), None)
 
 
-def _day(element: Element) -> int | None:
-    """Return the day of the month that is all the element says; None if it says anything else."""
-    days = {_day_of(label) for label in (element.text, element.description) if label}
-    return days.pop() if len(days) == 1 else None
+def _read_as(read: Callable[[str], T], element: Element) -> T | None:
+    """Return as what all words of the element are read; None if they are read differently, or there are none."""
+    found = {read(label) for label in (element.text, element.description) if label}
+    return found.pop() if len(found) == 1 else None
 
 
-def _day_of(label: str) -> int | None:
+def _day(label: str) -> int | None:
+    """Return the day of the month that is all the label says; None if it says anything else."""
     told = bare_date(label)
-    if not label.strip().isdecimal() and told.month is None:
-        return None
-    return told.day
+    return told.day if label.strip().isdecimal() or told.month is not None else None
 
 
 def _opens_years(element: Element) -> bool:
@@ -467,7 +453,7 @@ def _opens_years(element: Element) -> bool:
         return False
     if any(bare_date(label) != told for label in (element.text, element.description) if label):
         return False
-    name = _id(element).casefold()
+    name = element.short_id.casefold()
     return "year" in name or "toggle" in name or "header" in name or (element.clickable and told.month is not None)
 
 
@@ -522,10 +508,6 @@ def _chooses_year(touched: Element, around: Sequence[Element]) -> bool:
     return all(bare_date(each) != ToldDate() for each in said)
 
 
-def _id(element: Element) -> str:
-    return element.resource_id.rsplit("/", 1)[-1]
-
-
 def _around(elements: Iterable[Element]) -> Bounds:
     boxes = [each.bounds for each in elements]
     return Bounds(
@@ -535,11 +517,3 @@ def _around(elements: Iterable[Element]) -> Bounds:
 
 def _inside(inner: Bounds, outer: Bounds) -> bool:
     return inner.area < outer.area and outer.holds(inner.centre)
-
-
-def _width(box: Bounds) -> int:
-    return box.right - box.left
-
-
-def _height(box: Bounds) -> int:
-    return box.bottom - box.top

@@ -54,9 +54,9 @@ def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pa
     others = [e for e in alike(touched, spot.around) if e is not touched]
     labels = [e.label for e in spot.around if e.label and any(o.bounds.holds(e.bounds.centre) for o in others)]
     height = spot.size.height if spot.size is not None else max(e.bounds.bottom for e in (touched, *spot.around))
-    narrow = touched.bounds.right - touched.bounds.left < FULL_SHARE * _width(spot)
+    narrow = touched.bounds.width < FULL_SHARE * _width(spot)
     drawn = narrow or touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
-    drawn = drawn or (not others and len([e for e in spot.around if e.label and _is_in(e, touched)]) > 1)
+    drawn = drawn or (not others and len(_labelled_in(touched, spot)) > 1)
     if drawn or shows_amount(spot) or any(lexicon.read(label).harmless for label in labels):
         return ""
     return "pair" if others else "lone"
@@ -71,7 +71,7 @@ def _is_wide(touched: Element, spot: TouchTarget) -> bool:
     """Whether the touched element is as wide as a page's rows and not a button to Android."""
     if touched.editable or covering(spot):
         return False
-    wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * _width(spot)
+    wide = touched.bounds.width >= ROW_SHARE * _width(spot)
     return wide and not touched.class_name.endswith("Button") and not is_dialog(spot)
 
 
@@ -85,7 +85,7 @@ def is_app_icon(spot: TouchTarget) -> bool:
     if touched is None or spot.size is None or not fits(spot.package, _LAUNCHERS) or covering(spot):
         return False
     box = touched.bounds
-    return box.right - box.left <= ICON_SHARE * spot.size.width and box.bottom - box.top >= (box.right - box.left) // 3
+    return box.width <= ICON_SHARE * spot.size.width and box.height >= box.width // 3
 
 
 def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
@@ -94,7 +94,7 @@ def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
     """
     row = pressed(spot)
     assert row is not None
-    inside = sorted((e for e in spot.around if e.label and _is_in(e, row)), key=lambda e: (e.bounds.top, e.bounds.left))
+    inside = sorted(_labelled_in(row, spot), key=lambda e: (e.bounds.top, e.bounds.left))
     title = inside[0] if inside and not row.label else row
     labels = {label for e in (row, *inside) for label in (e.text, e.description, e.hint)}
     first: Literal["title", "entry"] = "title" if shows_amount(spot) else "entry"
@@ -107,5 +107,5 @@ def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
     )
 
 
-def _is_in(element: Element, row: Element) -> bool:
-    return element is not row and row.bounds.holds(element.bounds.centre) and element.bounds.area <= row.bounds.area
+def _labelled_in(row: Element, spot: TouchTarget) -> list[Element]:
+    return [e for e in spot.around if e.label and e is not row and row.bounds.surrounds(e.bounds)]

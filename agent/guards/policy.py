@@ -28,7 +28,7 @@ from agent.guards.controls import (
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason, asked_for
 from agent.guards.forms import answers, goes_on, switched, waits
-from agent.guards.gate import ALLOWED, HARMLESS, LEAVES, NAMELESS, SLID, Gate, answering, closed_app, of_rule, warned
+from agent.guards.gate import ALLOWED, HARMLESS, LEAVES, NAMELESS, SLID, Gate, answering, of_rule
 from agent.guards.keys import entered, focused_button, keys_of, presses_enter, stays, stays_on_button
 from agent.guards.lexicon import lexicon_of
 from agent.guards.overlay import laid_over, switched_off
@@ -108,7 +108,7 @@ class Policy:
             raise PolicyError(f"{where}: {first['msg']}") from error
         self.lexicon = self._lexicon = lexicon_of(self._rules)
         self._secret_words = SecretWords(self._rules.secret.labels, self._rules.secret.unless)
-        self._one_app = lru_cache(APPS_KEPT)(self._find_app)
+        self._app = lru_cache(APPS_KEPT)(self._find_app)
 
     @classmethod
     def load(cls, path: Path) -> Policy:
@@ -148,13 +148,13 @@ class Policy:
     def gate(self, action: act.Action, spot: TouchTarget) -> Gate:
         """Judge an action. `spot` is what it touches on the screen."""
         if self._is_closed(action, spot.package):
-            return Gate("refuse", closed_app(self.app_name(spot.package)))
+            return Gate("refuse", words("reason.closed", app=self.app_name(spot.package)))
         if isinstance(action, act.Tap) and action.sensitive:
-            return Gate("approve", warned(action.sensitive))
+            return Gate("approve", words("reason.sensitive", why=action.sensitive))
         if isinstance(action, act.OpenUrl):
             return self.address_gate(action.url)
         if isinstance(action, act.Type):
-            field = spot.target or _focused(spot.around)
+            field = spot.target or spot.focused_field
             if field is not None and self._is_secret(field, action.text):
                 return Gate("secret", "goes into a field for a password or code")
         return self.press_gate(action, spot)
@@ -178,17 +178,13 @@ class Policy:
                 elif isinstance(action, act.EnterSecret) and spot.target is not None:
                     gate = self._gate_of_touched(spot)
             gate = self._keys(action, spot) if gate.verdict == "allow" else gate
-        if gate is ALLOWED and isinstance(action, HARMLESS_ACTIONS):
-            return HARMLESS
-        return gate
+        return HARMLESS if gate is ALLOWED and isinstance(action, HARMLESS_ACTIONS) else gate
 
     def file_gate(self, path: str, *, asked: str) -> Gate:
         """Judge whether the file at `path` may leave the phone for the chat. `asked` is the task as the person wrote
         it.
         """
-        if asked_for(path, asked, self._rules.files):
-            return ALLOWED
-        return Gate("approve", LEAVES)
+        return ALLOWED if asked_for(path, asked, self._rules.files) else Gate("approve", LEAVES)
 
     def is_secret_field(self, field: Element) -> bool:
         """Whether a field is for a password or code, according to Android or to its hint, description or id."""
@@ -240,7 +236,7 @@ class Policy:
     def _gate_of_touched(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
         """Judge a touched element by its words, id or place, by the consent it gives or by the text above it."""
         app, touched = self._app(spot.package), pressed(spot)
-        if app is not None and touched is not None and _id(touched) in app.harmless:
+        if app is not None and touched is not None and touched.short_id in app.harmless:
             return HARMLESS
         said = words_under(spot) if said is None else said
         secrets = filter(self.is_secret_field, (e for e in spot.around if e.editable))
@@ -269,12 +265,9 @@ class Policy:
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
         if gate is not ALLOWED and is_part_of_picker(touched, spot.around):
             gate = ALLOWED
-        opens_only = touched.editable or (bool(captions) and all(map(self._only_opens, captions)))
-        clear = opens_only or is_reversible(touched, spot)
+        opens_only = bool(captions) and all(self._lexicon.read(each).opens and not goes_on(each) for each in captions)
+        clear = touched.editable or opens_only or is_reversible(touched, spot)
         return HARMLESS if gate is ALLOWED and clear and not covering(spot) else gate
-
-    def _only_opens(self, caption: str) -> bool:
-        return self._lexicon.read(caption).opens and not goes_on(caption)
 
     def _closes(self, touched: Element, spot: TouchTarget) -> Gate:
         """Judge an element whose words only close something. Words that merely describe a picture are not trusted."""
@@ -396,16 +389,15 @@ class Policy:
         return next((gate for gate in gates if gate.verdict != "allow"), ALLOWED)
 
     def _enter(self, spot: TouchTarget) -> Gate:
-        package, around = spot.package, spot.around
-        field = spot.target or _focused(around)
+        field = spot.target or spot.focused_field
         writes = field is not None and message_field(spot, self._lexicon, field) is not None
         last = form_button(spot, field, self._lexicon) if field is not None else None
-        for element in around:
+        for element in spot.around:
             near = field is None or element is field or element is last or beside(field, element)
             if not is_button(element) or element.editable:
                 continue
             said = [Words(element, label, True) for label in (element.text, element.description) if label]
-            gate = self._first(said, package, SUBMITTED if near else SUBMITTED[1:])
+            gate = self._first(said, spot.package, SUBMITTED if near else SUBMITTED[1:])
             if gate is ALLOWED and near and (rule := self._by_id(element, spot)) in SUBMITTED:
                 gate = self.hold(rule, "id", element.label)
             if gate is ALLOWED and writes and field is not None and sends_by_place(element, field, spot, self._lexicon):
@@ -458,7 +450,7 @@ class Policy:
         """Return the rule that an element triggers by its resource id; "" if there is none."""
         app = self._app(spot.package)
         for rule, ids in (app.ids if app is not None else {}).items():
-            if _id(element) in ids:
+            if element.short_id in ids:
                 return rule
         if not element.resource_id or not is_button(element):
             return ""
@@ -489,15 +481,8 @@ class Policy:
         short = len(text.split()) == 1 and len(text) <= MAX_SECRET
         return self.is_secret_field(field) and (field.password or short)
 
-    def _app(self, package: str) -> App | None:
-        return self._one_app(package)
-
     def _find_app(self, package: str) -> App | None:
         return next((app for app in self._rules.app if app.is_for(package)), None)
-
-
-def _focused(around: tuple[Element, ...]) -> Element | None:
-    return next((e for e in around if e.focused and e.editable), None)
 
 
 def _has_word(field: Element, labels: tuple[str, ...]) -> bool:
@@ -507,7 +492,3 @@ def _has_word(field: Element, labels: tuple[str, ...]) -> bool:
 
 def _names(field: Element) -> tuple[str, ...]:
     return field.hint, field.description, " ".join(id_words(field.resource_id))
-
-
-def _id(element: Element) -> str:
-    return element.resource_id.rsplit("/", 1)[-1]

@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, pictured
 from agent.guards.keys import keys_of, stays, stays_on_button
 from agent.guards.press_verdicts import KeptVerdict, PressVerdicts
-from agent.guards.rules import RuleName
+from agent.guards.rules import Part, RuleName
 from agent.guards.structure import is_drawn
 from agent.guards.touch_target import TouchTarget
 from agent.guards.words import id_words, in_one_line
@@ -47,10 +45,8 @@ SPOT_GRID = 40
 """Pixels within which two spots without words count as the same place."""
 
 
-class Verdict(BaseModel):
+class Verdict(Part):
     """What the reader answers: the consequence of the press, and what it is about in the window's words."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     consequence: Literal["none", "sends", "pays", "deletes", "installs", "grants", "signs", "changes security"]
     object: str = ""
@@ -150,11 +146,8 @@ class Pressed:
             return None
         control: list[Any] = [self.kind]
         if self.target is not None:
-            control += [
-                self.target.resource_id,
-                self.target.class_name,
-                "" if self.target.editable else self.target.label,
-            ]
+            label = "" if self.target.editable else self.target.label
+            control += [self.target.resource_id, self.target.class_name, label]
         elif self.point is not None:
             control += [self.point.x // SPOT_GRID, self.point.y // SPOT_GRID]
         words = [near.own_word([]), near.window_word([])]

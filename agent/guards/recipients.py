@@ -23,6 +23,7 @@ from agent.guards.structure import message_field
 from agent.guards.touch_target import TouchTarget, beside, is_button, pressed
 from agent.guards.words import id_words, in_one_line
 from agent.questions import MAX_NAME, Recipient
+from agent.wording import one_line
 from devices.geometry import Point
 from devices.inputs import Key
 from devices.phone import Element, Observation
@@ -56,6 +57,7 @@ _HEADINGS: Final = frozenset(
 """Headings of pages with a text field that are not names."""
 _ATTACHED: Final = frozenset({"attachment", "attachments", "attached", "thumbnail", "preview"})
 """Parts of ids of things that are sent along with a text."""
+_REMOVING: Final = frozenset({"remove", "close", "delete", "clear", "cancel"})
 _WEB: Final = "WebView"
 
 
@@ -130,8 +132,8 @@ def _head(seen: Observation, field: Element) -> str:
         return ""
     lists = [e.bounds for e in elements if e.scrollable]
     said = [e for e in top if e.text or (e.description and not is_button(e))]
-    said = [e for e in said if not is_presence(_flat(e.text or e.description))]
-    words = {_flat(e.text or e.description) for e in said}
+    said = [e for e in said if not is_presence(one_line(e.text or e.description))]
+    words = {one_line(e.text or e.description) for e in said}
     if len(words) != 1 or any(is_button(e) or e is field or e.package != seen.package for e in said):
         return ""
     if any(box.holds(e.bounds.centre) for e in said for box in lists):
@@ -149,21 +151,14 @@ def _names_somebody(name: str, seen: Observation) -> bool:
     return plain not in _HEADINGS and plain not in {seen.app_name.casefold(), seen.package.casefold()}
 
 
-def _flat(words: str) -> str:
-    return " ".join(words.split())
-
-
 def _whole_text(action: Action, seen: Observation, field: Element) -> str | None:
     """Return everything that would be sent; None if uncertain because of attachments or existing text."""
     for element in seen.elements or ():
         parts = set(id_words(element.resource_id))
-        if element.package == seen.package and parts & _ATTACHED and not (is_button(element) and not _removes(parts)):
+        shown = not is_button(element) or not parts.isdisjoint(_REMOVING)
+        if element.package == seen.package and parts & _ATTACHED and shown:
             return None
     written = "" if field.text == field.hint else field.text
     if isinstance(action, Type):
         return action.text if action.clear or not written else None
     return written or None
-
-
-def _removes(parts: set[str]) -> bool:
-    return not parts.isdisjoint({"remove", "close", "delete", "clear", "cancel"})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, model_validator
+
+from devices.wording import table_of
 
 
 class RuleName(StrEnum):
@@ -30,11 +30,13 @@ class RuleName(StrEnum):
 RULE_NAMES: Final[frozenset[str]] = frozenset(RuleName)
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """Base of the parts of a file of rules. Unknown names are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Rule(_Part):
+class Rule(Part):
     """A rule: which buttons need an approval.
 
     It covers buttons whose caption is or begins with one of `labels` or ends with one of `endings`, and buttons that
@@ -50,20 +52,20 @@ class Rule(_Part):
     statements: tuple[str, ...] = ()
 
 
-class Refuse(_Part):
+class Refuse(Part):
     """Apps that are never touched, by package name; `*` matches anything."""
 
     packages: tuple[str, ...] = ()
 
 
-class Confirm(_Part):
+class Confirm(Part):
     """Captions of buttons that say yes to the words above them (`labels`), and of those that never do (`harmless`)."""
 
     labels: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
 
 
-class Screens(_Part):
+class Screens(Part):
     """Screens on which even a touch on a spot without words needs approval: those of these packages or with these
     labels.
     """
@@ -72,7 +74,7 @@ class Screens(_Part):
     labels: tuple[str, ...] = ()
 
 
-class SecretFields(_Part):
+class SecretFields(Part):
     """Fields that only a person may fill.
 
     They are recognised by words in their hint, description or id (`labels`). A word of `unless` before one of these
@@ -84,7 +86,7 @@ class SecretFields(_Part):
     one_time: tuple[str, ...] = ()
 
 
-class Urls(_Part):
+class Urls(Part):
     """Addresses, by what opening them starts. `agent.guards.egress` documents the form of an entry.
 
     Schemes in `shows` only display something, as http does; any other scheme needs approval.
@@ -98,7 +100,7 @@ class Urls(_Part):
     download: tuple[str, ...] = ()
 
 
-class FileKind(_Part):
+class FileKind(Part):
     """The words in a task for one kind of file, and the filename endings of such files; without endings, any file
     matches.
     """
@@ -107,7 +109,7 @@ class FileKind(_Part):
     suffixes: tuple[str, ...] = ()
 
 
-class Files(_Part):
+class Files(Part):
     """The words with which a task asks for a file, so that it may leave the phone without approval. If there are none,
     every file needs approval.
 
@@ -125,7 +127,7 @@ class Files(_Part):
     kinds: tuple[FileKind, ...] = ()
 
 
-class App(_Part):
+class App(Part):
     """What is known about one app: its buttons by resource id (`ids`) and by label (`labels`), each grouped under the
     rule that they trigger. `harmless` lists resource ids that no rule stops in this app.
     """
@@ -141,7 +143,7 @@ class App(_Part):
         return fits(package, self.packages)
 
 
-class Rules(_Part):
+class Rules(Part):
     """The content of a whole policy file."""
 
     approve: dict[str, Rule]
@@ -165,8 +167,7 @@ class Rules(_Part):
 @cache
 def shipped() -> Rules:
     """Load the rules that ship with the program. The result is cached."""
-    text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
-    return Rules.model_validate(tomllib.loads(text))
+    return Rules.model_validate(table_of("agent.guards", "policy.toml"))
 
 
 def fits(package: str, patterns: tuple[str, ...]) -> bool:

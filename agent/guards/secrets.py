@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import re
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import resources
 from typing import Final
 
-from agent.guards.words import JOINED, plain
+from agent.guards.words import JOINED, listed, plain
 from devices.phone import Element
+from devices.wording import table_of
 
 _RUN: Final = re.compile(f"{JOINED.pattern}+")
 _BLANKS: Final = re.compile(r"[\s\-]+")
@@ -47,12 +46,11 @@ class SecretWords:
 
 @cache
 def _tables() -> dict[str, tuple[str, ...]]:
-    text = resources.files("agent.guards").joinpath("secret_words.toml").read_text(encoding="utf-8")
-    found: dict[str, list[str]] = {"secret": [], "harmless": []}
-    for table in tomllib.loads(text).values():
-        for kind, words in table.items():
-            found[kind] += [word for each in words.split(",") if (word := each.strip())]
-    return {kind: tuple(words) for kind, words in found.items()}
+    languages = table_of("agent.guards", "secret_words.toml").values()
+    return {
+        kind: tuple(word for table in languages for word in listed(table.get(kind, "")))
+        for kind in ("secret", "harmless")
+    }
 
 
 def _apart(text: str) -> str:

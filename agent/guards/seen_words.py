@@ -112,7 +112,7 @@ def split(units: str) -> list[str]:
 
 def is_search(field: Element, lexicon: Lexicon) -> bool:
     """Whether a field is for searches or addresses, judging by its hint, description or id."""
-    words = (field.hint, field.description, field.resource_id.rsplit("/", 1)[-1].replace("_", " "))
+    words = (field.hint, field.description, field.short_id.replace("_", " "))
     return any(lexicon.read(each).search for each in words if each)
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from agent.guards.touch_target import LARGE_SHARE, TouchTarget, is_button, is_row
-from devices.geometry import Bounds, Point
+from agent.guards.touch_target import TouchTarget, is_button, is_row
+from devices.geometry import Bounds
 from devices.phone import Element, is_slider
 
 REACH: Final = 0.04
@@ -42,7 +42,7 @@ def takes_call(spot: TouchTarget) -> bool:
     """Whether the finger lands on the control that answers a call. It is recognised by its id, because most dialers
     give it no words.
     """
-    return any(_CALL.search(e.resource_id.rsplit("/", 1)[-1]) for e in _held(spot))
+    return any(_CALL.search(e.short_id) for e in _held(spot))
 
 
 def is_made_to_slide(spot: TouchTarget) -> bool:
@@ -54,10 +54,10 @@ def words_in_row(spot: TouchTarget) -> _Said:
     """Return pairs of an element and a label at the height where the finger lands, because a slider's words may be on
     it or beside it.
     """
-    start = _finger(spot)
+    start = spot.finger
     if start is None:
         return []
-    return _said(e for e in spot.around if e.bounds.top <= start.y < e.bounds.bottom and _is_small(e, spot))
+    return _said(e for e in spot.around if e.bounds.top <= start.y < e.bounds.bottom and spot.has_small(e))
 
 
 def words_around(spot: TouchTarget) -> _Said:
@@ -76,7 +76,7 @@ def words_by_end(spot: TouchTarget) -> _Said:
     if end is None:
         return []
     here = Bounds(end.x, end.y, end.x + 1, end.y + 1)
-    under = [e.bounds for e in spot.around if e.bounds.holds(end) and _is_small(e, spot)]
+    under = [e.bounds for e in spot.around if e.bounds.holds(end) and spot.has_small(e)]
     return _near(min(under, key=lambda box: box.area, default=here), spot)
 
 
@@ -91,14 +91,14 @@ def _near(box: Bounds, spot: TouchTarget) -> _Said:
         and box.left < e.bounds.right
         and box.top - reach <= e.bounds.bottom
         and e.bounds.top <= box.bottom + reach
-        and _is_small(e, spot)
+        and spot.has_small(e)
     )
     return _said(sorted(near, key=lambda e: (e.bounds.top, e.bounds.left)))
 
 
 def _slid(spot: TouchTarget) -> Bounds | None:
     """Return the bounds of what is slid, including its track if reported."""
-    under, start, end = _under(spot), _finger(spot), spot.end
+    under, start, end = spot.under, spot.finger, spot.end
     sliders = [e for e in under if _is_slider(e)]
     if sliders:
         return max(sliders, key=lambda e: e.bounds.area).bounds
@@ -113,7 +113,7 @@ def _slid(spot: TouchTarget) -> Bounds | None:
 
 def _drawn(spot: TouchTarget) -> Bounds | None:
     """Return the bounds of the custom-drawn track under the finger, where neither track nor knob has words."""
-    under = _under(spot)
+    under = spot.under
     knob = min(under, key=lambda e: e.bounds.area, default=None)
     if knob is None or _speaks(knob) or knob.editable or knob.checkable or is_row(knob, spot.around):
         return None
@@ -145,24 +145,11 @@ def _is_slider(element: Element) -> bool:
     return is_slider(element) or element.class_name.endswith(_AGREEING)
 
 
-def _finger(spot: TouchTarget) -> Point | None:
-    return spot.point or (spot.target.bounds.centre if spot.target is not None else None)
-
-
 def _held(spot: TouchTarget) -> list[Element]:
     """Return everything that the finger lands on, including pages."""
-    start = _finger(spot)
+    start = spot.finger
     return [] if start is None else [e for e in spot.around if e.bounds.holds(start)]
 
 
-def _under(spot: TouchTarget) -> list[Element]:
-    return [e for e in _held(spot) if _is_small(e, spot)]
-
-
-def _is_small(element: Element, spot: TouchTarget) -> bool:
-    """Whether the element is small enough not to be a page."""
-    return element.bounds.area <= LARGE_SHARE * spot.area
-
-
 def _sides(box: Bounds) -> tuple[int, int]:
-    return box.right - box.left, box.bottom - box.top
+    return box.width, box.height

@@ -70,11 +70,8 @@ def by_id(element: Element) -> str:
     parts = [part for part in id_words(element.resource_id) if part not in _FURNITURE]
     if not parts or not _THINGS.isdisjoint(parts):
         return ""
-    ends = {
-        parts[0],
-        parts[-1],
-        *([parts[1]] if parts[0] in {"confirm", "click", "do", "on"} and len(parts) > 1 else []),
-    }
+    second = parts[1:2] if parts[0] in {"confirm", "click", "do", "on"} else []
+    ends = {parts[0], parts[-1], *second}
     return next((rule for rule, verbs in _VERBS.items() if not verbs.isdisjoint(ends)), "")
 
 
@@ -93,14 +90,14 @@ def is_navigation(element: Element, spot: TouchTarget) -> bool:
     if spot.size is None:
         return False
     box, width, height = element.bounds, spot.size.width, spot.size.height
-    if box.bottom > height * CORNER_SHARE or box.right - box.left > width * ICON_SHARE:
+    if box.bottom > height * CORNER_SHARE or box.width > width * ICON_SHARE:
         return False
     return box.left < width * ICON_SHARE or box.right > width * (1 - ICON_SHARE)
 
 
 def is_wide(element: Element, spot: TouchTarget) -> bool:
     """Whether the element is as wide as the button that ends a page."""
-    return spot.size is not None and element.bounds.right - element.bounds.left >= spot.size.width * WIDE_SHARE
+    return spot.size is not None and element.bounds.width >= spot.size.width * WIDE_SHARE
 
 
 def is_price(element: Element, spot: TouchTarget) -> bool:
@@ -147,7 +144,7 @@ def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
     if spot.size is None or not is_button(touched) or touched.editable:
         return False
     box, width = touched.bounds, spot.size.width
-    if box.right - box.left < width * WIDE_SHARE or box.top < bottom_of_page(spot, spot.size.height) * BOTTOM_SHARE:
+    if box.width < width * WIDE_SHARE or box.top < bottom_of_page(spot, spot.size.height) * BOTTOM_SHARE:
         return False
     for e in spot.around:
         below = e is not touched and e.bounds.top >= box.bottom and is_button(e) and not e.editable
@@ -228,7 +225,7 @@ def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: 
     """
     if spot.size is None or not is_button(button) or button.editable or not beside(field, button):
         return False
-    if button.bounds.right - button.bounds.left > spot.size.width * ICON_SHARE:
+    if button.bounds.width > spot.size.width * ICON_SHARE:
         return False
     row = [e for e in spot.around if is_button(e) and not e.editable and beside(field, e)]
     label = button.text or button.description
@@ -251,11 +248,7 @@ def is_swiped_away(spot: TouchTarget) -> bool:
     way, width = abs(end.x - start.x), spot.size.width
     if way < width * SWIPED_SHARE or abs(end.y - start.y) > way // 2:
         return False
-    rows = [
-        e
-        for e in spot.around
-        if is_button(e) and e.bounds.holds(start) and FULL_SHARE * width <= e.bounds.right - e.bounds.left
-    ]
+    rows = (e for e in spot.around if is_button(e) and e.bounds.holds(start) and FULL_SHARE * width <= e.bounds.width)
     row = min(rows, key=lambda e: e.bounds.area, default=None)
     if row is None or not is_row(row, spot.around):
         return False

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import Final
-
-from pydantic import BaseModel, ConfigDict
 
 from agent.guards.dialogs import is_dialog
 from agent.guards.places import is_of_list
-from agent.guards.rules import fits
+from agent.guards.rules import Part, fits
 from agent.guards.touch_target import TouchTarget, has_state, is_button, pressed
 from agent.wording import SENTENCES
 from devices.phone import Element
+from devices.wording import table_of
 
 _BUTTONS: Final = (".Button", ".MaterialButton")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Surface(_Part):
+class Surface(Part):
     """One of Android's consent screens, and which of its controls give consent.
 
     A screen belongs to one of `packages`. All controls of its `activities` count; elsewhere only those in `ids`, with
@@ -42,7 +35,7 @@ class Surface(_Part):
     lists: bool = True
 
 
-class Surfaces(_Part):
+class Surfaces(Part):
     """The content of surfaces.toml: the consent screens, and the ids of controls that never give consent
     (`harmless`).
     """
@@ -54,8 +47,7 @@ class Surfaces(_Part):
 @cache
 def shipped() -> Surfaces:
     """Load the known consent screens."""
-    text = resources.files("agent.guards").joinpath("surfaces.toml").read_text(encoding="utf-8")
-    return Surfaces.model_validate(tomllib.loads(text))
+    return Surfaces.model_validate(table_of("agent.guards", "surfaces.toml"))
 
 
 def consent(spot: TouchTarget) -> str:
@@ -65,7 +57,7 @@ def consent(spot: TouchTarget) -> str:
     """
     touched = pressed(spot)
     packages = {spot.package, touched.package if touched is not None else ""}
-    name = touched.resource_id.rsplit("/", 1)[-1] if touched is not None else ""
+    name = touched.short_id if touched is not None else ""
     if name in shipped().harmless:
         return ""
     for surface in shipped().surface:

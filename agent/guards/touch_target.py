@@ -51,6 +51,26 @@ class TouchTarget:
             return self.size.width * self.size.height
         return max((e.bounds.area for e in self.around), default=0)
 
+    @property
+    def finger(self) -> Point | None:
+        """Where the finger lands: the touched point, otherwise the centre of the target."""
+        return self.point or (self.target.bounds.centre if self.target is not None else None)
+
+    @property
+    def under(self) -> list[Element]:
+        """The elements under the finger that are not pages."""
+        point = self.finger
+        return [] if point is None else [e for e in self.around if e.bounds.holds(point) and self.has_small(e)]
+
+    @property
+    def focused_field(self) -> Element | None:
+        """The text field that has the focus, if any."""
+        return next((e for e in self.around if e.focused and e.editable), None)
+
+    def has_small(self, element: Element) -> bool:
+        """Whether the element is small enough on this screen not to be a page."""
+        return element.bounds.area <= LARGE_SHARE * self.area
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -84,7 +104,7 @@ def pressed(spot: TouchTarget) -> Element | None:
     """
     if spot.target is not None and is_button(spot.target):
         return spot.target
-    return min((e for e in _under(spot) if is_button(e)), key=lambda e: e.bounds.area, default=spot.target)
+    return min((e for e in spot.under if is_button(e)), key=lambda e: e.bounds.area, default=spot.target)
 
 
 def words_under(spot: TouchTarget) -> tuple[Words, ...]:
@@ -107,12 +127,12 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
         add(target, button=is_button(target))
     for element in covering(spot):
         add(element, button=True)
-    under = _under(spot)
+    under = spot.under
     holder = min((e for e in under if is_button(e)), key=lambda e: e.bounds.area, default=None)
     alone = holder is None
     if holder is not None:
         add(holder, button=True)
-        inside = [e for e in spot.around if e.label and e is not holder and not is_button(e) and _within(e, holder)]
+        inside = _labelled_in(holder, spot)
         listed = len(inside) > 1 and is_row(holder, spot.around)
         alone = len(inside) > 1 and not listed
         whole = len(inside) == 1 or "button" in holder.class_name.lower()
@@ -121,7 +141,7 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
         if inside:
             add(holder, *_read(inside), button=True, row=listed)
         elif not holder.label and not holder.checkable and (outer := _around(holder, under)) is not None:
-            near = [e for e in spot.around if e.label and e is not outer and not is_button(e) and _within(e, outer)]
+            near = _labelled_in(outer, spot)
             add(outer, button=True)
             if near:
                 add(outer, *_read(near), button=True, row=len(near) > 1 and is_row(outer, spot.around))
@@ -135,29 +155,22 @@ def covering(spot: TouchTarget) -> tuple[Element, ...]:
 
     The tree lists elements in drawing order, so a container of the button comes before it and is not one of them.
     """
-    point, most = _finger(spot), spot.area * LARGE_SHARE
+    point, most = spot.finger, spot.area * LARGE_SHARE
     held = [e for e in spot.around if point is not None and e.bounds.holds(point) and is_button(e)]
     last = max((at for at, e in enumerate(held) if e.bounds.area <= most), default=None)
     return () if last is None else tuple(e for e in held[last + 1 :] if e.bounds.area > most)
+
+
+def _labelled_in(button: Element, spot: TouchTarget) -> list[Element]:
+    """Return the elements with words in a button that are no buttons themselves."""
+    inside = (e for e in spot.around if e is not button and button.bounds.surrounds(e.bounds))
+    return [e for e in inside if e.label and not is_button(e)]
 
 
 def _around(holder: Element, under: list[Element]) -> Element | None:
     """Return what receives a touch around a button without words: the row of a picture says what it is for."""
     outer = [e for e in under if is_button(e) and e is not holder and not e.editable]
     return min(outer, key=lambda e: e.bounds.area, default=None)
-
-
-def _finger(spot: TouchTarget) -> Point | None:
-    return spot.point or (spot.target.bounds.centre if spot.target is not None else None)
-
-
-def _under(spot: TouchTarget) -> list[Element]:
-    """Return the elements under the finger that are not pages."""
-    point = _finger(spot)
-    if point is None:
-        return []
-    most = spot.area * LARGE_SHARE
-    return [e for e in spot.around if e.bounds.holds(point) and e.bounds.area <= most]
 
 
 def _read(inside: list[Element]) -> list[str]:
@@ -197,14 +210,10 @@ def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
         if e.clickable
         and e.class_name == holder.class_name
         and (e.bounds.left, e.bounds.right) == (box.left, box.right)
-        and e.bounds.bottom - e.bounds.top >= MIN_ROW
+        and e.bounds.height >= MIN_ROW
     ]
 
 
 def beside(field: Element, button: Element) -> bool:
     """Whether two elements are at the same height, so that the button is in the row of the field."""
     return min(field.bounds.bottom, button.bounds.bottom) > max(field.bounds.top, button.bounds.top)
-
-
-def _within(inner: Element, outer: Element) -> bool:
-    return outer.bounds.holds(inner.bounds.centre) and inner.bounds.area <= outer.bounds.area

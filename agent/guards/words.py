@@ -7,13 +7,13 @@ Rules and labels are changed in the same way, so a rule in any script still matc
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib import resources
 from itertools import product
 from typing import Final
+
+from devices.wording import table_of
 
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -33,8 +33,7 @@ _SPACED: Final = re.compile(r"(?:[^\W_][\W_]+){2,}[^\W_]")
 
 def _tables() -> tuple[dict[int, str], dict[str, str], dict[str, str], dict[str, str]]:
     """Load what each character reads as: anywhere; next to a Latin letter; upside down; as a digit for a letter."""
-    text = resources.files("agent.guards").joinpath("lookalikes.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
+    table = table_of("agent.guards", "lookalikes.toml")
     upside_down, written = (dict(table.pop(name).split()) for name in ("turned", "written"))
     kinds = {kind: [pair for line in lines for pair in line.split()] for kind, lines in table.items()}
     beside = {sign: read.casefold() for sign, read in kinds.pop("beside")}
@@ -151,6 +150,11 @@ def _trimmed(words: str) -> str:
     while end and not _KEPT_AT_THE_END.match(words[end - 1]):
         end -= 1
     return words[:end]
+
+
+def listed(words: str) -> tuple[str, ...]:
+    """Return the entries of a list in a word table, which are separated by commas."""
+    return tuple(word for each in words.split(",") if (word := each.strip()))
 
 
 def spelled_out(words: str) -> Iterator[str]:

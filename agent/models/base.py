@@ -83,6 +83,10 @@ ROLE_OF: Final[Mapping[Purpose, str]] = {
 """
 
 
+_COUNTS: Final = ("input", "output", "cached", "calls")
+"""What both a share and a usage count."""
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """The tokens and cost that one role used on one model.
@@ -107,15 +111,8 @@ class Share:
 
     def __add__(self, other: Share) -> Share:
         """Return the sum of two shares of the same role and model."""
-        return Share(
-            self.role,
-            self.model,
-            self.input + other.input,
-            self.output + other.output,
-            self.cached + other.cached,
-            self.calls + other.calls,
-            _sum(self.cost, other.cost),
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
+        return replace(self, **sums, cost=_sum(self.cost, other.cost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +163,8 @@ class Usage:
         """The whole usage split by role and model. Tokens that belong to no role are in one more share with empty
         names.
         """
-        taken = [sum(getattr(each, name) for each in self.booked) for name in ("input", "output", "cached", "calls")]
-        rest = Share(
-            "",
-            "",
-            max(0, self.input - taken[0]),
-            max(0, self.output - taken[1]),
-            max(0, self.cached - taken[2]),
-            max(0, self.calls - taken[3]),
-        )
+        taken = {name: sum(getattr(each, name) for each in self.booked) for name in _COUNTS}
+        rest = Share("", "", **{name: max(0, getattr(self, name) - taken[name]) for name in _COUNTS})
         if not rest.tokens:
             return self.booked
         known = sum(each.cost or 0.0 for each in self.booked)

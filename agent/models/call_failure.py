@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -83,11 +84,6 @@ class CallFailure:
     """The endpoint's error message, shortened to one line and without secrets."""
     retry_after: float | None = None
 
-    @property
-    def transient(self) -> bool:
-        """Whether trying again may help."""
-        return self.cause.passing
-
 
 def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> CallFailure:
     """Convert an exception of the SDK, or an unreadable answer, to a CallFailure. `key` is the API key, which is
@@ -106,9 +102,7 @@ def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionE
         case APIStatusError():
             wait = _retry_after(error.response.headers)
             return _refusal(error.status_code, error.body, key, param=error.param or "", retry_after=wait)
-        case APIError():
-            return _refusal(_status_in(error.code), error.body, key)
-        case Broken():
+        case APIError() | Broken():
             return _refusal(_status_in(error.code), error.body, key)
         case NoAnswer():
             return CallFailure(Cause.NO_API, reason=without_key(told_in(error.body), key))
@@ -118,14 +112,8 @@ def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionE
 
 def _refusal(status: int, body: object, key: str, *, param: str = "", retry_after: float | None = None) -> CallFailure:
     code, reason = code_in(body), told_in(body)
-    return CallFailure(
-        cause_of(status, f"{code} {_text(body, 'type')} {reason}"),
-        status,
-        code,
-        param,
-        without_key(reason, key),
-        retry_after,
-    )
+    cause = cause_of(status, f"{code} {_text(body, 'type')} {reason}")
+    return CallFailure(cause, status, code, param, without_key(reason, key), retry_after)
 
 
 def code_in(body: object) -> str:
@@ -188,17 +176,11 @@ def _status_in(code: str | None) -> int:
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds from `retry-after-ms` (OpenAI, Azure) or `Retry-After` (RFC 9110: seconds or a date)."""
+    for name, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        with suppress(KeyError, ValueError):
+            return max(0.0, float(headers[name]) / per_second)
     try:
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    except (KeyError, ValueError):
-        pass
-    given = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(given))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(given)
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
     except ValueError:
         return None
     return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
@@ -69,15 +69,15 @@ class _Chunk(BaseModel):
     usage: Reported = None
 
 
+@dataclass(slots=True)
 class _Call:
     """A tool call that is being assembled."""
 
-    def __init__(self, index: int | None) -> None:
-        self.index = index
-        self.id = ""
-        self.name = ""
-        self.arguments: list[str] = []
-        self.letters = 0
+    index: int | None
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    letters: int = 0
 
 
 class ChatReader:
@@ -149,10 +149,11 @@ class ChatReader:
             call = self._call_for(part)
             call.id = call.id or part.id or ""
             if part.function is not None:
-                call.name = call.name or part.function.name or ""
-                self._count(len(part.function.name or "") + len(part.function.arguments or ""))
-                call.arguments.append(part.function.arguments or "")
-                call.letters += len(part.function.arguments or "")
+                name, arguments = part.function.name or "", part.function.arguments or ""
+                call.name = call.name or name
+                self._count(len(name) + len(arguments))
+                call.arguments.append(arguments)
+                call.letters += len(arguments)
                 if call.letters <= MAX_SHOWN_ARGUMENTS:
                     written = whole_signs("".join(call.arguments))
                     self._show(Delta(call=ToolCall(call.id, whole_signs(call.name), written)))

@@ -36,21 +36,19 @@ class ShownOnce:
 
     def attempt(self) -> Show:
         """Return the function that must be called with the pieces of a new attempt."""
-        return _nowhere if self._on_delta is None or self._shown else self._show
+        on_delta = self._on_delta
+        if on_delta is None or self._shown:
+            return lambda _: None
 
-    def _show(self, delta: Delta) -> None:
-        self._shown = True
-        if self._on_delta is None:
-            return
-        try:
-            self._on_delta(delta)
-        except ValueError as error:
-            # A ValueError while an answer is read means an unreadable answer; this one is not the endpoint's.
-            raise RuntimeError("The watcher of streamed pieces failed.") from error
+        def show(delta: Delta) -> None:
+            self._shown = True
+            try:
+                on_delta(delta)
+            except ValueError as error:
+                # A ValueError while an answer is read means an unreadable answer; this one is not the endpoint's.
+                raise RuntimeError("The watcher of streamed pieces failed.") from error
 
-
-def _nowhere(_: Delta) -> None:
-    return
+        return show
 
 
 logger = logging.getLogger(__name__)
@@ -106,9 +104,7 @@ class Connection:
         self._key = settings.key
         self._host = settings.host
         self._retry = retry
-        self._client = AsyncOpenAI(
-            api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded_client()
-        )
+        self._client = client_of(settings)
 
     async def exchange(
         self,
@@ -128,7 +124,7 @@ class Connection:
         while True:
             attempt += 1
             outcome = await self._attempt(path, payload, new_reader(), silence=limit / 2)
-            if not isinstance(outcome, CallFailure) or not outcome.transient or attempt >= self._retry.attempts:
+            if not isinstance(outcome, CallFailure) or not outcome.cause.passing or attempt >= self._retry.attempts:
                 return outcome
             wait = self._retry.wait(attempt, outcome.retry_after)
             if self._retry.clock() + wait >= end:
@@ -188,19 +184,20 @@ async def _values(stream: AsyncStream[object]) -> AsyncIterator[object]:
         yield value
 
 
-def bounded_client() -> httpx2.AsyncClient:
-    """Return an HTTP client that raises TooMuch once an answer exceeds MAX_ANSWER_BYTES.
+def client_of(settings: EndpointSettings) -> AsyncOpenAI:
+    """Return a client for this endpoint that never retries, and raises TooMuch once an answer exceeds MAX_ANSWER_BYTES.
 
     It requests uncompressed answers and refuses others, because a few kilobytes could expand to gigabytes. It follows
     no redirects: pictures of the phone and people's words only go to the configured address. It uses aiohttp, because a
     streamed answer then takes two thirds of the processor time of httpx2 alone.
     """
-    return DefaultAioHttpClient(
+    bounded = DefaultAioHttpClient(
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_bound]},
         follow_redirects=False,
         verify=_authorities(),
     )
+    return AsyncOpenAI(api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded)
 
 
 @cache

@@ -120,7 +120,7 @@ def _rest(held: Held, messages: tuple[Message, ...], digested: tuple[bytes, ...]
     rest = messages[len(held.seen) :]
     if rest and rest[0].role == "assistant":
         # The endpoint has its own answer. For tool calls, the caller's message has other words.
-        if not held.calls and _text(rest[0]) != held.answer.strip():
+        if not held.calls and rest[0].text.strip() != held.answer.strip():
             return None
         rest = rest[1:]
     return rest or None
@@ -145,7 +145,3 @@ def _digest(message: Message) -> bytes:
         digest.update(f"\0{len(data)}\0".encode())
         digest.update(data)
     return digest.digest()
-
-
-def _text(message: Message) -> str:
-    return "\n".join(part for part in message.parts if isinstance(part, str)).strip()

@@ -114,9 +114,9 @@ async def ask(
         error.usage = first.usage + error.usage
         raise
     answer, problem = _read(second, schema, check)
-    if answer is not None:
-        return answer, first.usage + second.usage
     spent = first.usage + second.usage
+    if answer is not None:
+        return answer, spent
     raise ModelAnswerUnusable(words("model.formless", model=model.name), spent, text=first.text or second.text)
 
 

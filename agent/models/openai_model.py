@@ -43,7 +43,7 @@ class Router:
         self._host = settings.host
         adapting = Adapting(settings.host)
         self._chat = ChatApi(settings, connection, adapting)
-        self._responses = ResponsesApi(settings, connection, adapting)
+        self.responses = ResponsesApi(settings, connection, adapting)
         self._route = {"chat": Route.CHAT, "responses": Route.CONVERSATION, "auto": Route.UNKNOWN}[settings.api]
         self._probing = asyncio.Lock()
 
@@ -53,23 +53,17 @@ class Router:
         return self._route in {Route.UNKNOWN, Route.CONVERSATION}
 
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
-        """Request one answer; its usage includes all calls that were needed. Returns the last failure if there is none.
+        """Request one answer. Returns the last failure if there is none.
 
         Only the steps of the acting model form a growing conversation. Any other request is sent once, and the endpoint
         is asked to store nothing.
         """
-        answer = await self._answered(request, on_delta)
-        if isinstance(answer, CallFailure):
-            return answer
-        return replace(answer, usage=self._responses.take_unbooked() + answer.usage)
-
-    async def _answered(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         acts = request.purpose is Purpose.ACT and bool(request.conversation)
         if acts and self._route is Route.UNKNOWN and (failure := await self._probe(request)):
             return failure
         shown = ShownOnce(on_delta)
         if acts and self._route is Route.CONVERSATION:
-            answer = await self._responses.continued(request, shown)
+            answer = await self.responses.continued(request, shown)
             if isinstance(answer, Lost):
                 self._take(Route.ONE_OFF, "it loses the conversation")
             elif isinstance(answer, CallFailure) and (answer.status == 501 or answer.param == "store"):
@@ -77,24 +71,16 @@ class Router:
             elif not self._has_no_responses(answer):
                 return answer
         if self._route in {Route.CONVERSATION, Route.ONE_OFF}:
-            answer = await self._responses.one_off(request, shown)
+            answer = await self.responses.one_off(request, shown)
             if not self._has_no_responses(answer):
                 return answer
         return await self._chat.complete(request, shown)
-
-    def end_conversation(self, conversation: str) -> None:
-        """Delete what the endpoint has stored of a conversation."""
-        self._responses.end(conversation)
-
-    async def close(self) -> None:
-        """Delete everything that the endpoint has stored."""
-        await self._responses.close()
 
     async def _probe(self, request: ModelRequest) -> CallFailure | None:
         async with self._probing:
             if self._route is not Route.UNKNOWN:
                 return None
-            found = await self._responses.keeps_context(request)
+            found = await self.responses.keeps_context(request)
             if isinstance(found, CallFailure) and _says_nothing_about_the_api(found):
                 return found
             self._route = Route.CONVERSATION if found is True else Route.CHAT
@@ -113,16 +99,14 @@ class Router:
 
 
 def _says_no_such_api(failure: CallFailure) -> bool:
-    if failure.cause is Cause.NO_API:
-        return True
-    return failure.status in NO_SUCH_API and failure.cause is not Cause.UNKNOWN_MODEL
+    missing = failure.status in NO_SUCH_API and failure.cause is not Cause.UNKNOWN_MODEL
+    return missing or failure.cause is Cause.NO_API
 
 
 def _says_nothing_about_the_api(failure: CallFailure) -> bool:
     """Whether the failure is unrelated to the API, so that it is reported and probed again later."""
-    if failure.cause is Cause.NO_API:
-        return False
-    return failure.transient or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
+    passing = failure.cause.passing and failure.cause is not Cause.NO_API
+    return passing or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
 
 
 class OpenAIModel:
@@ -133,17 +117,13 @@ class OpenAIModel:
         self._connection = Connection(settings, retry or RetryPolicy())
         self._router = Router(settings, self._connection)
         self._window = ContextWindow(settings, self._connection)
-        self._takes_pictures = settings.pictures != "never"
+        self.takes_pictures = settings.pictures != "never"
+        """Whether the model is sent pictures: as configured, otherwise until it refuses one."""
 
     @property
     def name(self) -> str:
         """The model's name at its endpoint."""
         return self._settings.model
-
-    @property
-    def takes_pictures(self) -> bool:
-        """Whether the model is sent pictures: as configured, otherwise until it refuses one."""
-        return self._takes_pictures
 
     @property
     def keeps_conversation(self) -> bool:
@@ -152,7 +132,7 @@ class OpenAIModel:
 
     def end_conversation(self, conversation: str, /) -> None:
         """Delete, in the background, what the endpoint has stored of a finished conversation."""
-        self._router.end_conversation(conversation)
+        self._router.responses.end(conversation)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the model's answer. If an attempt fails after its first pieces, they are not streamed again.
@@ -163,14 +143,14 @@ class OpenAIModel:
         """
         if problem := settings_problem(self._settings):
             raise problem
-        if not self._takes_pictures:
+        if not self.takes_pictures:
             return await self._complete(without_pictures(request), on_delta)
         try:
             return await self._complete(request, on_delta)
         except NoVision as refused:
             if self._settings.pictures == "always":
                 raise
-            self._takes_pictures = False
+            self.takes_pictures = False
             logger.warning("%s From now on it gets no pictures.", refused)
             if request.purpose is Purpose.ACT:
                 raise
@@ -187,8 +167,9 @@ class OpenAIModel:
             if outcome.cause is Cause.TOO_LONG:
                 self._window.refused(request, outcome)
             raise error_of(outcome, self._settings, request)
-        logger.debug("%s for %s: %s", outcome.model, request.purpose, outcome.usage)
-        return replace(outcome, usage=outcome.usage.booked_on(request.role, self.name))
+        usage = self._router.responses.take_unbooked() + outcome.usage
+        logger.debug("%s for %s: %s", outcome.model, request.purpose, usage)
+        return replace(outcome, usage=usage.booked_on(request.role, self.name))
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Return the model's context window in tokens, including the answer. `sent` is the size of the last request
@@ -198,5 +179,5 @@ class OpenAIModel:
 
     async def close(self) -> None:
         """Delete what the endpoint has stored of open conversations, and close the connections."""
-        await self._router.close()
+        await self._router.responses.close()
         await self._connection.close()

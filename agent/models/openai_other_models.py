@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import httpx2
-from openai import APIError, AsyncOpenAI
+from openai import APIError
 
 from agent.models.base import Usage
 from agent.models.call_failure import CallFailure, call_failure_of
-from agent.models.connection import CONNECT_TIMEOUT, bounded_client
-from agent.models.endpoint import NO_KEY, EndpointSettings
+from agent.models.connection import CONNECT_TIMEOUT, client_of
+from agent.models.endpoint import EndpointSettings
 from agent.models.other_models import EmbeddingFailed, Transcript, TranscriptionFailed, Vector
 from agent.models.state import Cause
 
@@ -31,9 +31,7 @@ class OpenAIEmbedder:
     def __init__(self, settings: EndpointSettings, *, patience: float = EMBEDDING_PATIENCE_S) -> None:
         self._settings = settings
         self._patience = patience
-        self._client = AsyncOpenAI(
-            api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded_client()
-        )
+        self._client = client_of(settings)
 
     @property
     def name(self) -> str:
@@ -110,9 +108,7 @@ class OpenAITranscriber:
         self._settings = settings
         self._minute = minute
         self._patience = patience
-        self._client = AsyncOpenAI(
-            api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded_client()
-        )
+        self._client = client_of(settings)
 
     async def transcribe(self, audio: bytes, name: str, seconds: float) -> Transcript:
         """Return the words of a recording of this length in seconds. `name` must have the file extension of its format.

@@ -26,6 +26,7 @@ from agent.scene import ImagePart
 TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
 CALL_DELTAS = {"response.output_item.added", "response.function_call_arguments.delta"}
+ENDS = {"response.completed", "response.incomplete", "response.failed"}
 FINISH_REASONS = {"max_output_tokens": "length"}
 """Finish reasons of the Responses API and their names in chat completions."""
 RESPONSE_ID = r"[A-Za-z0-9._~:=+-]{1,512}"
@@ -45,6 +46,10 @@ class _Item(BaseModel):
     call_id: str | None = None
     name: str | None = None
     arguments: str | None = None
+
+    @property
+    def parts(self) -> tuple[_Part, ...]:
+        return (*(self.content or ()), *(self.summary or ()))
 
 
 class _Error(BaseModel):
@@ -153,18 +158,11 @@ class ResponseReader:
     def reply(self, model: str) -> ModelReply:
         """Return the answer without its usage. `model` is used if the endpoint does not name its model."""
         parts = [part for item in self._items if item.type == "message" for part in item.content or ()]
-        thoughts = [item for item in self._items if item.type == "reasoning"]
+        thoughts = [part for item in self._items if item.type == "reasoning" for part in item.parts]
         return ModelReply(
             text=whole_signs("".join((part.text or "") + (part.refusal or "") for part in parts)),
             tool_calls=self.calls,
-            reasoning=whole_signs(
-                "\n".join(
-                    part.text
-                    for item in thoughts
-                    for part in (*(item.content or ()), *(item.summary or ()))
-                    if part.text
-                )
-            ),
+            reasoning=whole_signs("\n".join(part.text for part in thoughts if part.text)),
             model=whole_signs(self._model) or model,
             finish_reason="tool_calls" if self._finish == "stop" and self.calls else self._finish,
         )
@@ -175,11 +173,7 @@ class ResponseReader:
         if event.item is not None:
             self._items.append(event.item)
             self._check_size()
-        elif event.response is not None and event.type in {
-            "response.completed",
-            "response.incomplete",
-            "response.failed",
-        }:
+        elif event.response is not None and event.type in ENDS:
             self._end(event.response)
 
     def _end(self, response: _Response) -> None:
@@ -208,10 +202,8 @@ class ResponseReader:
 
 
 def _letters_of(item: _Item) -> int:
-    parts = (*(item.content or ()), *(item.summary or ()))
-    return sum(len(text or "") for part in parts for text in (part.text, part.refusal)) + sum(
-        len(text or "") for text in (item.name, item.arguments)
-    )
+    texts = [text for part in item.parts for text in (part.text, part.refusal)]
+    return sum(len(text or "") for text in (*texts, item.name, item.arguments))
 
 
 CALL_WAS_DONE = "The next message shows what came of it."
@@ -339,8 +331,7 @@ class ResponsesApi:
             return Lost()
         if turn.previous:
             self._losses = 0
-        stale = self._conversations.answered(name, request.messages, turn, outcome.response, reply)
-        self._delete(stale)
+        self._delete(self._conversations.answered(name, request.messages, turn, outcome.response, reply))
         return reply
 
     async def keeps_context(self, request: ModelRequest) -> bool | CallFailure:
@@ -357,7 +348,7 @@ class ResponsesApi:
         second = await self._exchange(probe | more, ShownOnce(None), limit)
         if isinstance(second, CallFailure):
             self._delete((first.response,))
-            return second if second.transient else False
+            return second if second.cause.passing else False
         self._unbooked += self._usage(second, (Message("user", ("Again",)),))
         self._delete((first.response, second.response))
         return second.continued == first.response

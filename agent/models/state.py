@@ -53,7 +53,11 @@ class Cause(StrEnum):
         return self in {Cause.NO_CONNECTION, Cause.NO_ANSWER, Cause.NO_API, Cause.BUSY, Cause.BROKEN}
 
 
-_TOO_LONG: Final = (
+def _said(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+
+
+_TOO_LONG: Final = _said(
     r"context_length_exceeded|exceed_context_size_error|request_too_large|string_above_max_length"
     r"|context.{0,3}(?:length|window|size).{0,40}(?:exceed|only|overflow)|exceed\w*.{0,60}(?:context|token limit"
     r"|max\w* (?:number of |message )?tokens|limit of [\d,]+ tokens)|maximum (?:context|prompt|model) length"
@@ -63,7 +67,7 @@ _TOO_LONG: Final = (
     r"|max_new_tokens`? must be <=|range of input length|input tokens exceed|context limit|prompt exceeds max"
     r"|超长|超过.{0,12}(?:长度|上下文)"
 )
-_NO_CREDIT: Final = (
+_NO_CREDIT: Final = _said(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|billing_hard_limit|exceeded_current_quota|\barrearage\b"
     r"|accountoverdue|overdue (?:balance|account|payment)|account .{0,12}good standing"
     r"|billoverdue|serviceoverdue|freetieronly|quotaexceeded"
@@ -75,14 +79,14 @@ _SOON: Final = re.compile(
     r"(?:retry|try again) (?:in|after) [\d.]+ ?(?:m?s\b|sec)|per.?(?:minute|second)", re.IGNORECASE
 )
 """Gemini's words for a per-minute quota, which otherwise reads like one that is used up."""
-_FILTERED: Final = (
+_FILTERED: Final = _said(
     r"content_filter|content[_ ](?:management )?policy|content_policy_violation|data_?inspection_?failed"
     r"|inappropriate content|sensitivecontentdetected|^1301\b|不安全或敏感内容|requires moderation|input was flagged"
 )
-_TOO_MANY_PICTURES: Final = (
+_TOO_MANY_PICTURES: Final = _said(
     r"at most [1-9]\d* image|(?:too many|number of|max\w*) images?\b.{0,40}(?:exceed|allowed|limit)"
 )
-_NO_PICTURES: Final = (
+_NO_PICTURES: Final = _said(
     r"image input is not supported|(?:support|accept)s? (?:the )?(?:image|vision|multi-?modal) ?input"
     r"|(?:does|do) not support (?:the )?(?:images?\b|image_url|vision|multi-?modal)(?! (?:size|format|type|of))"
     r"|missing data required for image|not a multi-?modal|vision add-on is not loaded|at most 0 image"
@@ -90,44 +94,35 @@ _NO_PICTURES: Final = (
     r"|content\.type 参数非法.{0,20}\['text'\]|for text-only (?:server|model)|不支持.{0,6}(?:图片|图像|视觉)"
 )
 """Phrases used only about pictures, so they count with any status."""
-_UNKNOWN_MODEL: Final = (
+_UNKNOWN_MODEL: Final = _said(
     r"model_not_found|deploymentnotfound|modelnotopen|endpointormodel\.notfound|^1211\b|not found the model"
     r"|\b(?:unknown|invalid) model\b|\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown)|not a valid model"
     r"|no endpoints found for|no models? (?:is |are )?loaded|has not activated the model|deployment\b.{0,40} not exist"
     r"|model.{0,10}不存在|模型不存在|未找到模型"
 )
-_BAD_KEY: Final = (
+_BAD_KEY: Final = _said(
     r"(?:invalid|incorrect)[_ ]api[_ ]key|api[_ ]key.{0,20}(?:not valid|is invalid|incorrect)|invalid authentication"
 )
 _RATES: Final = re.compile(r"rate.?limit|per (?:minute|day|hour|second)|\b[TR]P[MD]\b|quota", re.IGNORECASE)
 
 
-def _said(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
-
-
-_EMPTY, _CENSORED, _MANY, _BLIND, _NAMELESS, _KEYLESS, _LONG = map(
-    _said, (_NO_CREDIT, _FILTERED, _TOO_MANY_PICTURES, _NO_PICTURES, _UNKNOWN_MODEL, _BAD_KEY, _TOO_LONG)
-)
-
-
 def cause_of(status: int, words: str) -> Cause:
     """Return the cause of a refused request. `words` are the endpoint's error code followed by its message."""
     about_access = status in {401, 403}
-    if _EMPTY.search(words) and not (status == 429 and _SOON.search(words)):
+    if _NO_CREDIT.search(words) and not (status == 429 and _SOON.search(words)):
         return Cause.NO_CREDIT
-    if _CENSORED.search(words):
+    if _FILTERED.search(words):
         return Cause.FILTERED
-    if _BLIND.search(words):
+    if _NO_PICTURES.search(words):
         return Cause.NO_PICTURES
     if status < 500 and not about_access:
-        if _NAMELESS.search(words):
+        if _UNKNOWN_MODEL.search(words):
             return Cause.UNKNOWN_MODEL
-        if _MANY.search(words):
+        if _TOO_MANY_PICTURES.search(words):
             return Cause.TOO_MANY_PICTURES
-        if _KEYLESS.search(words):
+        if _BAD_KEY.search(words):
             return Cause.KEY_REJECTED
-    if not about_access and status != 429 and not _RATES.search(words) and (status == 413 or _LONG.search(words)):
+    if not about_access and status != 429 and not _RATES.search(words) and (status == 413 or _TOO_LONG.search(words)):
         return Cause.TOO_LONG
     return _by_status(status)
 

@@ -58,15 +58,6 @@ _RESULTS = re.compile(
 _NUMBER = re.compile(r"\d+")
 
 
-def build(rule: Rule, groups: Groups, *, first: bool) -> tuple[Clause, ...] | None:
-    """Return the clauses that the matched words stand for; None if they match the rule but mean nothing that can be
-    done.
-
-    `groups` are the matched words by group name. `first` means that no other clause precedes them in the instruction.
-    """
-    return _BUILDERS[rule.kind](rule, groups, first)
-
-
 def text_of(words: str) -> str | None:
     """Return the text to type that these words name: the words themselves, or the placeholder of the person's answer if
     they refer to it. None if they name no text.
@@ -95,19 +86,12 @@ def number_of(words: str) -> int:
     return next((number for word, number in known if word in spoken or (not word.isascii() and word in words)), 1)
 
 
-def _press(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del first
+def _press(rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     times = number_of(groups["times"]) if "times" in groups else 1
     return (Press(Key(rule.key)),) * times if 0 < times <= MAX_TIMES else None
 
 
-def _url(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
-    return (OpenUrl(groups["url"]),)
-
-
-def _wait(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
+def _wait(_rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     if text := groups.get("text"):
         return (Wait(text=text),)
     if "count" not in groups:
@@ -133,14 +117,12 @@ def _scroll(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | Non
     return (Scroll(direction, 1 if until else times, until),) if 0 < times <= MAX_TIMES else None
 
 
-def _alarm(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
+def _alarm(_rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     time = time_of_day(groups["time"], groups.get("half", ""))
     return (Alarm(time, on="off" not in groups),) if time else None
 
 
-def _toggle(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del first
+def _toggle(rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     parts = _LIST.split(groups["label"])
     if len(parts) > 1 and not all(map(_is_switch, parts)):
         parts = [groups["label"]]
@@ -153,8 +135,7 @@ def _is_switch(label: str) -> bool:
     return any(likeness(label, known) >= GOOD for known in labels().switches)
 
 
-def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
+def _message(_rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     to = _plain(groups["to"])
     app = (Open(groups["app"].strip()),) if "app" in groups else ()
     if "text" not in groups:
@@ -168,28 +149,16 @@ def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | No
     return (*app, SendMessage(to, text))
 
 
-def _note(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
+def _note(_rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     if "text" not in groups:
         return (Ask("便签的内容" if is_chinese(groups["whole"]) else "what the note is to say"), WriteNote(THE_ANSWER))
     text = text_of(groups["text"])
     return None if text is None else (WriteNote(text, groups.get("title", "")),)
 
 
-def _sign_in(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
+def _sign_in(_rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     clause = SignIn(groups.get("name", ""))
     return (Open(groups["app"]), clause) if "app" in groups else (clause,)
-
-
-def _secret(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
-    return (EnterSecret(groups["what"]),)
-
-
-def _ask(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
-    return (Ask(groups["question"]),)
 
 
 def _search(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
@@ -200,8 +169,7 @@ def _search(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | Non
     return (Open(browser), Search(query)) if rule.web or first else (Search(query),)
 
 
-def _type(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del first
+def _type(rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     text, field = text_of(groups["text"].rstrip("。").removesuffix(".")), _plain(groups.get("field", ""))
     if text is None or (rule.known_field and not is_field(field)):
         return None
@@ -225,13 +193,11 @@ def _read(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     return (Read(),) if _RESULTS.fullmatch(what) else (Read(what),)
 
 
-def _thread(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
+def _thread(_rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     return (Open(labels().apps["messages"][is_chinese(groups["whole"])]), Tap(groups["to"]), Read(content=True))
 
 
-def _tap(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del first
+def _tap(rule: Rule, groups: Groups, _first: bool) -> tuple[Clause, ...] | None:
     gesture = cast("Gesture", rule.gesture)
     if "nth" in groups:
         return (Tap("", number_of(groups["nth"]), gesture),)
@@ -239,14 +205,11 @@ def _tap(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     return (Tap(groups["label"], gesture=gesture),) * times if 0 < times <= MAX_TIMES else None
 
 
-def _open(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del rule, first
-    return (Open(groups["name"]),)
-
-
+# A builder gets the rule, the matched words by group name, and whether no other clause precedes them. It returns None
+# if the words match the rule but mean nothing that can be done.
 _BUILDERS: dict[str, Callable[[Rule, Groups, bool], tuple[Clause, ...] | None]] = {
     "press": _press,
-    "url": _url,
+    "url": lambda _rule, groups, _first: (OpenUrl(groups["url"]),),
     "wait": _wait,
     "scroll": _scroll,
     "alarm": _alarm,
@@ -254,14 +217,14 @@ _BUILDERS: dict[str, Callable[[Rule, Groups, bool], tuple[Clause, ...] | None]] 
     "message": _message,
     "note": _note,
     "sign_in": _sign_in,
-    "secret": _secret,
-    "ask": _ask,
+    "secret": lambda _rule, groups, _first: (EnterSecret(groups["what"]),),
+    "ask": lambda _rule, groups, _first: (Ask(groups["question"]),),
     "search": _search,
     "type": _type,
     "read": _read,
     "thread": _thread,
     "tap": _tap,
-    "open": _open,
+    "open": lambda _rule, groups, _first: (Open(groups["name"]),),
 }
 
 
@@ -349,8 +312,7 @@ def _takes_all(clause: Clause) -> bool:
 
 def _trimmed(text: str) -> str:
     """Return a clause without polite words and punctuation around it."""
-    text = patterns().after.sub("", text.strip())
-    return _unfilled(text).strip()
+    return _unfilled(patterns().after.sub("", text.strip())).strip()
 
 
 def _unfilled(text: str) -> str:
@@ -364,10 +326,9 @@ def _clause(text: str, *, first: bool) -> list[Clause] | None:
     text = _unfilled(text)
     if not _trimmed(text):
         return None
-    direct = _direct(text, first=first)
-    placed = _placed(text)
     # "type hello in the Notes app": a fully named place takes precedence over a text that would include it.
-    return placed if placed is not None else direct
+    placed = _placed(text)
+    return placed if placed is not None else _direct(text, first=first)
 
 
 def _placed(text: str) -> list[Clause] | None:
@@ -394,10 +355,7 @@ def _direct(text: str, *, first: bool) -> list[Clause] | None:
     for rule in patterns().rules:
         # Words for other people are kept with all punctuation, and so is "please" in them.
         found = rule.pattern.fullmatch(text.strip() if rule.kind in _VERBATIM else plain)
-        if found is None:
-            continue
-        built = build(rule, _groups(found), first=first)
-        if built is not None:
+        if found is not None and (built := _BUILDERS[rule.kind](rule, _groups(found), first)) is not None:
             return list(built)
     return None
 
@@ -412,31 +370,24 @@ def _groups(found: re.Match[str]) -> Groups:
 
 def _referred(clauses: list[Clause]) -> list[Clause]:
     """Replace words such as "it" and "the answer" with what they refer to. Raises Unreadable if there is nothing."""
-    asked = False
-    last = ""
+    asked, last, referring = False, "", patterns().words["referring"]
     whole: list[Clause] = []
     for clause in clauses:
         known = clause
         match clause:
-            case Tap(label=label) | Toggle(label=label) | Open(name=label) if _refers(label):
+            case Tap(label=label) | Toggle(label=label) | Open(name=label) if referring.fullmatch(label):
                 if not last:
                     raise Unreadable(label)
                 known = Open(last) if isinstance(clause, Open) else replace(clause, label=last)
             case Search(query=text) | TypeText(text=text) | WriteNote(text=text) | SendMessage(text=text):
                 if text == THE_ANSWER and not asked:
                     raise Unreadable(_ANSWER_SHOWN)
-            case _:
-                pass
         if isinstance(known, Ask):
             asked, last = True, THE_ANSWER
         else:
             last = _name_in(known) or last
         whole.append(known)
     return whole
-
-
-def _refers(label: str) -> bool:
-    return bool(patterns().words["referring"].fullmatch(label))
 
 
 def _name_in(clause: Clause) -> str:

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from agent.actions import Action, AskUser, ElementTarget, Finish, Note, Tap, Wait, WaitFor
 from agent.actions import PressKey as PressKeyAction
 from agent.dialects.tool_schemas import SAY
-from agent.models.base import Delta, ModelReply, ModelRequest, Purpose, ToolCall
+from agent.models.base import PILOT, Delta, ModelReply, ModelRequest, Purpose, ToolCall
 from agent.models.errors import ModelAnswerUnusable
 from agent.offline.clauses import THE_ANSWER, Clause, Press, Read, Scroll, Unreadable, texts_of, with_texts
 from agent.offline.clauses import Ask as AskClause
@@ -98,15 +99,12 @@ def choose(scene: Scene) -> Choice:
         answer = wording(topic, chinese=chinese)
         return Choice(Finish(status="success", summary=answer), answer, "")
     steps = taken(scene.past, in_both("it_happened"))
-    clauses: list[Clause] = []
-    rests: tuple[str, ...] = ()
     try:
         instruction = read(text)
     except Unreadable as error:
         reason = wording("unread", chinese=chinese, name=error.part)
         return speech.failed(reason, (), NeedsModel(choices=nearest(error.part, chinese=chinese)))
-    clauses += instruction.clauses
-    rests = instruction.rests
+    clauses = list(instruction.clauses)
     replaced = {step.index: step.answer for step in steps if step.stage == STEER}
     for number, written in enumerate(scene.steering_notes):
         steer = replaced.get(number, written)
@@ -117,7 +115,7 @@ def choose(scene: Scene) -> Choice:
         except Unreadable:
             return speech.note_unread(steer, memo_of(number, STEER))
     place = tuple(step for step in steps if step.stage != STEER)
-    return _Work(scene, tuple(clauses), rests, place, speech).choice()
+    return _Work(scene, tuple(clauses), instruction.rests, place, speech).choice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +187,15 @@ class _Work:
         """Act for the first clause that is not done; finish if there is none."""
         found = ""
         for index, clause in self._open_clauses():
-            view = self._view(index)
+            mine = tuple(step for step in self._steps if step.index == index)
+            view = View(self._page, self._clauses, index, mine, self._chinese)
             move = self._move(clause, view)
             if isinstance(move, Stuck):
                 return self._stuck(move, index)
             if isinstance(move, Act):
                 return self._acted(index, move)
             found = move.found
-            last = index == len(self._clauses) - 1
-            if move.wanted and not last:
+            if move.wanted and index < len(self._clauses) - 1:
                 say = wording("noting", chinese=self._chinese)
                 return self._acted(index, Act(Note(text=move.found), "note", say))
         return self._finished(found)
@@ -211,10 +209,6 @@ class _Work:
         for index in range(start, len(self._clauses)):
             yield index, _answered(self._clauses[index], answer)
 
-    def _view(self, index: int) -> View:
-        mine = tuple(step for step in self._steps if step.index == index)
-        return View(self._page, self._clauses, index, mine, self._chinese)
-
     def _move(self, clause: Clause, view: View) -> Move:
         """Return what must be moved out of the way first, otherwise what the clause needs."""
         if THE_ANSWER in texts_of(clause).values():
@@ -226,11 +220,11 @@ class _Work:
         if len(view.steps) >= MAX_STEPS:
             return view.stuck("too_long", name=done_words(clause, chinese=self._chinese))
         if self._page.unreadable:
-            if len(_tail(view.steps, "blind")) >= MAX_BLIND:
+            if _tail(view.steps, "blind") >= MAX_BLIND:
                 return view.stuck("blind")
             return view.act(Wait(seconds=1.0), "blind", "looking_again")
         if (sign := self._page.loading) and not isinstance(clause, AskClause | WaitClause | Press):
-            if len(_tail(view.steps, "loading")) >= MAX_LOADING:
+            if _tail(view.steps, "loading") >= MAX_LOADING:
                 return view.stuck("loading")
             return view.act(WaitFor(what="gone", text=sign, seconds=LOADING_S), "loading", "waiting_for", name=sign)
         return self._popup(clause, view) or next_move(clause, view)
@@ -245,11 +239,10 @@ class _Work:
         """Close a pop-up that hides the clause's target, with a button that agrees to nothing."""
         if not self._page.popup or isinstance(clause, Read | AskClause | WaitClause | Press):
             return None
-        if isinstance(clause, TapClause) and (clause.nth or self._page.find(clause.label) is not None):
+        if isinstance(clause, TapClause) and (clause.nth or view.worked("tap")):
             return None
-        if isinstance(clause, TapClause) and view.worked("tap"):
-            return None
-        if isinstance(clause, Scroll) and clause.until and self._page.find(clause.until) is not None:
+        target = clause.label if isinstance(clause, TapClause) else clause.until if isinstance(clause, Scroll) else ""
+        if target and self._page.find(target) is not None:
             return None
         if len(view.staged("dismiss")) >= MAX_POPUPS:
             return view.stuck("popup", name=self._page.named[0].text)
@@ -297,17 +290,10 @@ def _answered(clause: Clause, answer: str) -> Clause:
     return with_texts(clause, lambda text: answer if text == THE_ANSWER else text) if answer else clause
 
 
-def _tail(steps: tuple[Taken, ...], stage: str) -> tuple[Taken, ...]:
-    """Return the last consecutive steps of this stage."""
-    count = 0
-    for step in reversed(steps):
-        if step.stage != stage:
-            break
-        count += 1
-    return steps[len(steps) - count :]
+def _tail(steps: tuple[Taken, ...], stage: str) -> int:
+    """Return how many of the last steps in a row are of this stage."""
+    return len(list(takewhile(lambda step: step.stage == stage, reversed(steps))))
 
-
-NAME = "offline"
 
 _BESIDE = re.compile(r"\n\n[^\n]+\n<(files|memory|notes)>\n.*</(files|memory|notes)>\Z", re.DOTALL)
 """Text that follows the task in prompts (files, remembered facts, an earlier task), which is not an instruction."""
@@ -323,7 +309,7 @@ class OfflinePilot:
     @property
     def name(self) -> str:
         """Always "offline"."""
-        return NAME
+        return PILOT
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the next step or, for other purposes than acting, a plain answer.
@@ -362,7 +348,7 @@ def _act(request: ModelRequest) -> ModelReply:
     if choice.say:
         arguments[SAY] = choice.say
     call = ToolCall(f"step-{request.scene.step}", choice.action.kind, json.dumps(arguments, ensure_ascii=False))
-    return ModelReply(choice.thought, (call,), model=NAME, finish_reason="tool_calls", memo=choice.memo)
+    return ModelReply(choice.thought, (call,), model=PILOT, finish_reason="tool_calls", memo=choice.memo)
 
 
 def _arguments(action: Action) -> dict[str, Any]:
@@ -400,4 +386,4 @@ def _data(values: dict[str, Any]) -> ModelReply:
 
 
 def _text(text: str) -> ModelReply:
-    return ModelReply(text, model=NAME, finish_reason="stop")
+    return ModelReply(text, model=PILOT, finish_reason="stop")

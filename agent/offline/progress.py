@@ -13,19 +13,8 @@ from agent.scene import PastStep, StepFailure, StepStatus
 
 REPEATABLE = frozenset(
     {
-        "open",
-        "url",
-        "back",
-        "lookdown",
-        "lookup",
-        "keyboard",
-        "settle",
-        "wait",
-        "blind",
-        "loading",
-        "note",
-        "ask",
-        "secret",
+        *("open", "url", "back", "lookdown", "lookup", "keyboard", "settle"),
+        *("wait", "blind", "loading", "note", "ask", "secret"),
     }
 )
 """Stages (purposes of steps) that may be repeated if it is unknown whether the step was done: these steps change

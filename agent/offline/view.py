@@ -67,21 +67,15 @@ class Page:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self.elements: tuple[ScreenElement, ...] = screen.elements or ()
+        self.keyboard = screen.keyboard_shown
+        """Whether the on-screen keyboard is shown."""
+        self.app = screen.app
+        """The package of the app in front."""
 
     @property
     def unreadable(self) -> bool:
         """Whether the phone could not report its elements."""
         return self._screen.elements is None
-
-    @property
-    def keyboard(self) -> bool:
-        """Whether the on-screen keyboard is shown."""
-        return self._screen.keyboard_shown
-
-    @property
-    def app(self) -> str:
-        """The package of the app in front."""
-        return self._screen.app
 
     @property
     def app_title(self) -> str:
@@ -119,8 +113,8 @@ class Page:
             for each in self.elements
             if each.role == "button"
             and not each.text
-            and each.bounds.right - each.bounds.left >= space.width * _WIDE
-            and each.bounds.bottom - each.bounds.top >= space.height * _THIN
+            and each.bounds.width >= space.width * _WIDE
+            and each.bounds.height >= space.height * _THIN
         ]
         rows = [
             Row(area, tuple(each for each in self.named if area.bounds.holds(each.bounds.centre))) for area in areas
@@ -176,16 +170,16 @@ class Page:
         return any(contains(each.text, word) for each in self.named for word in words)
 
     def find(
-        self, wanted: str, *, such: Callable[[ScreenElement], bool] = lambda _: True, least: float = GOOD
+        self, wanted: str, *, such: Callable[[ScreenElement], bool] = lambda _: True
     ) -> ScreenElement | Several | None:
         """Return the element whose label matches `wanted` best; an exact match takes precedence over all others.
 
         Only elements for which `such` is true are considered. Returns Several if different labels match equally well,
-        and None if none has at least the likeness `least`.
+        and None if none has at least the likeness GOOD.
         """
         scored = [(likeness(wanted, each.text), each) for each in self.named if such(each)]
         best = max((score for score, _ in scored), default=0.0)
-        if best < least:
+        if best < GOOD:
             return None
         found = [each for score, each in scored if score == best]
         texts = tuple(dict.fromkeys(folded(each.text) for each in found))
@@ -193,17 +187,19 @@ class Page:
             return Several(tuple(dict.fromkeys(each.text for each in found)))
         return found[0]
 
+    def button(self, name: str) -> ScreenElement | None:
+        """Return what can be touched and is called this; None if there is nothing, or several different ones."""
+        found = self.find(name, such=self.tappable)
+        return found if isinstance(found, ScreenElement) else None
+
     def tappable(self, element: ScreenElement) -> bool:
         """Whether touching this element does something, because it or something around it is active."""
         if "disabled" in element.states:
             return False
         if element.role in _ACTIVE:
             return True
-        return any(
-            each.role == "button" and each.bounds.holds(element.bounds.centre)
-            for each in self.elements
-            if each is not element
-        )
+        others = (each for each in self.elements if each is not element and each.role == "button")
+        return any(each.bounds.holds(element.bounds.centre) for each in others)
 
     def switch_beside(self, label: ScreenElement) -> ScreenElement | None:
         """Return the switch or checkbox at the height of this label, or None."""
@@ -215,7 +211,7 @@ class Page:
 
     def value_beside(self, label: ScreenElement) -> str:
         """Return the text directly below or to the right of a label; "" if there is none."""
-        high = label.bounds.bottom - label.bounds.top
+        high = label.bounds.height
         others = [each for each in self.named if each is not label and each.role in {"text", "field"}]
         under = [
             each

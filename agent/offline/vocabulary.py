@@ -5,31 +5,32 @@ parsing and put back unchanged, and the sentences that it says.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.wording import shortened
+from agent.wording import one_line, shortened
+from devices.wording import table_of
 
 
-class Place(BaseModel):
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Place(_Table):
     """A place where certain information (`things`) can be read: a page ("" is the first one) of an app. `app` is a key
     in [apps] of labels.toml, or "home" for the home screen.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     app: str
     page: str = ""
     things: tuple[str, ...] = ()
 
 
-class Labels(BaseModel):
+class Labels(_Table):
     """The content of labels.toml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     same: tuple[tuple[str, ...], ...]
     switches: tuple[str, ...]
     around_before: tuple[str, ...]
@@ -46,27 +47,21 @@ def labels() -> Labels:
     """Return the content of labels.toml: synonyms, kinds of fields and buttons, and words that appear on screens. It is
     loaded once.
     """
-    return Labels.model_validate(table("labels.toml"))
-
-
-def table(name: str) -> dict[str, Any]:
-    """Load a TOML file of this package."""
-    return tomllib.loads(resources.files("agent.offline").joinpath(name).read_text(encoding="utf-8"))
+    return Labels.model_validate(table_of("agent.offline", "labels.toml"))
 
 
 SHORT = 40
 """The maximum number of letters of a name in a sentence."""
 
 
-class _Wording(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Wording(_Table):
     en: dict[str, str]
     zh: dict[str, str]
 
 
 @cache
 def _table() -> _Wording:
-    return _Wording.model_validate(table("wording.toml"))
+    return _Wording.model_validate(table_of("agent.offline", "wording.toml"))
 
 
 def wording(key: str, *, chinese: bool, **values: str) -> str:
@@ -87,18 +82,17 @@ _WHOLE = frozenset({"reason", "done", "texts", "near", "rest"})
 
 def short(text: str) -> str:
     """Return a text shortened to one line of at most SHORT letters."""
-    return shortened(" ".join(text.split()), SHORT)
+    return shortened(one_line(text), SHORT)
 
 
 _PART = re.compile(r"<([A-Z_]+)>")
 
 
-class Rule(BaseModel):
+class Rule(_Table):
     """One form of a clause in grammar.toml: the `kind` of clause, and the `pattern` that its words must match. The
     other fields are explained in grammar.toml.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     kind: str
     pattern: re.Pattern[str]
     key: str = ""
@@ -110,39 +104,35 @@ class Rule(BaseModel):
     later: bool = False
 
 
-class Where(BaseModel):
+class Where(_Table):
     """A pattern for clauses that name the app in which to do something. `unless` matches texts that only look like
     that.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     pattern: re.Pattern[str]
     unless: re.Pattern[str] | None = None
 
 
-class Chat(BaseModel):
+class Chat(_Table):
     """A pattern for words that are not a task, such as a greeting. `topic` is the key of the answer in wording.toml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     topic: str
     pattern: re.Pattern[str]
 
 
-class Near(BaseModel):
+class Near(_Table):
     """A pattern for something that cannot be done, and similar instructions in English and Chinese, into which the
     pattern's groups are filled.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     pattern: re.Pattern[str]
     en: tuple[str, ...]
     zh: tuple[str, ...]
 
 
-class Patterns(BaseModel):
+class Patterns(_Table):
     """The compiled content of grammar.toml."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     strong: re.Pattern[str]
     weak: re.Pattern[str]
     before: re.Pattern[str]
@@ -159,7 +149,7 @@ class Patterns(BaseModel):
 @cache
 def patterns() -> Patterns:
     """Return the compiled content of grammar.toml. It is loaded once."""
-    raw = table("grammar.toml")
+    raw = table_of("agent.offline", "grammar.toml")
     parts: dict[str, str] = raw["parts"]
     splitting: dict[str, str] = raw["splitting"]
     parts["HEADS"] = splitting["heads"]

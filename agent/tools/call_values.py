@@ -19,7 +19,7 @@ from agent.models.base import Usage
 from agent.models.json_answers import whole
 from agent.ports.journal import NewCall
 from agent.tools.spec import ActionError, Done, PageSource, Tool
-from agent.wording import shortened
+from agent.wording import one_line, shortened
 
 
 def head_and_tail(text: str, most: int) -> str:
@@ -35,7 +35,7 @@ def head_and_tail(text: str, most: int) -> str:
 
 def in_a_line(text: str, most: int) -> str:
     """Return the text in one line, cut off after `most` characters."""
-    return shortened(" ".join(text.split()), most)
+    return shortened(one_line(text), most)
 
 
 MOST_ARGUMENTS: Final = 100_000

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Final, Literal
 
 from agent.actions import Action
@@ -148,7 +149,7 @@ class ToolCaller:
     def __init__(self, worker: Worker, tools: Iterable[Tool[Any]], box: Toolbox) -> None:
         self._worker = worker
         self._tools = {tool.kind: tool for tool in tools}
-        self._box = box
+        self.box = box
         self._equal: dict[str, int] = {}
 
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -176,10 +177,10 @@ class ToolCaller:
         and errors of the call record.
         """
         first = CallKey(self._worker.task, self._worker.member, self._worker.number, turn, 0)
-        room = max(0, MOST_CALLS - await self._box.calls.count(first))
-        context = await self._box.with_what_is_known(context)
+        room = max(0, MOST_CALLS - await self.box.calls.count(first))
+        context = await self.box.with_what_is_known(context)
         answer = _Answer(self, context, allowed, denied)
-        calls = [answer.one(call, replace(first, index=index)) for index, call in enumerate(wanted[:room])]
+        calls = [_Call(call, replace(first, index=index), self) for index, call in enumerate(wanted[:room])]
         made = await answer.all(calls)
         if len(wanted) > room:
             more = len(wanted) - room
@@ -196,11 +197,6 @@ class ToolCaller:
         """The names of the worker's tools."""
         return tuple(self._tools)
 
-    @property
-    def policy(self) -> Policy:
-        """The policy, the rules by which it is decided whether a call needs approval."""
-        return self._box.policy
-
     def times(self, same: str) -> int:
         """Count this use of a cached result, and return how often it was used. `same` is the digest that equal calls
         share.
@@ -212,12 +208,8 @@ class ToolCaller:
         """Return the record of a call that has ended; None if there is none or it was only begun or stopped (`perform`
         then decides whether it may run).
         """
-        stored = await self._box.calls.at(key)
+        stored = await self.box.calls.at(key)
         return None if stored is None or stored.state in {"begun", "stopped"} else stored
-
-    async def refuse(self, key: CallKey, call: NewCall, told: str, state: CallState = "failed") -> None:
-        """Record that a call was not run. `told` is the reason."""
-        await self._box.calls.refuse(key, call, state, {"why": told})
 
     async def perform(self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext) -> tuple[Done, bool]:
         """Record the call, run it and record its result. Returns the result, and whether it was taken from an equal
@@ -228,15 +220,15 @@ class ToolCaller:
         """
         mask = context.mask
         call = new_call(tool, action, mask)
-        known = await self._box.calls.begin(key, call)
+        known = await self.box.calls.begin(key, call)
         if known is not None:
             if known.ok:
                 return done_of(known.result), known.cached
             told = str(known.result.get("why", ""))
             if known.state == "begun":
-                await self._box.calls.finish(key, "uncertain", {"why": UNCERTAIN}, 0.0)
+                await self.box.calls.finish(key, "uncertain", {"why": UNCERTAIN}, 0.0)
             raise ActionError(told or UNCERTAIN, uncertain=known.state in {"begun", "uncertain"})
-        calls, began = self._box.calls, time.perf_counter()
+        calls, began = self.box.calls, time.perf_counter()
         try:
             done = await tool.run(action, context)
         except (Stopped, asyncio.CancelledError):
@@ -254,22 +246,18 @@ class ToolCaller:
 
     async def _box_up(self, done: Done, tool: Tool[Any], key: CallKey) -> Done:
         """Move text that is too long to show to a task file, keeping its head and tail."""
-        if all(len(text) <= MOST_RESULT for text in done.read):
-            return done
-        shown = []
+        shown = list(done.read)
         for part, text in enumerate(done.read):
-            if len(text) <= MOST_RESULT:
-                shown.append(text)
-                continue
-            name = f"results/{tool.kind}-{key.member}{key.number}-{key.turn}-{key.index}-{part}.txt"
-            shown.append(f"{head_and_tail(text, MOST_RESULT)}{await self._filed(key.task, name, text)}")
+            if len(text) > MOST_RESULT:
+                name = f"results/{tool.kind}-{key.member}{key.number}-{key.turn}-{key.index}-{part}.txt"
+                shown[part] = f"{head_and_tail(text, MOST_RESULT)}{await self._filed(key.task, name, text)}"
         return replace(done, read=tuple(shown))
 
     async def _filed(self, task: str, name: str, text: str) -> str:
-        if self._box.files is None:
+        if self.box.files is None:
             return ""
         try:
-            await asyncio.to_thread(self._box.files.of(task).write, name, text)
+            await asyncio.to_thread(self.box.files.of(task).write, name, text)
         except (FileRefused, OSError) as error:
             logger.warning("Task %s: a long result could not be stored as a file: %s", task, error)
             return ""
@@ -289,19 +277,12 @@ class _Answer:
         self._failed = False
         self._waits = False
 
-    def one(self, call: ToolCall, key: CallKey) -> _Call:
-        return _Call(call, key, self._caller)
-
     async def all(self, calls: Sequence[_Call]) -> tuple[Called, ...]:
         made: list[Called] = []
-        at = 0
-        while at < len(calls):
-            end = at + 1
-            if calls[at].repeatable:
-                while end < len(calls) and end - at < AT_ONCE and calls[end].repeatable:
-                    end += 1
-            made += await self._together(calls[at:end])
-            at = end
+        for repeatable, group in groupby(calls, lambda call: call.repeatable):
+            some, most = list(group), AT_ONCE if repeatable else 1
+            for at in range(0, len(some), most):
+                made += await self._together(some[at : at + most])
         return tuple(made)
 
     async def _together(self, calls: Sequence[_Call]) -> list[Called]:
@@ -338,7 +319,7 @@ class _Answer:
         if call.action is None or call.tool is None:
             return await self._refused(call, call.trouble)
         gate = call.tool.gate(
-            call.action, Situation(self._caller.policy, self._context.task, None, self._context.sources)
+            call.action, Situation(self._caller.box.policy, self._context.task, None, self._context.sources)
         )
         if gate.verdict == "allow" or call.approval in self._allowed:
             return None
@@ -352,7 +333,7 @@ class _Answer:
 
     async def _refused(self, call: _Call, told: str, state: CallState = "failed") -> Called:
         self._failed = True
-        await self._caller.refuse(call.key, call.new(self._context.mask), told, state)
+        await self._caller.box.calls.refuse(call.key, call.new(self._context.mask), state, {"why": told})
         return Called(call.call, told, "skipped" if state == "skipped" else "failed")
 
     async def _run(self, call: _Call) -> Called:

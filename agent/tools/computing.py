@@ -190,7 +190,8 @@ async def _calculate(action: Calculate, context: ToolContext) -> Done:
         value = await context.control.guard(calculate(action.expression))
     except ComputingFailed as error:
         raise ActionError(f"Not calculated. {error}") from error
-    return Done((Worded.of(TEXTS.words("result", value=in_a_line(value, SHOWN))),), read=_long(value))
+    effect = Worded.of(TEXTS.words("result", value=in_a_line(value, SHOWN)))
+    return Done((effect,), read=(value,) if len(value) > SHOWN else ())
 
 
 async def _python(action: Python, context: ToolContext) -> Done:
@@ -202,10 +203,6 @@ async def _python(action: Python, context: ToolContext) -> Done:
     if not both or "\n" in both or len(both) > SHOWN:
         return Done((Worded.of(TEXTS.words("printed")),), read=(both or "(no output)",))
     return Done((Worded.of(TEXTS.words("result", value=both)),))
-
-
-def _long(value: str) -> tuple[str, ...]:
-    return (value,) if len(value) > SHOWN else ()
 
 
 CALCULATE: Final = Tool(

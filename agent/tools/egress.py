@@ -119,22 +119,18 @@ class Egress:
 
         A redirect is not followed if there are `headers` or something is sent. Without `reads`, the body is ignored.
         """
+        place = _parsed(url)
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._follow(_parsed(url), headers or {}, send, reads)
+                for _ in range(MAX_REDIRECTS + 1):
+                    got = await self._once(place, headers or {}, send, reads)
+                    if isinstance(got, Fetched):
+                        return got
+                    if send is not None or headers:
+                        raise FetchFailed("It leads to another address, which is not followed here.")
+                    place = got
         except TimeoutError as error:
             raise FetchFailed(f"It took longer than {self._seconds:g} seconds.") from error
-
-    async def _follow(
-        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None, reads: bool
-    ) -> Fetched:
-        for _ in range(MAX_REDIRECTS + 1):
-            got = await self._once(url, headers, send, reads)
-            if isinstance(got, Fetched):
-                return got
-            if send is not None or headers:
-                raise FetchFailed("It leads to another address, which is not followed here.")
-            url = got
         raise FetchFailed("It leads from one address to the next without an end.")
 
     async def _once(
@@ -152,7 +148,6 @@ class Egress:
             force_close=True,
             socket_factory=_guarded(own=own or proxy is not None),
         )
-        sent = {**_HEAD, **headers}
         try:
             async with (
                 aiohttp.ClientSession(
@@ -161,7 +156,7 @@ class Egress:
                 session.request(
                     "GET" if send is None else "POST",
                     url,
-                    headers=sent,
+                    headers={**_HEAD, **headers},
                     json=None if isinstance(send, bytes) else send,
                     data=send if isinstance(send, bytes) else None,
                     allow_redirects=False,
@@ -264,10 +259,10 @@ def _guarded(*, own: bool) -> Callable[[AddrInfoType], socket.socket]:
     def made(info: AddrInfoType) -> socket.socket:
         family, kind, protocol, _name, address = info
         try:
-            number = ip_address(address[0])
+            closed = not (is_public(ip_address(address[0])) or own)
         except ValueError:
-            number = None
-        if number is None or not (own or is_public(number)):
+            closed = True
+        if closed:
             raise _Closed("not a public address")
         return socket.socket(family, kind, protocol)
 

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -152,21 +152,17 @@ class TaskFolder:
         return number
 
 
-class _explained:  # noqa: N801 - a context manager
-    """Turns file errors into sentences for the model."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, FileNotFoundError):
-            raise FileRefused(f"There is no file {self._name}.") from error
-        if isinstance(error, OSError) and error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
-            raise FileRefused(f"{self._name} is no plain file in the folder of this task.") from error
-        if isinstance(error, OSError):
-            raise FileRefused(f"{self._name} cannot be used ({os.strerror(error.errno or 0)}).") from error
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turn file errors into sentences for the model."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileRefused(f"There is no file {name}.") from error
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
+            raise FileRefused(f"{name} is no plain file in the folder of this task.") from error
+        raise FileRefused(f"{name} cannot be used ({os.strerror(error.errno or 0)}).") from error
 
 
 def _not_a_folder(name: str, folder: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import yarl
 
 from agent.tools.addresses import same
+from agent.tools.call_values import in_a_line
 from agent.tools.egress import Egress, Endpoint, Fetched, FetchFailed
 
 MAX_FOUND: Final = 8
@@ -62,7 +63,7 @@ class SearXng:
         got = await self._egress.fetch(f"{self._base}/search?{asked}")
         if got.status == 403:
             raise FetchFailed("The SearXNG gives no JSON: its setting search.formats lacks it.")
-        return _found(got, text="content")
+        return _found(got)
 
 
 class Tavily:
@@ -79,7 +80,7 @@ class Tavily:
         got = await self._egress.fetch(self._address, headers=head, send={"query": query, "max_results": MAX_FOUND})
         if got.status in {401, 403}:
             raise FetchFailed("Tavily does not take the key.")
-        return _found(got, text="content")
+        return _found(got)
 
 
 class DuckDuckGo:
@@ -108,9 +109,7 @@ class DuckDuckGo:
             except _Refused as error:
                 self._not_before = clock() + PAUSE_S
                 raise FetchFailed(f"The search refuses, or cannot be reached. {NO_SEARCH}") from error
-        plain = ({"url": row.get("href"), "title": row.get("title"), "text": row.get("body")} for row in rows)
-        pages = (_one(row, "text") for row in plain)
-        return tuple({same(page.url): page for page in pages if page is not None}.values())[:MAX_FOUND]
+        return _pages(rows, "href", "body")
 
 
 class _Refused(Exception):
@@ -132,7 +131,7 @@ def _ddgs(query: str, *, proxy: str) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _found(got: Fetched, *, text: str) -> tuple[Found, ...]:
+def _found(got: Fetched) -> tuple[Found, ...]:
     if got.status in _BUSY:
         raise FetchFailed(f"The search refuses for now (error {got.status}): do not ask again soon. {NO_SEARCH}")
     if got.status >= 400:
@@ -144,17 +143,19 @@ def _found(got: Fetched, *, text: str) -> tuple[Found, ...]:
     rows = data.get("results") if isinstance(data, dict) else None
     if not isinstance(rows, list):
         raise FetchFailed("The search gave an answer that cannot be read.")
-    pages = (_one(row, text) for row in rows if isinstance(row, dict))
+    return _pages((row for row in rows if isinstance(row, dict)), "url", "content")
+
+
+def _pages(rows: Iterable[Mapping[str, Any]], url: str, text: str) -> tuple[Found, ...]:
+    pages = (_one(row.get(url), row.get("title"), row.get(text)) for row in rows)
     return tuple({same(page.url): page for page in pages if page is not None}.values())[:MAX_FOUND]
 
 
-def _one(row: Mapping[str, Any], text: str) -> Found | None:
-    url = row.get("url")
+def _one(url: object, title: object, text: object) -> Found | None:
     if not isinstance(url, str) or len(url) > MAX_ADDRESS or not same(url) or not url.isprintable() or " " in url:
         return None
-    return Found(_short(row.get("title"), MAX_TITLE), url, _short(row.get(text), MAX_TEXT))
+    return Found(_short(title, MAX_TITLE), url, _short(text, MAX_TEXT))
 
 
 def _short(value: object, most: int) -> str:
-    flat = " ".join(value.split()) if isinstance(value, str) else ""
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+    return in_a_line(value, most) if isinstance(value, str) else ""

@@ -13,7 +13,7 @@ from agent.control import Control
 from agent.effect_facts import Effect
 from agent.events import RunEvent
 from agent.guards.gate import ALLOWED, Gate
-from agent.guards.leaving import Sources
+from agent.guards.leaving import Sources, query_carries
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.seen_words import Seen
@@ -143,6 +143,12 @@ class ToolContext:
 def ungated(_action: Action, _situation: Situation) -> Gate:
     """A gate that asks no person. The policy's rules for touches and key presses still apply."""
     return ALLOWED
+
+
+def query_gate(text: str, situation: Situation) -> Gate:
+    """Require approval for sending this text if it contains private words, such as those of apps or notes."""
+    reason = query_carries(text, situation.sources)
+    return ALLOWED if reason is None else Gate("approve", reason, how="egress")
 
 
 @dataclass(frozen=True, kw_only=True)

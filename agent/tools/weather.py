@@ -14,10 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.guards.gate import ALLOWED, Gate
-from agent.guards.leaving import query_carries
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext
+from agent.tools.spec import ActionError, Done, PageSource, Tool, ToolContext, query_gate
 from agent.wording import Texts
 
 if TYPE_CHECKING:
@@ -102,14 +100,8 @@ def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str
         told = await context.control.guard(_asked(make(), forecast, wanted, _Forecast))
         now, days = told.current, told.daily
         name = in_a_line(", ".join(filter(None, (place.name, place.country))), 80)
-        rows = zip(
-            days.time,
-            days.weather_code,
-            days.temperature_2m_min,
-            days.temperature_2m_max,
-            days.precipitation_sum,
-            strict=False,
-        )
+        degrees = days.temperature_2m_min, days.temperature_2m_max
+        rows = zip(days.time, days.weather_code, *degrees, days.precipitation_sum, strict=False)
         lines = [f"{day[:10]}: {_sky(code)}, {low} to {high} °C, {rain} mm" for day, code, low, high, rain in rows]
         text = "\n".join([f"place: {name}", f"wind now: {now.wind_speed_10m:g} km/h", *lines[:DAYS]])
         words = TEXTS.words("now", place=name, degrees=f"{now.temperature_2m:g}", sky=_sky(now.weather_code))
@@ -119,7 +111,7 @@ def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str
     return Tool(
         model=Weather,
         describe=lambda action, _: TEXTS.words("weather", place=in_a_line(action.place, 80)),
-        gate=_gate,
+        gate=lambda action, situation: query_gate(action.place, situation),
         details=lambda action: [action.place],
         repeatable=True,
         cacheable=True,
@@ -144,8 +136,3 @@ async def _asked(egress: Egress, address: str, wanted: dict[str, Any], model: ty
 
 def _sky(code: int | None) -> str:
     return next((name for most, name in _SKIES if code is not None and code <= most), "unknown")
-
-
-def _gate(action: Weather, situation: Situation) -> Gate:
-    reason = query_carries(action.place, situation.sources)
-    return ALLOWED if reason is None else Gate("approve", reason, how="egress")

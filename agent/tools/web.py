@@ -13,11 +13,9 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.guards.gate import ALLOWED, Gate
-from agent.guards.leaving import query_carries
 from agent.tools.addresses import addresses_in, same, with_scheme
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, Done, PageSource, Tool, ToolContext, query_gate, ungated
 from agent.wording import Texts
 
 if TYPE_CHECKING:
@@ -122,15 +120,9 @@ def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
     return Tool(
         model=WebSearch,
         describe=lambda action, _: TEXTS.words("web_search", query=repr(in_a_line(action.query, SHOWN))),
-        gate=search_gate,
+        gate=lambda action, situation: query_gate(action.query, situation),
         details=lambda action: [action.query],
         repeatable=True,
         cacheable=True,
         run=run,
     )
-
-
-def search_gate(action: WebSearch, situation: Situation) -> Gate:
-    """Require a person's approval for a search that contains private words, such as those of apps or notes."""
-    reason = query_carries(action.query, situation.sources)
-    return ALLOWED if reason is None else Gate("approve", reason, how="egress")

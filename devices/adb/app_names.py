@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import importlib.resources
 import logging
 import re
 import struct
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +17,7 @@ from typing import TypedDict
 
 from devices.adb.shell import Shell, command, together
 from devices.errors import AmbiguousApp, PhoneTimeout, UnknownApp
-from devices.wording import words
+from devices.wording import table_of, words
 
 CLOSE = 0.82
 """The similarity (difflib's ratio) accepted as a typing error: "Calender" and "Calendar" have 0.875."""
@@ -53,7 +51,7 @@ class App:
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels, without case, blanks and punctuation, for comparison."""
-        return tuple(filter(None, (_folded(each) for each in (self.label, *self.also))))
+        return tuple(filter(None, map(_folded, (self.label, *self.also))))
 
     @property
     def shown(self) -> str:
@@ -78,7 +76,7 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
         lambda app: wanted in app.labels,
         lambda app: wanted in _usual_names(app.package),
         lambda app: wanted in _words(app.package),
-        lambda app: _is_part(wanted) and (_within(wanted, app.labels) or wanted in "".join(_words(app.package))),
+        lambda app: _is_part(wanted) and any(wanted in name for name in (*app.labels, "".join(_words(app.package)))),
         lambda app: _likeness(wanted, app) >= CLOSE,
     ):
         found = [app for app in apps if fits(app)]
@@ -97,10 +95,6 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
 def _is_part(wanted: str) -> bool:
     """Return whether it is long enough to match part of a name: two Chinese characters are a word."""
     return len(wanted) > (2 if wanted.isascii() else 1)
-
-
-def _within(wanted: str, labels: tuple[str, ...]) -> bool:
-    return any(wanted in label for label in labels)
 
 
 def _folded(text: str) -> str:
@@ -123,8 +117,7 @@ class _Entry(TypedDict):
 
 @cache
 def _entries() -> tuple[_Entry, ...]:
-    text = (importlib.resources.files("devices.adb") / "app_names.toml").read_text("utf-8")
-    return tuple(tomllib.loads(text)["app"])
+    return tuple(table_of("devices.adb", "app_names.toml")["app"])
 
 
 @cache
@@ -418,10 +411,10 @@ class Labels:
             except NotATable as broken:
                 logger.debug("no labels in %s: %s", path, broken)
         names = (best(found, language), found.get(Locale(), ""))
-        kept = dict.fromkeys(filter(None, (_plain(name) for name in names)))
+        kept = dict.fromkeys(filter(None, map(in_one_line, names)))
         self._known[app.package, where.version, language] = tuple(kept)
 
 
-def _plain(label: str) -> str:
+def in_one_line(label: str) -> str:
     """Return a label as one printable line, because an app may write anything there."""
     return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]

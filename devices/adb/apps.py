@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Mapping
 
-from devices.adb.app_names import MAX_LABEL, App, Labels, choose, usual_name
+from devices.adb.app_names import App, Labels, choose, in_one_line, usual_name
 from devices.adb.shell import Result, Shell, command
 from devices.errors import AmbiguousApp, InputRejected, PhoneError, UnknownApp
 from devices.names import readable
@@ -82,7 +82,7 @@ class Apps:
         language = await self._told_language()
         self._known = await self._labels.of(await self._read(), language)
         self._language, self._read_at = language, time.monotonic()
-        listed = (InstalledApp(app.package, _shown(app.label) or readable(app.package)) for app in self._known)
+        listed = (InstalledApp(app.package, in_one_line(app.label) or readable(app.package)) for app in self._known)
         return tuple(sorted(listed, key=lambda app: app.label.casefold()))
 
     def forget(self) -> None:
@@ -102,7 +102,7 @@ class Apps:
         found = [app for app in self._known if app.package == package and not app.label]
         found = [*await self._labels.of(found, language)] if found else []
         label = next((app.label for app in (*found, *self._known) if app.package == package and app.label), "")
-        self._labelled[package] = _shown(label)
+        self._labelled[package] = in_one_line(label)
 
     async def version(self, package: str) -> str:
         """Return the version code of an app; "" if the phone does not report it. Raises PhoneError."""
@@ -117,8 +117,7 @@ class Apps:
 
     async def _read(self) -> tuple[App, ...]:
         listed = await self._shell.run(_LIST, timeout=LIST_TIMEOUT, doing=words("phone.doing.apps"))
-        apps = parse_activities(listed.out)
-        if apps:
+        if apps := parse_activities(listed.out):
             return apps
         # Android before 7 has no query-activities: list every package, without labels.
         packages = await self._shell.run(
@@ -126,11 +125,6 @@ class Apps:
         )
         found = (line.strip().partition("package:") for line in packages.out.splitlines())
         return tuple(App(package) for before, _, package in found if package and not before)
-
-
-def _shown(label: str) -> str:
-    """Return a label as one printable line."""
-    return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]
 
 
 def parse_activities(output: str) -> tuple[App, ...]:
@@ -249,5 +243,4 @@ class Titles:
             await self._apps.learn(package)
         except PhoneError as lost:
             logger.debug("the label of %s was not told: %s", package, lost)
-            with contextlib.suppress(KeyError):
-                self._asked.remove(package)
+            self._asked.discard(package)

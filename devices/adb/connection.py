@@ -77,7 +77,8 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         self.sent = False
         """Whether the phone may have got the request (the phone's own part began)."""
         self._deadline = deadline
-        self._severed = False
+        self.severed = False
+        """Whether the sockets were shut down by `sever`, so that an end of file does not come from the phone."""
         self._guard = threading.Lock()
         self._sockets: list[socket.socket] = []
 
@@ -85,14 +86,9 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def remaining(self) -> float:
         """The seconds left until the deadline. Raises TimeoutError if there are none, or after `sever`."""
         left = self._deadline - time.monotonic()
-        if left <= 0 or self._severed:
+        if left <= 0 or self.severed:
             raise TimeoutError
         return left
-
-    @property
-    def severed(self) -> bool:
-        """Whether the sockets were shut down by `sever`, so that an end of file does not come from the phone."""
-        return self._severed
 
     def make_connection(self, timeout: float | None = None) -> adbutils.AdbConnection:
         """Open a connection to the adb server, owned by this call. The call's deadline applies; `timeout` is
@@ -101,7 +97,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         del timeout
         connection = self.connect()
         with self._guard:
-            if self._severed:
+            if self.severed:
                 connection.conn.close()
                 raise TimeoutError
             self._sockets.append(connection.conn)
@@ -151,7 +147,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def sever(self) -> None:
         """Shut down every socket, so that every blocked read ends now. May be called from any thread."""
         with self._guard:
-            self._severed = True
+            self.severed = True
             for each in self._sockets:
                 # Unlike closing, shutting down wakes a thread that is already waiting in recv.
                 with contextlib.suppress(OSError):

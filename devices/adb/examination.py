@@ -20,9 +20,10 @@ from devices.adb.connection import Connection
 from devices.adb.input_commands import BROADCAST_KEYBOARD
 from devices.adb.input_driver import input_problem
 from devices.adb.preparation import INPUT_METHOD, LIST_KEPT, SCREEN_TIMEOUT, STAY_ON, KeptSettings, kept_in
-from devices.adb.server import ServerAddress, adb_binary, adb_environment
+from devices.adb.server import READ_BY_ADB, ServerAddress, adb_binary
 from devices.adb.shell import Shell, command, failure_in
 from devices.errors import PhoneError, PhoneGone
+from devices.processes import child_environment
 from devices.wording import words
 
 BUS = Path("/sys/bus/usb/devices")
@@ -188,18 +189,13 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
         types_all=BROADCAST_KEYBOARD in parts.get("installed", "").split(),
         wireless=parts.get("wireless", "") == "1",
         pin="secure=true" in parts.get("lock", ""),
-        settings_refused=await _refuses_settings(shell),
+        settings_refused=bool((await shell.run(_CHANGE, doing=words("phone.doing.examining"))).failure),
         animated=bool({*parts.get("animations", "0").split()} - _NO_ANIMATION),
         saver=parts.get("saver", "") == "1",
         aeroplane=parts.get("aeroplane", "") == "1",
         pointer=parts.get("pointer", "") == "1",
         language=next(iter(parts.get("language", "").split()), ""),
     )
-
-
-async def _refuses_settings(shell: Shell) -> bool:
-    changed = await shell.run(_CHANGE, doing=words("phone.doing.examining"))
-    return bool(changed.failure)
 
 
 async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:
@@ -245,7 +241,7 @@ async def client() -> tuple[str, str]:
         process = await asyncio.create_subprocess_exec(
             path,
             "version",
-            env=adb_environment(),
+            env=child_environment(READ_BY_ADB),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -92,14 +92,13 @@ def _send(call: Call, path: str, data: bytes) -> None:
 
 def _receive(call: Call, path: str, limit: int) -> bytes:
     connection = call.open("sync:")
-    encoded = path.encode()
-    connection.conn.sendall(_request(b"STAT", encoded))
+    connection.conn.sendall(_request(b"STAT", path.encode()))
     _, mode, size, _ = struct.unpack("<4sIII", connection.read_exact(16))
     if not stat.S_ISREG(mode):
         raise FileRejected(words("phone.error.no_file", path=path))
     if size > limit:
         raise FileRejected(words("phone.error.pull_large", path=path, size=size, limit=limit))
-    connection.conn.sendall(_request(b"RECV", encoded))
+    connection.conn.sendall(_request(b"RECV", path.encode()))
     data = bytearray()
     while True:
         connection.conn.settimeout(call.remaining)
@@ -183,9 +182,8 @@ def _walk(call: Call, folders: tuple[str, ...], depth: int, most: int) -> tuple[
     seen = 0
     while left and seen < most:
         folder, deeper = left.pop()
-        encoded = folder.encode()
         connection.conn.settimeout(call.remaining)
-        connection.conn.sendall(b"LIST" + struct.pack("<I", len(encoded)) + encoded)
+        connection.conn.sendall(_request(b"LIST", folder.encode()))
         for name, mode, size, modified in _entries(call, connection.read_exact):
             seen += 1
             if name.startswith("."):
@@ -288,9 +286,8 @@ def _modes(call: Call, paths: list[str]) -> list[int]:
     connection = call.open("sync:")
     modes: list[int] = []
     for path in paths:
-        encoded = path.encode()
         connection.conn.settimeout(call.remaining)
-        connection.conn.sendall(_request(b"STAT", encoded))
+        connection.conn.sendall(_request(b"STAT", path.encode()))
         modes.append(struct.unpack("<4sIII", connection.read_exact(16))[1])
     return modes
 

@@ -36,12 +36,8 @@ class AccessUnits:
     def __init__(self) -> None:
         self._kept = bytearray()
         self._looked = 0
-        self._picture = False
-
-    @property
-    def whole(self) -> bool:
+        self.whole = False
         """Whether the buffer contains a picture. It is complete if nothing more arrives."""
-        return self._picture
 
     def feed(self, data: bytes) -> list[bytes]:
         """Add bytes of the stream, and return the access units that are complete because the next one has begun."""
@@ -52,19 +48,19 @@ class AccessUnits:
             # A slice that begins with macroblock 0 has 1 as its first bit: ue(v) of 0.
             begins = kind in _BEFORE_SLICES or (kind in _SLICES and first)
             self._looked = found.end() - 1
-            if self._picture and begins:
+            if self.whole and begins:
                 units.append(bytes(self._kept[: found.start()]))
                 del self._kept[: found.start()]
                 self._looked -= found.start()
-                self._picture = False
-            self._picture = self._picture or kind in _SLICES
+                self.whole = False
+            self.whole = self.whole or kind in _SLICES
         self._looked = max(self._looked, len(self._kept) - 5)
         return units
 
     def take(self) -> bytes:
         """Return and remove the buffered access unit, because the encoder pauses."""
         unit, self._kept = bytes(self._kept), bytearray()
-        self._looked, self._picture = 0, False
+        self._looked, self.whole = 0, False
         return unit
 
 

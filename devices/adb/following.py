@@ -11,7 +11,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 
 from devices.adb import host
 from devices.adb.links import ATTACHED, dialled
@@ -144,16 +143,17 @@ class DeviceTracker:
         self._answering: set[ServerAddress] = set()
         self._networked: set[Link] = set()
         """Links over the network that worked once: they are connected again after a restart of their server."""
-        self._dialer = Dialer(self._servers, self._there)
+        self.dialer = Dialer(self._servers, self._there)
+        """Keeps the expected phones on the network connected whenever no server has them."""
 
     def start(self) -> None:
         """Start to track the servers' phones in the background. Local adb servers that are not running are started."""
-        self._dialer.start()
+        self.dialer.start()
         self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
 
     async def stop(self) -> None:
         """Stop tracking; nothing more is reported."""
-        await self._dialer.stop()
+        await self.dialer.stop()
         tasks = [*self._followers, *self._pending.values()]
         for task in tasks:
             task.cancel()
@@ -174,18 +174,6 @@ class DeviceTracker:
         """Wait until everything that was listed has been reported to `attached` or `lost`."""
         while self._pending:
             await asyncio.wait(self._pending.values())
-
-    def expect(self, serial: str) -> None:
-        """Keep a phone on the network (`host:port`) connected whenever no server has it. Must be called before
-        `start`.
-        """
-        self._dialer.expect(serial)
-
-    def awaited(self, serials: Collection[str]) -> AbstractContextManager[None]:
-        """Context manager: until the block ends, pause only a second between attempts to connect those of these phones
-        that were given to `expect`.
-        """
-        return self._dialer.awaited(serials)
 
     async def connect(self, link: Link) -> None:
         """Connect a phone on the network to its server now, and after every restart of the server. A failure is only
@@ -238,7 +226,7 @@ class DeviceTracker:
     def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:
         """Compare a new list with what was last reported."""
         for serial in self._states.get(address, {}).keys() - states.keys():
-            self._dialer.lost(serial)
+            self.dialer.lost(serial)
         self._states[address] = states
         links = {(address, serial) for serial in states}
         links |= {link for link in (*self._told, *self._pending) if link[0] == address}

@@ -9,8 +9,9 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
@@ -73,23 +74,19 @@ class Act:
         self.other_displays = other_displays
         """Whether commands have to say that they mean the default display."""
         self._receipt = receipt
-        self._number = 0
+        self.number = 0
+        """How many commands were sent."""
         self.sent: float | None = None
         """When its first command went to the phone, in seconds of the loop's clock."""
-
-    @property
-    def is_one_command(self) -> bool:
-        """Whether the input consisted of a single command."""
-        return self._number == 1
 
     def _next(self) -> int:
         """Return the number of the next command, to be sent at once. Raises PhoneError if that is not allowed."""
         if not self._may_send():
-            raise PhoneError(words("phone.error.not_ours"), uncertain=self._number > 0)
+            raise PhoneError(words("phone.error.not_ours"), uncertain=self.number > 0)
         if self.sent is None:
             self.sent = asyncio.get_running_loop().time()
-        self._number += 1
-        return self._number
+        self.number += 1
+        return self.number
 
     async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
         """Run one command line on the phone and return its output.
@@ -105,7 +102,7 @@ class Act:
                 with_receipt(line, self._receipt, number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
             )
         except PhoneError as error:
-            error.uncertain = error.uncertain or self._number > 1
+            error.uncertain = error.uncertain or self.number > 1
             raise
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
@@ -124,9 +121,9 @@ class Act:
         if problem := input_problem(result):
             if _FORBIDDEN in result.text:
                 why = words("phone.error.refused", doing=doing, problem=problem)
-                raise PhoneUnavailable(why, uncertain=self._number > 1)
+                raise PhoneUnavailable(why, uncertain=self.number > 1)
             problem = words("phone.error.gave_error") if secret else problem
-            raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self._number > 1)
+            raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self.number > 1)
 
 
 def _on_default_display(line: str) -> str:
@@ -184,7 +181,10 @@ class InputDriver:
         self._apps = apps
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
-        self._open: Typing | Launch | None = None
+        self._open: Callable[[tuple[Element, ...], str], Done] | None = None
+        """Judges the last input by the elements and the app in front, once an observation shows them."""
+        self.expected = ""
+        """The package of the app that the last input opened, until it is known whether it came to the front."""
         self._other_displays = False
 
     async def act(
@@ -195,7 +195,7 @@ class InputDriver:
         *,
         watched: bool = False,
         later: bool = False,
-        check: Callable[[], Awaitable[None]] | None = None,
+        check: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> Done:
         """Send the input and return the result.
 
@@ -210,7 +210,7 @@ class InputDriver:
 
         Raises ScreenChanged, InputRejected and other PhoneErrors.
         """
-        self._left = self._open = None
+        self._left, self._open, self.expected = None, None, ""
         if last.state is not None:
             self._other_displays = last.state.other_displays
         act = Act(self._shell, receipt, other_displays=self._other_displays, may_send=self._may_send)
@@ -221,7 +221,7 @@ class InputDriver:
                 act.other_displays = self._other_displays = front.other_displays
         done = dataclasses.replace(await self._send(act, what, last, later=later), sent=act.sent)
         # A second command may reach what the first has opened.
-        if not watched or front is None or not act.is_one_command:
+        if not watched or front is None or act.number != 1:
             return done
         return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
 
@@ -229,10 +229,9 @@ class InputDriver:
         screen = last.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
+                doing = words("phone.doing.key") if isinstance(what, PressKey) else words("phone.doing.touch")
                 for line in commands_for(what, screen):
-                    await act.check(
-                        line, words("phone.doing.touch") if not isinstance(what, PressKey) else words("phone.doing.key")
-                    )
+                    await act.check(line, doing)
                 return Done()
             case TypeText():
                 return await self._type(act, what, screen, last.elements, later=later)
@@ -250,28 +249,19 @@ class InputDriver:
         left, self._left = self._left, None
         return left
 
-    @property
-    def expected(self) -> str:
-        """The package of the app that the last input opened, until it is known whether it came to the front; ""
-        otherwise.
-        """
-        return self._open.package if isinstance(self._open, Launch) else ""
-
-    async def wait_for_expected(self) -> str:
-        """Wait up to `APP_PATIENCE` for the expected app to come to the front, and return the package in front. Raises
-        PhoneError.
-        """
-        return await self._wait_for_app(self.expected)
+    async def wait_for_expected(self) -> None:
+        """Wait up to `APP_PATIENCE` for the expected app to come to the front. Raises PhoneError."""
+        await self._wait_for_app(self.expected)
 
     def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
         """Return the result of the last input, judged by these elements and the app in front; None on later calls or
         if nothing is open.
         """
-        last, self._open = self._open, None
-        return None if last is None else last.done(elements or (), front)
+        judge, self._open, self.expected = self._open, None, ""
+        return None if judge is None else judge(elements or (), front)
 
     async def _check_screen(
-        self, then: State | None, check: Callable[[], Awaitable[None]] | None, *, clock: bool
+        self, then: State | None, check: Callable[[], Coroutine[Any, Any, None]] | None, *, clock: bool
     ) -> State | None:
         """Make both checks at once, as each takes about as long. Raises as they do; nothing was sent."""
         if check is None:
@@ -279,7 +269,7 @@ class InputDriver:
         with nothing_sent():
             async with together() as group:
                 front = group.create_task(self._check_front(then, clock=clock))
-                group.create_task(_awaited(check()))
+                group.create_task(check())
         return front.result()
 
     async def _check_front(self, then: State | None, *, clock: bool) -> State | None:
@@ -311,11 +301,10 @@ class InputDriver:
             raise InputRejected(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(notes=(words("phone.note.opened", name=name),))
-        launch = Launch(package, name)
         if later:
-            self._open = launch
+            self._open, self.expected = lambda _elements, front: _launched(package, name, front), package
             return Done()
-        return launch.done((), await self._wait_for_app(package))
+        return _launched(package, name, await self._wait_for_app(package))
 
     async def _wait_for_app(self, package: str) -> str:
         until = self._clock() + APP_PATIENCE
@@ -334,9 +323,9 @@ class InputDriver:
         needed = not (what.secret and text.isascii())
         broadcast = needed and await self._preparation.uses_broadcast_keyboard()
         untypable: UntypableText | None = None
-        lines: list[str] = []
+        lines: tuple[str, ...] = ()
         try:
-            lines.extend(typing_commands(text, broadcast=broadcast))
+            lines = typing_commands(text, broadcast=broadcast)
         except UntypableText as problem:
             if not self._lane.open:
                 raise
@@ -344,14 +333,14 @@ class InputDriver:
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
         by_keys = False
-        if not await self._enter_fast(act, what, text, screen, seen):
+        if not await self._enter_fast(act, what, screen, seen):
             if what.at is not None:
                 await self._wait_for_keyboard()
             try:
                 if untypable is not None:
                     raise untypable
                 if broadcast and not await self._preparation.insist_on_broadcast_keyboard():
-                    broadcast, lines = False, list(typing_commands(text, broadcast=False))
+                    broadcast, lines = False, typing_commands(text, broadcast=False)
             except UntypableText as problem:
                 why = words("phone.error.untyped", problem=sentence_of(problem))
                 raise PhoneError(why, uncertain=what.at is not None) from problem
@@ -361,7 +350,7 @@ class InputDriver:
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         if later and not (what.submit or what.secret):
-            self._open = Typing(what, by_keys)
+            self._open = lambda elements, _front: read_back(what, elements, by_keys=by_keys)
             return Done()
         tree = await self._tree_left(screen)
         done = read_back(what, tree or (), by_keys=by_keys)
@@ -371,13 +360,12 @@ class InputDriver:
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return done
 
-    async def _enter_fast(
-        self, act: Act, what: TypeText, text: str, screen: Size | None, seen: tuple[Element, ...]
-    ) -> bool:
+    async def _enter_fast(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> bool:
         """Enter text through the fast lane, which replaces the content of a field that is empty or to be emptied. Waits
         for a touched field only if it lacks the focus. Returns False if nothing was done. A tab is a key rather than
         text, so it is not supported.
         """
+        text = what.text
         if not self._lane.open or screen is None or "\t" in text or not (text or what.clear):
             return False
         touched = field_by_name(seen, what.at)
@@ -385,9 +373,7 @@ class InputDriver:
         if touched is not None and ready and await act.enter(self._lane, text, touched):
             return True
         field = await self._focused(screen, what.at)
-        if field is None:
-            return False
-        if not what.clear and field_text(field):
+        if field is None or (not what.clear and field_text(field)):
             return False
         return await act.enter(self._lane, text, field)
 
@@ -445,39 +431,13 @@ class InputDriver:
             return None
 
 
-async def _awaited(check: Awaitable[None]) -> None:
-    await check
-
-
-@dataclass(frozen=True, slots=True)
-class Typing:
-    """A text that was entered and whose result must still be read from the screen.
-
-    `by_keys` says whether it was typed with key presses.
-    """
-
-    what: TypeText
-    by_keys: bool
-
-    def done(self, elements: tuple[Element, ...], _package: str) -> Done:
-        """Return the result of typing, judged by these elements."""
-        return read_back(self.what, elements, by_keys=self.by_keys)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """An app that was opened and is not known to have come to the front."""
-
-    package: str
-    name: str
-
-    def done(self, _elements: tuple[Element, ...], front: str) -> Done:
-        """Return the result of opening the app, judged by the package in `front`."""
-        if front == self.package:
-            return Done(notes=(words("phone.note.in_front", name=self.name),))
-        if not front:
-            return Done(notes=(words("phone.note.nothing_in_front", name=self.name),))
-        return Done(notes=(words("phone.note.other_in_front", name=self.name, front=front),))
+def _launched(package: str, name: str, front: str) -> Done:
+    """Return the result of opening an app, judged by the package in front."""
+    if front == package:
+        return Done(notes=(words("phone.note.in_front", name=name),))
+    if not front:
+        return Done(notes=(words("phone.note.nothing_in_front", name=name),))
+    return Done(notes=(words("phone.note.other_in_front", name=name, front=front),))
 
 
 def field_at(elements: tuple[Element, ...], at: Point | None) -> Element | None:

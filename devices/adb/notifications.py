@@ -114,12 +114,8 @@ def _record(text: str, package: str, now: float, up: float | None) -> PhoneNotif
     """Parse a record; None if it belongs to another app or is incomplete."""
     key, content = _key(text), _content(text)
     posted, changed = _time(text, "mCreationTimeMs"), _time(text, "mUpdateTimeMs")
-    if (
-        content is None
-        or posted is None
-        or f"|{package}|" not in key
-        or f"pkg={package} " not in text.partition("\n")[0]
-    ):
+    named = f"|{package}|" in key and f"pkg={package} " in text.partition("\n")[0]
+    if content is None or posted is None or not named:
         return None
     head, said = content
     extras = [(each["name"], each["value"]) for each in _EXTRA.finditer(said)]

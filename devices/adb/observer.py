@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 from PIL import Image
 
+from devices.adb import settling
 from devices.adb.apps import Titles
 from devices.adb.input_driver import InputDriver, LastScreen
 from devices.adb.screenshots import Camera, Frame, hides_words, never
-from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Watched, loads
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Rest, end, loads
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_brief, read_state
 from devices.adb.ui_tree import Trees, focused_text
@@ -29,6 +29,8 @@ KNOWN_SCREENS = 8
 """How many screens are remembered; going into an app and back takes about as many."""
 
 Facts = tuple[str, str, bool, int]
+Settling = Callable[..., Awaitable[Rest]]
+"""The function `settle` for one screen and its patience."""
 
 _STATUS_BAR = 0.045
 """The share of the longer side that the status bar takes, whose clock changes."""
@@ -104,7 +106,8 @@ class Observer:
         starts = self._launched and after.package != expected
         first_change = FIRST_CHANGE_OF_LAUNCH if starts else FIRST_CHANGE
         self._launched = False
-        watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
+        watch = partial(settling.settle, partial(self._camera.capture, fit=fit), clock=self._clock)
+        watched = partial(watch, _probe(after), first_change=first_change, patience=patience)
         until = asyncio.get_running_loop().time() + patience
         screen = None if settle or after.thumbnail is None else self._last.size
         if expected and screen is None:
@@ -125,13 +128,13 @@ class Observer:
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
-            seen = await self._watch(Watched(watched.capture, _probe(seen), left, left))
+            seen = await self._watch(partial(watch, _probe(seen), first_change=left, patience=left))
         if not seen.complete:
             return seen
         return dataclasses.replace(seen, done=self._inputs.take_done(seen.elements, seen.package))
 
     async def _watch(
-        self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
+        self, watched: Settling, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
         """Return the screen once it is still or, with its size for an `early` observation, once it begins to change; in
         any case when the patience of `watched` is over.
@@ -147,7 +150,7 @@ class Observer:
         try:
             if early is not None:
                 reading.begin(early, left, brief=True)
-            rest = await watched.rest(glance=early is not None, shown=shown, clock=self._clock)
+            rest = await watched(glance=early is not None, shown=shown)
             if not reading.begun or reading.size != rest.frame.size or (rest.settled and reading.brief):
                 reading.begin(rest.frame.size)
             elements, state = await reading.result()
@@ -155,7 +158,7 @@ class Observer:
             await reading.drop()
         return await self._observation(rest.frame, elements, state, settled=rest.settled, brief=reading.brief)
 
-    async def _watch_pair(self, watched: Watched) -> Observation:
+    async def _watch_pair(self, watched: Settling) -> Observation:
         """Return the screen once it is still, by two overlapping pictures.
 
         The elements are read alongside the second picture. If they arrive before the first picture, they may show the
@@ -180,7 +183,7 @@ class Observer:
 
         beside = asyncio.create_task(begin_beside())
         try:
-            rest = await watched.rest(glance=False, shown=shown, clock=self._clock, paired=True)
+            rest = await watched(shown=shown, paired=True)
             if not reading.begun or reading.size != rest.frame.size or reading.brief:
                 reading.begin(rest.frame.size)
             elements, state = await reading.result()
@@ -190,7 +193,7 @@ class Observer:
         return await self._observation(rest.frame, elements, state, settled=rest.settled)
 
     async def _watch_late(
-        self, watched: Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
+        self, watched: Settling, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
     ) -> Observation:
         """Return the screen once it begins to change or is still, before its elements are known.
 
@@ -205,7 +208,7 @@ class Observer:
 
         try:
             reading.begin(screen, brief=True)
-            frame = (await watched.rest(glance=True, shown=shown, clock=self._clock)).frame
+            frame = (await watched(glance=True, shown=shown)).frame
             if reading.size != frame.size or reading.has_elements:
                 # What was read before this picture may belong to another screen.
                 reading.begin(frame.size, brief=True)
@@ -258,18 +261,11 @@ class Observer:
         self._last = LastScreen(since.size, told or (), state)
         self._learn(state)
         self._known.add(frame, state, told)
+        seen = dataclasses.replace(since, settled=True, secure=secure)
         if since.complete:
-            return dataclasses.replace(since, settled=True, secure=secure)
+            return seen
         done = self._inputs.take_done(told, since.package)
-        return dataclasses.replace(
-            since,
-            elements=told,
-            settled=True,
-            complete=True,
-            done=done,
-            focused_text=focused_text(told),
-            secure=secure,
-        )
+        return dataclasses.replace(seen, elements=told, complete=True, done=done, focused_text=focused_text(told))
 
     async def drop_late(self) -> None:
         """Stop reading elements in the background for an observation that was returned early."""
@@ -390,7 +386,7 @@ class KnownScreens:
         """Store the elements of this screen."""
         if elements is None or frame.black:
             return
-        probe, facts = _probe_of(frame), _facts(state)
+        probe, facts = Probe.of_thumbnail(frame.thumbnail, frame.size), _facts(state)
         for known in [each for each in self._screens if each[0] == facts and each[1].same_as(probe)]:
             self._screens.remove(known)
         self._screens.append((facts, probe, elements))
@@ -399,17 +395,13 @@ class KnownScreens:
         """Return the elements that this screen had when it last looked the same; None if it is not among the recent
         ones.
         """
-        probe, facts = _probe_of(frame), _facts(state)
+        probe, facts = Probe.of_thumbnail(frame.thumbnail, frame.size), _facts(state)
         return next(
             (told for known, look, told in reversed(self._screens) if known == facts and look.same_as(probe)), None
         )
 
 
-def _probe_of(frame: Frame) -> Probe:
-    return Probe.of_thumbnail(frame.thumbnail, frame.size)
-
-
-def _facts(state: State) -> Facts:
+def _facts(state: State | Observation) -> Facts:
     return state.package, state.activity, state.keyboard_shown, state.rotation
 
 
@@ -471,7 +463,7 @@ class ScreenReading:
         """Stop readings in progress and ignore their results."""
         for task in (self._tree, self._state):
             if task is not None:
-                await _end(task)
+                await end(task)
 
     async def _read_tree(
         self,
@@ -480,25 +472,18 @@ class ScreenReading:
         earlier: asyncio.Task[tuple[Element, ...] | None] | None,
     ) -> tuple[Element, ...] | None:
         if earlier is not None:
-            await _end(earlier)
+            await end(earlier)
         return await self._trees.read(size) if elements is None else elements
 
     async def _read_state(self, brief: bool, earlier: asyncio.Task[State] | None) -> State:
         if earlier is not None:
-            await _end(earlier)
+            await end(earlier)
         return await (read_brief if brief else read_state)(self._shell)
 
 
 def same_facts(then: Observation, now: State) -> bool:
     """Return whether app, activity, keyboard, rotation, lock and screen power are still as in the observation."""
-    return (then.package, then.activity, then.keyboard_shown, then.rotation, then.locked, then.screen_on) == (
-        now.package,
-        now.activity,
-        now.keyboard_shown,
-        now.rotation,
-        now.locked,
-        now.screen_on,
-    )
+    return _facts(then) == _facts(now) and (then.locked, then.screen_on) == (now.locked, now.screen_on)
 
 
 def same_elements(then: tuple[Element, ...] | None, now: tuple[Element, ...] | None, size: Size) -> bool:
@@ -507,11 +492,3 @@ def same_elements(then: tuple[Element, ...] | None, now: tuple[Element, ...] | N
         return True
     top = max(size.width, size.height) * _STATUS_BAR
     return [e for e in then if e.bounds.centre.y > top] == [e for e in now if e.bounds.centre.y > top]
-
-
-async def _end(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait until it has released the phone, ignoring its failure."""
-    task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled():
-        task.exception()

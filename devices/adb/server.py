@@ -8,7 +8,6 @@ import importlib.resources
 import logging
 import os
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,20 +117,13 @@ def adb_binary() -> str:
     return str(adbutils.adb_path())
 
 
-def adb_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for an adb process: what any child process gets, the variables that adb reads, and
-    `more`.
-    """
-    return child_environment(READ_BY_ADB, more)
-
-
 def server_environment(address: ServerAddress) -> dict[str, str]:
     """Return the environment for a new adb server: that of any adb process, the port, and no USB if there is no bus.
 
     The server outlives its starter, and all processes of this user can read its environment. Without a USB bus,
     starting libusb costs 3 s; `ADB_LIBUSB=0` takes 0.01 s.
     """
-    environment = adb_environment({"ANDROID_ADB_SERVER_PORT": str(address.port)})
+    environment = child_environment(READ_BY_ADB, {"ANDROID_ADB_SERVER_PORT": str(address.port)})
     if not USB_BUS.exists():
         environment.setdefault("ADB_LIBUSB", "0")
     return environment

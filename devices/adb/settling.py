@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from PIL import Image, ImageChops
 
@@ -63,6 +64,14 @@ class Probe:
             return True
         left, top, right, bottom = box
         return right - left <= _CARET[0] and bottom - top <= _CARET[1] and bottom - top > right - left
+
+
+async def end(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it has released the phone, ignoring its failure."""
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.exception()  # retrieve it so that asyncio does not warn
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,35 +145,7 @@ async def settle(
             coming = ahead.pop() if ahead else captured(max(0.0, taken + GAP - now))
     finally:
         if second is not None:
-            second.cancel()
-            await asyncio.wait({second})
-            if not second.cancelled():
-                second.exception()  # retrieve it so that asyncio does not warn
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """The arguments of `settle` for a screen: how to capture it, what it showed before, and the times."""
-
-    capture: Callable[[Wanted], Awaitable[Frame]]
-    before: Probe
-    first_change: float
-    patience: float
-
-    async def rest(
-        self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float], paired: bool = False
-    ) -> Rest:
-        """Call `settle` with these arguments."""
-        return await settle(
-            self.capture,
-            self.before,
-            first_change=self.first_change,
-            patience=self.patience,
-            glance=glance,
-            paired=paired,
-            shown=shown,
-            clock=clock,
-        )
+            await end(second)
 
 
 WORDS = frozenset(

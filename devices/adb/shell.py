@@ -175,9 +175,8 @@ class Shell:
         PhoneError if the answer is too long; and ValueError if the command line is.
         """
         _check_length(line)
-        if "shell_v2" in await self.features():
-            return await self.connection.run(lambda call: _run_v2(call, line, self._most), timeout=timeout, doing=doing)
-        return await self.connection.run(lambda call: _run_v1(call, line, self._most), timeout=timeout, doing=doing)
+        run = _run_v2 if "shell_v2" in await self.features() else _run_v1
+        return await self.connection.run(lambda call: run(call, line, self._most), timeout=timeout, doing=doing)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
         """Run a command line and return the bytes that it prints, unchanged and without an exit code. If the link
@@ -268,11 +267,8 @@ def _run_v2(call: Call, line: str, most: int) -> Result:
             data = bytes(buffer[_HEADER : _HEADER + length])
             del buffer[: _HEADER + length]
             if kind == _EXIT:
-                return Result(
-                    streams[_STDOUT].decode(errors="replace"),
-                    streams[_STDERR].decode(errors="replace"),
-                    data[0] if data else 1,
-                )
+                out, err = (stream.decode(errors="replace") for stream in streams.values())
+                return Result(out, err, data[0] if data else 1)
             if kind in streams:
                 streams[kind] += data
     if call.severed:

@@ -255,15 +255,6 @@ _TICK = 0.001
 """Seconds; the log has no finer times."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
-    """A log line: its time, whether it reports an input, and its windows by number."""
-
-    at: float
-    is_input: bool
-    windows: dict[str, str]
-
-
 async def read_receiver(shell: Shell, before: State) -> str:
     """Return the name of the window that received an input sent just after the state `before` was read, if it is not
     the window that was focused then.
@@ -290,15 +281,11 @@ def other_receiver(log: str, expected: str, since: float) -> str:
     to the focused window and never have the focus.
     """
     focused = ""
-    for note in map(_note, _LINE.findall(log)):
-        if not note.is_input:
-            focused = next(iter(note.windows), focused)
-        elif note.at >= since - _TICK:
-            swapped = expected not in note.windows and focused in note.windows
-            return note.windows[focused] if swapped else ""
+    for at, tag, text in _LINE.findall(log):
+        windows: dict[str, str] = dict(_INPUT_WINDOW.findall(text))
+        if tag == "input_focus":
+            focused = next(iter(windows), focused)
+        elif float(at) >= since - _TICK:
+            swapped = expected not in windows and focused in windows
+            return windows[focused] if swapped else ""
     return ""
-
-
-def _note(line: tuple[str, str, str]) -> _Note:
-    at, tag, text = line
-    return _Note(float(at), tag == "input_interaction", dict(_INPUT_WINDOW.findall(text)))

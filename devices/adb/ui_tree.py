@@ -48,10 +48,8 @@ def parse(output: str, size: Size) -> tuple[Element, ...]:
     found: list[Element] = []
 
     def began(name: str, attributes: dict[str, str]) -> None:
-        if name == "node" and len(found) < MAX_ELEMENTS:
-            element = _element(attributes, size)
-            if element is not None:
-                found.append(element)
+        if name == "node" and len(found) < MAX_ELEMENTS and (element := _element(attributes, size)) is not None:
+            found.append(element)
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = began

@@ -49,16 +49,10 @@ class PhoneNames:
             self._kept = dict(await self._book.names())
             self._usual = dict(await self._book.usual())
 
-    def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
-        """Return a unique name for a phone: the given one, otherwise its model or serial, with a number if another
-        phone has it.
-
-        `others` are the other phones.
-        """
-        return self.name_beside(phone_id, serial, model, {each.name.casefold() for each in others})
-
     def name_beside(self, phone_id: str, serial: str, model: str, used: set[str]) -> str:
-        """Like `name_of`, but with the casefolded names that are in use; for callers that name many phones."""
+        """Return a unique name for a phone: the given one, otherwise its model or serial, with a number if another
+        phone has it. `used` are the casefolded names of the other phones.
+        """
         given = self._given_to(phone_id, serial)
         usual = self._usual.get(phone_id, "")
         name = given or (usual if usual.startswith(model) else "") or model or serial

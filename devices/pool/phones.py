@@ -76,7 +76,6 @@ class AdbPhones:
         stand_in_after: float = STAND_IN_AFTER,
         may_send: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Create the provider. Inputs are only sent while `may_send` returns True."""
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
@@ -106,7 +105,7 @@ class AdbPhones:
         await self._names.load()
         networked = frozenset(serial for serial in self._serials if dialled(serial))
         for serial in networked:
-            self._following.expect(serial)
+            self._following.dialer.expect(serial)
         self._following.start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SERVER_LOOK):
@@ -162,10 +161,9 @@ class AdbPhones:
         phone = self._phones.get(phone_id)
         if phone is not None and self._works(phone):
             return phone
-        if phone is not None and phone.info.health in {Health.UNAUTHORIZED, Health.NO_PERMISSION}:
-            why = words("phone.error.named", name=phone.info.name, why=self._why_away(phone_id))
-            raise PhoneUnavailable(why, uncertain=False)
         why = words("phone.error.named", name=self._called(phone_id), why=self._why_away(phone_id))
+        if phone is not None and phone.info.health in {Health.UNAUTHORIZED, Health.NO_PERMISSION}:
+            raise PhoneUnavailable(why, uncertain=False)
         raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
@@ -191,7 +189,7 @@ class AdbPhones:
         """Implements `Phones.wait_for`. The phone is asked in any case, because lost links are noticed late."""
         links = {serial for (_, serial), owner in self._owners.items() if owner == phone_id}
         try:
-            with self._following.awaited(links):
+            with self._following.dialer.awaited(links):
                 async with asyncio.timeout(timeout):
                     return await self._answering(phone_id)
         except TimeoutError:
@@ -233,10 +231,9 @@ class AdbPhones:
         if not state:
             self._real_went(link)
         phone = self._phones.get(phone_id)
-        if phone is None:
-            if not state:
-                return
-            phone = self._add(link, phone_id, "")
+        if phone is None and not state:
+            return
+        phone = phone or self._add(link, phone_id, "")
         if not state and link not in self._owners:
             del self._phones[phone_id]  # it was never usable and is now gone: nothing to remember
         elif _link(phone) == link:
@@ -291,7 +288,8 @@ class AdbPhones:
             logger.warning("The settings that a run changed on %s could not be restored: %s", phone.info.name, failed)
 
     def _add(self, link: Link, phone_id: str, model: str, *, virtual: bool = False) -> AdbPhone:
-        name = self._names.name_of(phone_id, link[1], model, self._others(phone_id))
+        used = {each.name.casefold() for each in self._others(phone_id)}
+        name = self._names.name_beside(phone_id, link[1], model, used)
         info = PhoneInfo(phone_id, link[1], name, Health.OFFLINE, virtual=virtual)
         phone = self._phones[phone_id] = AdbPhone(
             Connection(*link),
@@ -323,7 +321,9 @@ class AdbPhones:
                 await self._poller.ask(phone)
                 if phone.info.health.usable:
                     return phone
-            await self._news_or(RETRY)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(RETRY):
+                    await self._change.wait()
 
     def _why_away(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)
@@ -334,11 +334,6 @@ class AdbPhones:
     def _called(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)
         return phone.info.name if phone else phone_id
-
-    async def _news_or(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._change.wait()
 
     def _tell(self) -> None:
         """Wake everyone waiting for a change; later callers wait for the next one."""

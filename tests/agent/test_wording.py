@@ -15,13 +15,13 @@ from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PointTarget, Pr
 from agent.error_mapping import fault_of
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.nodes.screenshot import PhoneSpent
-from agent.guards.gate import answering, of_rule, warned
+from agent.guards.gate import answering, of_rule
 from agent.models.errors import ModelUnreachable
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone, PhoneLeft
 from agent.ports.stores import FileLost
 from agent.run import Outcome
-from agent.wording import SENTENCES, sentence
+from agent.wording import SENTENCES, sentence, words
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.inputs import Key
 from devices.wording import worded
@@ -123,7 +123,7 @@ def test_the_shipped_reasons_are_worded_and_an_operators_own_stay() -> None:
         }
         assert of_rule("pay", "feeds the cat") == "feeds the cat"
     assert answering("deletes something") == "answers a question on the screen, and so deletes something"
-    assert warned("money") == "is sensitive, according to the model: money"
+    assert words("reason.sensitive", why="money") == "is sensitive, according to the model: money"
 
 
 @pytest.mark.parametrize(

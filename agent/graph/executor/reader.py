@@ -198,7 +198,7 @@ def _told(element: Element, *, covered: bool) -> dict[str, str]:
     """Return an element as the reader sees it; with `covered`, without its words, as for any model."""
     told = {
         "words": _words(element, covered=covered),
-        "id": element.resource_id.rsplit("/", 1)[-1],
+        "id": element.short_id,
         "kind": "field" if element.editable else element.class_name.rsplit(".", 1)[-1],
     }
     return {name: value for name, value in told.items() if value}

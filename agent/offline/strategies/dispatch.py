@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from agent.offline.clauses import (
     Alarm,
     Ask,
@@ -35,39 +38,27 @@ from agent.offline.vocabulary import wording
 
 def next_move(clause: Clause, view: View) -> Move:
     """Return the next move for this clause: an action, that it is done, or that it cannot be done."""
-    match clause:
-        case Open():
-            return open_next(clause, view)
-        case OpenUrl():
-            return url_next(clause, view)
-        case Search():
-            return search_next(clause, view)
-        case Tap():
-            return tap_next(clause, view)
-        case TypeText():
-            return type_next(clause, view)
-        case EnterSecret():
-            return secret_next(clause, view)
-        case Scroll():
-            return scroll_next(clause, view)
-        case Press():
-            return press_next(clause, view)
-        case Toggle():
-            return toggle_next(clause, view)
-        case Alarm():
-            return alarm_next(clause, view)
-        case Wait():
-            return wait_next(clause, view)
-        case Read():
-            return read_next(clause, view)
-        case Ask():
-            return ask_next(clause, view)
-        case SignIn():
-            return sign_in_next(clause, view)
-        case WriteNote():
-            return note_next(clause, view)
-        case SendMessage():
-            return message_next(clause, view)
+    return _STRATEGIES[type(clause)](clause, view)
+
+
+_STRATEGIES: dict[type[Clause], Callable[[Any, View], Move]] = {
+    Open: open_next,
+    OpenUrl: url_next,
+    Search: search_next,
+    Tap: tap_next,
+    TypeText: type_next,
+    EnterSecret: secret_next,
+    Scroll: scroll_next,
+    Press: press_next,
+    Toggle: toggle_next,
+    Alarm: alarm_next,
+    Wait: wait_next,
+    Read: read_next,
+    Ask: ask_next,
+    SignIn: sign_in_next,
+    WriteNote: note_next,
+    SendMessage: message_next,
+}
 
 
 def done_words(clause: Clause, *, chinese: bool) -> str:

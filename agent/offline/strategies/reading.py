@@ -74,15 +74,16 @@ def _read_here(what: str, view: View) -> bool:
 
 def _of_kind(what: str, view: View) -> str | None:
     """Return the only amount or time of day on the screen; None if there is none, or several."""
-    pattern = next((pattern for words, pattern in _KINDS if folded(what).replace(" ", "") in _packed(words)), None)
+    wanted = _packed(what)
+    pattern = next((pattern for words, pattern in _KINDS if wanted in map(_packed, words)), None)
     if pattern is None:
         return None
     found = {each.text for each in view.page.named if pattern.fullmatch(each.text)}
     return found.pop() if len(found) == 1 else None
 
 
-def _packed(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(folded(word).replace(" ", "") for word in words)
+def _packed(words: str) -> str:
+    return folded(words).replace(" ", "")
 
 
 _SWAPPED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i'm": "you are"}

@@ -42,7 +42,7 @@ def search_next(clause: Search, view: View) -> Move:
 
 def results(page: Page) -> str:
     """Return the titles of the rows on a page of results, one per line; without rows, all text of the page."""
-    lines = [row.line for row in page.rows][:MAX_RESULTS]
+    lines = [row.line for row in page.rows[:MAX_RESULTS]]
     return "\n".join(lines) or page.text(2 * MAX_RESULTS)
 
 

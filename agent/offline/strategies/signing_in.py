@@ -21,7 +21,8 @@ MAX_SECRETS = 2
 def sign_in_next(clause: SignIn, view: View) -> Move:
     """Return the next move of a sign-in clause, which depends on what the page asks for now."""
     page = view.page
-    if view.index and not isinstance(view.before, Open) and not view.staged("open") and not _asks(page):
+    asks = field_of(page, "user") is not None or secret_field(page) is not None
+    if view.index and not isinstance(view.before, Open) and not view.staged("open") and not asks:
         return launch_known(view, "account")
     if not view.index and not view.worked("open"):
         return launch_known(view, "account")
@@ -63,10 +64,6 @@ def _secret(view: View, field: ScreenElement) -> Move:
 def _secret_name(view: View, field: ScreenElement) -> str:
     code = "password" not in field.states and field_of(view.page, "password") is not field
     return view.words("a_code" if code else "a_password")
-
-
-def _asks(page: Page) -> bool:
-    return field_of(page, "user") is not None or secret_field(page) is not None
 
 
 def _button(page: Page) -> ScreenElement | None:

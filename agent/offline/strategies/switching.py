@@ -73,7 +73,6 @@ def _look(view: View, name: str, app: str) -> Act | Stuck | None:
     if opened or isinstance(view.before, Open | Toggle | Alarm):
         if (further := look_further(view, name)) is not None:
             return further
-        back = view.page.find("back", such=view.page.tappable)
-        if opened and isinstance(back, ScreenElement) and not view.staged("back"):
+        if opened and view.page.button("back") is not None and not view.staged("back"):
             return view.act(PressKey(key=Key.BACK), "back", "going_back")
     return None if opened else launch_known(view, app)

@@ -138,5 +138,5 @@ def open_next(clause: Open, view: View) -> Move:
 
 
 def _stands_there(name: str, view: View) -> bool:
-    found = view.page.find(name, such=view.page.tappable)
-    return found is not None and not isinstance(found, Several) and likeness(name, found.text) >= SAME
+    found = view.page.button(name)
+    return found is not None and likeness(name, found.text) >= SAME

@@ -87,11 +87,7 @@ def field_named(page: Page, name: str) -> ScreenElement | None:
     label = page.find(name, such=lambda each: each.role == "text")
     if not isinstance(label, ScreenElement):
         return None
-    near = [
-        each
-        for each in page.fields
-        if 0 <= each.bounds.top - label.bounds.top <= 3 * (label.bounds.bottom - label.bounds.top)
-    ]
+    near = [each for each in page.fields if 0 <= each.bounds.top - label.bounds.top <= 3 * label.bounds.height]
     return near[0] if near else None
 
 

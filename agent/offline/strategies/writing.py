@@ -30,7 +30,7 @@ def note_next(clause: WriteNote, view: View) -> Move:
             return view.stuck("no_such_field", name=labels().fields["title"][-1 if view.chinese else 0])
         return fill(view, field, clause.title, "title")
     if not view.worked("text"):
-        field = _text_field(page)
+        field = field_of(page, "note") or (page.fields[-1] if page.fields else None)
         if field is None or view.staged("text"):
             return view.stuck("no_field")
         return fill(view, field, clause.text, "text")
@@ -43,7 +43,7 @@ def note_next(clause: WriteNote, view: View) -> Move:
 
 
 def _begin(view: View) -> Move:
-    button = _new_button(view.page)
+    button = view.page.button("new note")
     at_place = isinstance(view.before, Open) or view.worked("open")
     if button is not None and at_place and not view.staged("new"):
         return touched(view, button, stage="new")
@@ -56,21 +56,10 @@ def _begin(view: View) -> Move:
 
 
 def _save(view: View) -> Act | Move:
-    button = view.page.find("save", such=view.page.tappable)
-    if isinstance(button, ScreenElement):
+    if (button := view.page.button("save")) is not None:
         return view.stuck("not_saved") if view.staged("save") else touched(view, button, stage="save")
     # An app without Save stores the text when it is left.
     return view.act(PressKey(key=Key.BACK), "save", "saving")
-
-
-def _new_button(page: Page) -> ScreenElement | None:
-    found = page.find("new note", such=page.tappable)
-    return found if isinstance(found, ScreenElement) else None
-
-
-def _text_field(page: Page) -> ScreenElement | None:
-    field = field_of(page, "note")
-    return field or (page.fields[-1] if page.fields else None)
 
 
 def message_next(clause: SendMessage, view: View) -> Move:
@@ -97,7 +86,7 @@ def message_next(clause: SendMessage, view: View) -> Move:
         if view.staged("text"):
             return view.stuck("not_typed", name=clause.text)
         return fill(view, composer, clause.text, "text", clear=True)
-    button = _send_button(view.page)
+    button = view.page.button("send")
     if button is None:
         return view.stuck("not_sent")
     touch = touched(view, button, stage="send")
@@ -110,8 +99,8 @@ def _find_person(clause: SendMessage, view: View) -> Move:
     row = next((row for row in page.rows if folded(row.title.text) == folded(clause.to)), None)
     if row is not None and len(view.staged("tap")) < MAX_BACK:
         return touched(view, row.title)
-    new = page.find("new message", such=page.tappable)
-    if isinstance(new, ScreenElement) and not view.staged("new"):
+    new = page.button("new message")
+    if new is not None and not view.staged("new"):
         return look_further(view, clause.to) or touched(view, new, stage="new")
     if not view.worked("open") and not page.fields:
         return launch_known(view, "messages")
@@ -129,12 +118,7 @@ def _composer(page: Page) -> ScreenElement | None:
     """
     if (field := field_of(page, "message")) is not None:
         return field
-    return page.fields[-1] if page.fields and _send_button(page) is not None else None
-
-
-def _send_button(page: Page) -> ScreenElement | None:
-    found = page.find("send", such=page.tappable)
-    return found if isinstance(found, ScreenElement) else None
+    return page.fields[-1] if page.fields and page.button("send") is not None else None
 
 
 def _has(field: ScreenElement, text: str) -> bool:

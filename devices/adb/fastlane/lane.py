@@ -198,12 +198,8 @@ class FastLane:
             self._start(self._again())
 
     def _failed(self, why: str) -> None:
-        logger.log(
-            logging.INFO if why == self._failure else logging.WARNING,
-            "no fast lane to %s for now: %s",
-            self._shell.connection.serial,
-            why,
-        )
+        level = logging.INFO if why == self._failure else logging.WARNING
+        logger.log(level, "no fast lane to %s for now: %s", self._shell.connection.serial, why)
         self._failure = why
 
     def _start(self, work: Coroutine[None, None, None]) -> None:

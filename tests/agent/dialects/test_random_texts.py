@@ -173,6 +173,23 @@ def test_damaged_replies_are_read_or_refused(valid: str, cut: int, length: int, 
         parsed(dialect, ModelReply(damaged))
 
 
+@pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name for dialect in DIALECTS])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>HALFx</answer>",
+        "<function=type><parameter=content>HALFx</parameter></function>",
+        "<function=type><parameter=text>HALFx</parameter></function>",
+        "<THINK>t</THINK>explain:a\taction:TYPE\tvalue:HALFx\tsummary:s",
+        '<think>HALFt</think><answer>do(action="Note", message="true")</answer>',
+        'HALF <tool_call>{"name":"mobile_use","arguments":{"action":"terminate","status":"success"}}</tool_call>',
+    ],
+)
+def test_half_a_sign_is_replaced(dialect: Dialect, text: str) -> None:
+    """Seen failing for the forms of each dialect without `whole_reply`: no file takes what was decided."""
+    parsed(dialect, ModelReply(text.replace("HALF", "\ud83d")))
+
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

@@ -11,7 +11,6 @@ import pytest
 from agent.actions import Finish, OpenUrl
 from agent.error_mapping import fault_of
 from agent.events import TaskEnded, TaskEvent
-from agent.guards.gate import closed_app
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import ModelRequest, Purpose
@@ -23,6 +22,7 @@ from agent.ports.leases import NoPhone
 from agent.run import Outcome, RunId
 from agent.scene import StepFailure
 from agent.wording import sentence
+from agent.wording import words as agent_words
 from bot.domain.task import TaskState, WrongState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.leases import GRACE_S
@@ -132,7 +132,7 @@ async def test_why_the_offline_pilot_stopped() -> None:
         view_command("intent://x")
     for reason, read in (
         (sentence_of(rejected.value), "不打开以 intent: 开头的地址；请使用网址。"),
-        (closed_app("银行 (com.bank)"), "策略不允许操作应用 银行 (com.bank)"),
+        (agent_words("reason.closed", app="银行 (com.bank)"), "策略不允许操作应用 银行 (com.bank)"),
     ):
         past = [step("1/1 tap: x", "tap '付款'", None, StepFailure(reason))] * 2
         with speaking("zh"):
