@@ -67,7 +67,7 @@ class Control:
     survive a restart.
 
     Every long wait must go through `guard`, so that a stop takes effect at once even if a call hangs. Code that acts on
-    the phone must do so inside `moving`, so that `rest` knows when it has stopped.
+    the phone must do so inside `acting`, so that `wait_until_stopped` knows when it has stopped.
     """
 
     def __init__(self) -> None:
@@ -83,8 +83,8 @@ class Control:
         self._standing = asyncio.Event()
         self._notes: list[str] = []
 
-    def obey(self, signal: Signal) -> None:
-        """Carry out a signal. After a pause, await `rest` to be sure that the work has really stopped."""
+    def apply(self, signal: Signal) -> None:
+        """Carry out a signal. After a pause, await `wait_until_stopped` to be sure that the work has really stopped."""
         match signal:
             case Pause():
                 self.pause()
@@ -138,7 +138,7 @@ class Control:
         self._end.set()
         self._go.set()
 
-    async def rest(self) -> None:
+    async def wait_until_stopped(self) -> None:
         """Wait until paused work no longer acts on the phone; returns at once if it does not. Raises TimeoutError if it
         does not stop in time.
         """
@@ -147,7 +147,7 @@ class Control:
                 await self._standing.wait()
 
     @contextmanager
-    def moving(self) -> Iterator[None]:
+    def acting(self) -> Iterator[None]:
         """Mark a block in which the work may act on the phone."""
         self._moving += 1
         try:
@@ -157,7 +157,7 @@ class Control:
             if not self._moving:
                 self._standing.set()
 
-    async def hold(self) -> None:
+    async def wait_while_paused(self) -> None:
         """Wait while the work is paused. The work itself calls this at points where it can safely stop."""
         if self.paused:
             self._standing.set()

@@ -25,7 +25,7 @@ from agent.effect_facts import (
     SwitchedTo,
     TextNow,
 )
-from devices.phone import Done, Element, Observation
+from devices.phone import Element, InputResult, Observation
 
 MAX_WORDS_LISTED = 6
 MAX_LETTERS = 60
@@ -98,7 +98,7 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
     return (ScreenChanged() if changed(before, after) else NothingChanged(),)
 
 
-def told_effects(done: Done | None, *, covered: bool = False) -> tuple[Effect, ...]:
+def told_effects(done: InputResult | None, *, covered: bool = False) -> tuple[Effect, ...]:
     """Return the effects that the phone itself reported about an input. With `covered`, the content of a field is left
     out.
     """

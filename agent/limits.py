@@ -39,7 +39,7 @@ class TaskLimits:
         """The time limit in seconds."""
         return None if self.minutes is None else self.minutes * 60
 
-    def reached(self, usage: Usage, seconds: float) -> Fault | None:
+    def reached_limit(self, usage: Usage, seconds: float) -> Fault | None:
         """Return the fault if the tokens, the cost or the seconds of work reach a limit; None if not."""
         if self.seconds is not None and seconds >= self.seconds:
             return self.out_of_time()
@@ -80,7 +80,7 @@ def _cap(happened: str) -> Fault:
 class Allowance(Protocol):
     """A person's quota. It is checked before a task costs anything, when it gets its phone, and after each step."""
 
-    async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
+    async def reached_limit(self, task: str, steps: int, usage: Usage) -> Fault | None:
         """Return the fault if the quota is used up after these steps and tokens of the task; None if not. Raises
         OSError if that cannot be determined.
         """

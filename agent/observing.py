@@ -16,7 +16,7 @@ class ScreenView:
     """An observation of the phone, and the screen as the model was shown it.
 
     `targets[i]` is the phone's element with the number i in the model's list. The observation has the words of the
-    screen even where they are hidden from models: rules read them, models get `told`.
+    screen even where they are hidden from models: rules read them, models get `for_model`.
     """
 
     observation: Observation
@@ -26,7 +26,7 @@ class ScreenView:
     """A reference to the stored picture that the model was sent."""
 
     @property
-    def told(self) -> ScreenView:
+    def for_model(self) -> ScreenView:
         """The same view, without the words that must be hidden from models."""
         if not self.screen.covered:
             return self

@@ -29,7 +29,7 @@ from agent.models.base import (
     Purpose,
     StandIn,
     Usage,
-    asked_now,
+    active_name,
 )
 from agent.models.connection import ShownOnce
 from agent.models.conversations import end_conversation, keeps_conversation
@@ -44,37 +44,37 @@ LONGEST_PAUSE_S: Final = 300.0
 """The maximum pause in seconds before a failing endpoint is tried again; the pause doubles each time."""
 _STAYS: Final = ABOUT_THE_REQUEST | {Cause.NO_PICTURES}
 """Causes about the request or the model itself, for which the second endpoint is not tried."""
-_WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
+_PROBE_REQUEST: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
 
 
-class _Through:
+class _DelegatingModel:
     """What a model that answers through others tells of the one that answers now."""
 
     @property
-    def _now(self) -> Model:
+    def _active(self) -> Model:
         raise NotImplementedError
 
     @property
-    def asked_now(self) -> str:
+    def active_name(self) -> str:
         """The name of the model that answers now, which may be a stand-in."""
-        return asked_now(self._now)
+        return active_name(self._active)
 
     @property
     def takes_pictures(self) -> bool:
         """Whether the model that answers now accepts pictures."""
-        return takes_pictures(self._now)
+        return takes_pictures(self._active)
 
     @property
     def keeps_conversation(self) -> bool:
         """Whether the endpoint that answers now stores conversations."""
-        return keeps_conversation(self._now)
+        return keeps_conversation(self._active)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Return the context window in tokens of the model that answers now. `sent` is the size of the last request."""
-        return await window_of(self._now, sent)
+        return await window_of(self._active, sent)
 
 
-class FailoverModel(_Through):
+class FailoverModel(_DelegatingModel):
     """Implements Model with two other models. After the first fails, other than by rejecting a request, the second
     answers each call, so that no step waits for an outage, and the first is tested in the background until it answers.
 
@@ -88,8 +88,8 @@ class FailoverModel(_Through):
         self._clock = clock
         self._failure: ModelError | None = None
         self._pause = FIRST_PAUSE_S
-        self._again = 0.0
-        self._word: asyncio.Task[ModelReply] | None = None
+        self._retry_at = 0.0
+        self._probe: asyncio.Task[ModelReply] | None = None
         self._unbooked = Usage()
 
     @property
@@ -121,7 +121,7 @@ class FailoverModel(_Through):
                     raise
                 self._unbooked += error.usage
                 self._failure, self._pause = error, FIRST_PAUSE_S
-                self._again = self._clock() + self._pause
+                self._retry_at = self._clock() + self._pause
         failure = self._failure
         _check(request, self._second)
         try:
@@ -136,26 +136,26 @@ class FailoverModel(_Through):
 
     async def close(self) -> None:
         """Close both models and cancel the pending test of the first."""
-        if self._word is not None:
-            self._word.cancel()
-            await asyncio.wait([self._word])
+        if self._probe is not None:
+            self._probe.cancel()
+            await asyncio.wait([self._probe])
         for model in (self._first, self._second):
             if isinstance(model, Connected):
                 await model.close()
 
     @property
-    def _now(self) -> Model:
+    def _active(self) -> Model:
         return self._first if self._failure is None else self._second
 
     def _look_after_first(self) -> None:
         """Process the test of a failing first endpoint, or start a new one after the pause."""
         if self._failure is None:
             return
-        if self._word is None:
-            if self._clock() >= self._again:
-                self._word = asyncio.create_task(self._first.complete(_WORD), name="is the first model back")
-        elif self._word.done():
-            asked, self._word = self._word, None
+        if self._probe is None:
+            if self._clock() >= self._retry_at:
+                self._probe = asyncio.create_task(self._first.complete(_PROBE_REQUEST), name="is the first model back")
+        elif self._probe.done():
+            asked, self._probe = self._probe, None
             try:
                 self._unbooked += asked.result().usage
                 self._failure = None
@@ -165,7 +165,7 @@ class FailoverModel(_Through):
             if self._failure is None:
                 return
             self._pause = min(LONGEST_PAUSE_S, self._pause * 2)
-            self._again = self._clock() + self._pause
+            self._retry_at = self._clock() + self._pause
 
     def _booked(self, reply: ModelReply) -> ModelReply:
         """Return the reply including the tokens of failed calls that were not reported yet."""
@@ -198,7 +198,7 @@ that ends.
 """
 
 
-class PatientModel(_Through):
+class PatientModel(_DelegatingModel):
     """Implements Model around another model and waits out its outages. `ModelReply.waited` then says how long that
     took.
     """
@@ -214,7 +214,7 @@ class PatientModel(_Through):
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._model = model
-        self._tell = tell
+        self._notify = tell
         self._patience = patience
         self._sleep = sleep
         self._clock = clock
@@ -239,26 +239,26 @@ class PatientModel(_Through):
         """
         self.state = self.state.after(cause, self._wall())
 
-    def _take_in(self, reply: ModelReply, request: ModelRequest) -> None:
+    def _record_reply(self, reply: ModelReply, request: ModelRequest) -> None:
         """Update the state from an answer; one given by a stand-in says why this model did not answer."""
         if (other := reply.stand_in) is not None:
             self.state = self.state.after(other.cause, self._wall(), other.model)
             self._stood_in.add(request.task)
-            self._tell(request, ModelAway(cause=other.cause, stand_in=other.model))
+            self._notify(request, ModelAway(cause=other.cause, stand_in=other.model))
             return
         self.tested(None)
         if request.task in self._stood_in:
             self._stood_in.discard(request.task)
-            self._tell(request, ModelAway())
+            self._notify(request, ModelAway())
 
     @property
-    def _now(self) -> Model:
+    def _active(self) -> Model:
         return self._model
 
     def end_conversation(self, conversation: str, /) -> None:
         """Delete what the endpoint has stored of a conversation, and stop waiting for its answer."""
         if (waiting := self._interrupted.pop(conversation, None)) is not None:
-            self._tell(waiting[-1], ModelAway())
+            self._notify(waiting[-1], ModelAway())
         end_conversation(self._model, conversation)
 
     @measured("model")
@@ -290,10 +290,10 @@ class PatientModel(_Through):
                     if told is None or told.cause is not error.cause:
                         logger.warning("%s The work is on hold until then.", error)
                         told = ModelAway(cause=error.cause, until=self._wall() + end - self._clock())
-                        self._tell(request, told)
+                        self._notify(request, told)
                 else:
                     self._answered = True
-                    self._take_in(reply, request)
+                    self._record_reply(reply, request)
                     return replace(reply, waited=self._clock() - began) if slept else reply
                 await self._sleep(wait)
                 slept, pause = True, min(LONGEST_WAIT_S, pause * 2)
@@ -304,7 +304,7 @@ class PatientModel(_Through):
             raise
         finally:
             if told is not None:
-                self._tell(request, ModelAway())
+                self._notify(request, ModelAway())
 
 
 class _Streamed:

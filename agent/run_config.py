@@ -9,7 +9,7 @@ from agent.actions import Action
 from agent.dialects.base import Dialect
 from agent.guards.reading import GuardMode
 from agent.limits import TaskLimits
-from agent.models.base import Models, asked_now
+from agent.models.base import Models, active_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class RunConfig:
     @property
     def acting(self) -> str:
         """The name of the model that decides on actions now, which may be a stand-in."""
-        return asked_now(self.models.vision)
+        return active_name(self.models.vision)
 
     def profile_of(self, model: str) -> ModelProfile:
         """Return how the acting model or stand-in with this name is prompted."""

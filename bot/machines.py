@@ -42,7 +42,7 @@ class RemoteMachines(Protocol):
         """
         ...
 
-    def in_record(self, task: str, event: TaskEvent) -> None:
+    def confirm_stored(self, task: str, event: TaskEvent) -> None:
         """Report that an event of the task with this id has been stored by this service, so that the machine's messages
         up to it can be deleted.
         """

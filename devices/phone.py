@@ -176,7 +176,7 @@ class Observation:
     secure: bool = False
     settled: bool = True
     complete: bool = True
-    done: Done | None = None
+    done: InputResult | None = None
     """The part of the last input's result that only this observation could show (see `Phone.act`)."""
     focused_text: str | None = None
     jpeg: Jpeg | None = None
@@ -201,7 +201,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class InputResult:
     """The result of an input, as far as it is known right after it was sent.
 
     - `field_text`: Content of the field that was typed into, bullets for a password; None if nothing was typed, or if
@@ -308,12 +308,12 @@ class Phone(Protocol):
         watched: bool = False,
         later: bool = False,
         judged: Judged | None = None,
-    ) -> Done:
+    ) -> InputResult:
         """Send one input, at most once: it is never repeated here.
 
         - `receipt`: An id (letters, digits, `.`, `-`, `_`) sent with every command, so that the phone's own log can be
           matched to the journal.
-        - `watched`: Whether the phone is asked afterwards which window received the input (`Done.elsewhere`).
+        - `watched`: Whether the phone is asked afterwards which window received the input (`ActionResult.elsewhere`).
         - `later`: Whether not to wait for results that an observation can show, such as the new content of a field:
           the next complete observation contains them as its `done`.
         - `judged`: What the screen showed when the input was approved.

@@ -18,7 +18,7 @@ if _slipcover is not None and _slipcover._slipcover_instance is not None:
     # In a worker, which `slipcover --immediate` does not reach: a line that was counted once costs nothing more.
     _slipcover._slipcover_instance.immediate = True
 
-from bot.wiring.memory import keep_small  # noqa: E402 - counted from here on
+from bot.wiring.memory import tune_malloc  # noqa: E402 - counted from here on
 
 pytest_plugins = ["tests.fixtures.outside", "tests.fixtures.adb", "tests.fixtures.rigs", "tests.fixtures.databases"]
 
@@ -36,7 +36,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 gc.disable()  # until all tests are collected: what is loaded is no garbage
 
-keep_small()  # as the service does; with a heap for each thread a worker grows to gigabytes
+tune_malloc()  # as the service does; with a heap for each thread a worker grows to gigabytes
 
 GROWTH = 64 * 1024 * 1024
 """Bytes. The garbage collector counts objects: a few hundred that refer to each other and hold a picture of ten

@@ -19,7 +19,7 @@ from langgraph.types import StateSnapshot
 from agent import request_words
 from agent.control import Cancel, Pause, Resume, Signal, Steer, Stopped
 from agent.events import Planned, Source, TaskEnded, TaskEvent, Todo, stream_events
-from agent.graph.main.context import Session, TaskContext
+from agent.graph.main.context import TaskContext, TaskSession
 from agent.graph.main.nodes.executor import executor
 from agent.graph.main.nodes.intent_analyzer import intent_analyzer
 from agent.graph.main.nodes.member import member
@@ -101,7 +101,7 @@ class GraphAgent:
             local_times=local_times,
         )
         self._graph = main_graph().copy({"checkpointer": checkpointer})
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, TaskSession] = {}
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:
         """Begin or continue a task, and yield its events. Implements `Agent.work`."""
@@ -139,10 +139,10 @@ class GraphAgent:
             session.control.drain()
         await self._runner.shutdown()
 
-    def _session(self, task: str) -> Session:
-        return self._sessions.setdefault(task, Session(task, self._runner))
+    def _session(self, task: str) -> TaskSession:
+        return self._sessions.setdefault(task, TaskSession(task, self._runner))
 
-    async def _going(self, task: str) -> Session | None:
+    async def _going(self, task: str) -> TaskSession | None:
         """Return the session of a task that is in progress or may still begin; None if the task has ended."""
         if task not in self._sessions and _has_ended(await self._graph.aget_state(_thread_of(task))):
             return None
@@ -171,7 +171,7 @@ class GraphAgent:
             await loading
 
     async def _run(
-        self, order: TaskOrder, session: Session, config: RunConfig, emit: Callable[[TaskEvent], None]
+        self, order: TaskOrder, session: TaskSession, config: RunConfig, emit: Callable[[TaskEvent], None]
     ) -> MainState:
         """Return the state with which the main graph ended, now or in an earlier process."""
         limits = config.limits

@@ -37,14 +37,14 @@ class Thoughts:
         self._is_answer = is_answer
         self._clock = clock
         self._text = self._reasoning = ""
-        self._told = clock()
+        self._flushed_at = clock()
 
     def __call__(self, delta: Delta) -> None:
         """Accept the next delta, and emit what was collected if it is long or old enough."""
         self._text += delta.text
         self._reasoning += delta.reasoning
         long = len(self._text) + len(self._reasoning) >= PIECE_LETTERS
-        if long or self._clock() - self._told >= PIECE_SECONDS:
+        if long or self._clock() - self._flushed_at >= PIECE_SECONDS:
             self.flush()
 
     def flush(self) -> None:
@@ -53,7 +53,7 @@ class Thoughts:
             text, reasoning = self._text[:MOST_LETTERS], self._reasoning[:MOST_LETTERS]
             self._emit(Thinking(node=self._node, text=text, reasoning=reasoning, is_answer=self._is_answer))
             self._text, self._reasoning = self._text[MOST_LETTERS:], self._reasoning[MOST_LETTERS:]
-        self._told = self._clock()
+        self._flushed_at = self._clock()
 
 
 class ProseOnly:
@@ -82,7 +82,7 @@ class FieldOnly:
         self._name = name
         self._fit = fit
         self._read = ""
-        self._told = ""
+        self._emitted = ""
 
     def __call__(self, delta: Delta) -> None:
         """Accept the next delta."""
@@ -92,6 +92,6 @@ class FieldOnly:
         except ValueError:
             found = {}
         text = found.get(self._name) if isinstance(found, dict) and self._fit(found) else None
-        more = text.removeprefix(self._told) if isinstance(text, str) and text.startswith(self._told) else ""
-        self._told += more
+        more = text.removeprefix(self._emitted) if isinstance(text, str) and text.startswith(self._emitted) else ""
+        self._emitted += more
         self._stream(Delta(more, delta.reasoning))

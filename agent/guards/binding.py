@@ -68,21 +68,21 @@ class ApprovalContext:
     """A control and the window it is in, as a person approves them.
 
     `kind` says what the control belongs to. `window` are the elements of the window. `near` are those that identify the
-    control: itself and the others with words in its dialog or row. `told` are the elements whose words the person is
+    control: itself and the others with words in its dialog or row. `shown` are the elements whose words the person is
     shown with the question.
     """
 
     kind: Literal["dialog", "row", "page"]
     window: tuple[Element, ...]
     near: tuple[Element, ...]
-    told: tuple[Element, ...]
+    shown: tuple[Element, ...]
     top: frozenset[str]
     """The words at the top of the screen, such as the recipient of a message."""
 
     @property
     def words(self) -> list[str]:
         """The labels that the person is shown, each once and shortened."""
-        lines = dict.fromkeys(shortened(words_of(e), MAX_LETTERS) for e in self.told)
+        lines = dict.fromkeys(shortened(words_of(e), MAX_LETTERS) for e in self.shown)
         return [line for line in lines if line]
 
     @property
@@ -99,13 +99,13 @@ class ApprovalContext:
         """
         return self.title[0] if len(self.title) == 1 else ""
 
-    def own_word(self, restless: list[list[int]]) -> str:
+    def own_digest(self, restless: list[list[int]]) -> str:
         """Return a digest of the control and its dialog or row. `restless` are the places that change on their own
         (`restless_places`); times there are ignored.
         """
         return digest([_item(e, in_place=_is_restless(e, restless)) for e in self.near])
 
-    def window_word(self, restless: list[list[int]]) -> str:
+    def window_digest(self, restless: list[list[int]]) -> str:
         """Return a digest of all words and states of the window, in order. Places in `restless`, which change on their
         own, are left out unless the person was shown them or they contain numbers.
         """
@@ -117,7 +117,7 @@ class ApprovalContext:
 
     @cached_property
     def _firm(self) -> frozenset[int]:
-        return self._own | {id(e) for e in self.told}
+        return self._own | {id(e) for e in self.shown}
 
     def _counted(self, element: Element, restless: list[list[int]]) -> list[str] | None:
         """Return the parts of an element that count; None if none do."""
@@ -146,12 +146,16 @@ def approval_context(seen: Observation, target: Element | None, point: Point | N
     else:
         return ApprovalContext("page", window, (), (), top)
     if _is_dialog(window, seen):
-        return ApprovalContext("dialog", window, window, _told(window, box, target, MAX_TOLD, whole=True), top)
+        return ApprovalContext(
+            "dialog", window, window, _shown_elements(window, box, target, MAX_TOLD, whole=True), top
+        )
     row = _row(seen, window, target, box)
     if any(words_of(e) for e in row if e is not target and not _is_caption(e)):
-        return ApprovalContext("row", window, row, _told(row, box, target, MAX_TOLD, whole=True), top)
+        return ApprovalContext("row", window, row, _shown_elements(row, box, target, MAX_TOLD, whole=True), top)
     near = (target,) if target is not None else ()
-    return ApprovalContext("page", window, near, _told(window, box, target, MAX_TOLD_OF_PAGE, whole=False), top)
+    return ApprovalContext(
+        "page", window, near, _shown_elements(window, box, target, MAX_TOLD_OF_PAGE, whole=False), top
+    )
 
 
 def restless_places(before: Observation, now: Observation, target: Element | None) -> list[list[int]]:
@@ -266,7 +270,7 @@ def _row(seen: Observation, window: tuple[Element, ...], target: Element | None,
     )
 
 
-def _told(
+def _shown_elements(
     elements: tuple[Element, ...], box: Bounds, target: Element | None, most: int, *, whole: bool
 ) -> tuple[Element, ...]:
     """Return the labels to show: those above or level with the control, the nearest ones and, if `whole`, the first."""

@@ -67,8 +67,8 @@ class Sources:
     """The texts from which the words of a run may come.
 
     `seen` is what each app showed and `said` what the person wrote. `notes`, `memory` (remembered facts) and
-    `documents` (passages of the operator's documents) are texts. `handed_out` are pairs of an app's package and a text
-    that a person allowed to go there in this run.
+    `documents` (passages of the operator's documents) are texts. `released_texts` are pairs of an app's package and a
+    text that a person allowed to go there in this run.
     """
 
     seen: Seen = field(default_factory=dict)
@@ -76,13 +76,13 @@ class Sources:
     notes: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
-    handed_out: tuple[tuple[str, str], ...] = ()
+    released_texts: tuple[tuple[str, str], ...] = ()
 
     def allowed_in(self, package: str) -> tuple[str, ...]:
         """Return the texts whose words may go into this app: what the person wrote, and what they allowed to
         go there.
         """
-        return (*self.said, *(text for app, text in self.handed_out if app == package))
+        return (*self.said, *(text for app, text in self.released_texts if app == package))
 
 
 def address_carries(url: str, sources: Sources) -> Words | None:
@@ -92,7 +92,7 @@ def address_carries(url: str, sources: Sources) -> Words | None:
     that app.
     """
     url = url.strip()
-    if _addresses(url) & numbers_of((*sources.said, *(text for _, text in sources.handed_out))):
+    if _addresses(url) & numbers_of((*sources.said, *(text for _, text in sources.released_texts))):
         return None
     texts = _decoded(_telling_part(url))
     if reason := _carried(texts, sources, whole=_addresses(url), onto=""):

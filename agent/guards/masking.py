@@ -131,17 +131,17 @@ class Mask:
         """Return the run's secrets, and those typed before that apply to the app seen last."""
         return [*self._values.values(), *self._typed.patterns(self._package)]
 
-    def told(self, data: dict[str, Any]) -> dict[str, Any]:
+    def cover_data(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return a copy of plain data with the secrets in its texts and keys replaced by bullets, at any depth."""
-        return {self.text(name): self._told_value(value) for name, value in data.items()}
+        return {self.text(name): self._cover_value(value) for name, value in data.items()}
 
-    def _told_value(self, value: Any) -> Any:  # noqa: ANN401 - any plain data
+    def _cover_value(self, value: Any) -> Any:  # noqa: ANN401 - any plain data
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return self.told(value)
+            return self.cover_data(value)
         if isinstance(value, list | tuple):
-            return [self._told_value(each) for each in value]
+            return [self._cover_value(each) for each in value]
         return value
 
     def sentence(self, text: str) -> str:

@@ -150,7 +150,7 @@ class Pressed:
             control += [self.target.resource_id, self.target.class_name, label]
         elif self.point is not None:
             control += [self.point.x // SPOT_GRID, self.point.y // SPOT_GRID]
-        words = [near.own_word([]), near.window_word([])]
+        words = [near.own_digest([]), near.window_digest([])]
         return digest([reader, seen.package, seen.activity, control, words, picture])
 
 
@@ -179,7 +179,7 @@ class Readings:
 
     def __init__(self, table: PressVerdicts | None = None, clock: Callable[[], float] = time.time) -> None:
         """`clock` returns Unix seconds."""
-        self._kept: Recent[str, _Known] = Recent(READINGS_KEPT)
+        self._cache: Recent[str, _Known] = Recent(READINGS_KEPT)
         self._table = table
         self._clock = clock
 
@@ -187,13 +187,13 @@ class Readings:
         """Load the answers that earlier processes stored."""
         if self._table is not None:
             for each in reversed((await self._table.all(self._clock() - KEPT_S))[:READINGS_KEPT]):
-                self._kept[each.key] = _Known(PressReading(NOTHING, kept=True, key=each.key), each, before=True)
+                self._cache[each.key] = _Known(PressReading(NOTHING, kept=True, key=each.key), each, before=True)
 
     def of(self, key: str | None, version: str) -> PressReading | None:
         """Return the answer for the press with this key, in this version of the app ("" if not known yet); None if
         there is none.
         """
-        known = None if key is None else self._kept.get(key)
+        known = None if key is None else self._cache.get(key)
         return known.reading if known is not None and known.holds(version, self._clock()) else None
 
     async def keep(self, key: str | None, reading: PressReading, pressed: Pressed, reader: str) -> None:
@@ -202,20 +202,20 @@ class Readings:
         if key is None or reading.consequence == UNKNOWN.consequence or (harmless and pressed.near.kind == "dialog"):
             return
         lasts = pressed.lasting(key, reader, self._clock()) if harmless and self._table is not None else None
-        self._kept[key] = _Known(PressReading(reading.consequence, reading.object, kept=True, key=key), lasts)
+        self._cache[key] = _Known(PressReading(reading.consequence, reading.object, kept=True, key=key), lasts)
         if lasts is not None and self._table is not None:
             await self._table.keep(lasts)
 
     def know(self, key: str, consequence: str, about: str) -> None:
         """Add an answer that was stored with a recorded skill."""
-        self._kept[key] = _Known(PressReading(consequence, about, kept=True, key=key))
+        self._cache[key] = _Known(PressReading(consequence, about, kept=True, key=key))
 
     def lasting(self) -> tuple[KeptVerdict, ...]:
         """Return the harmless judgements that survive a restart."""
-        return tuple(known.lasts for known in self._kept.values() if known.lasts is not None)
+        return tuple(known.lasts for known in self._cache.values() if known.lasts is not None)
 
     async def clear(self) -> None:
         """Delete all answers, including stored ones."""
-        self._kept.clear()
+        self._cache.clear()
         if self._table is not None:
             await self._table.clear()

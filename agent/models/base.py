@@ -313,14 +313,14 @@ class ModelSwitched(Exception):
 @runtime_checkable
 class _OneOfTwo(Protocol):
     @property
-    def asked_now(self) -> str: ...
+    def active_name(self) -> str: ...
 
 
-def asked_now(model: Model) -> str:
+def active_name(model: Model) -> str:
     """Return the name of the model that would answer now; that is a stand-in's while the requested model is
     unavailable.
     """
-    return model.asked_now if isinstance(model, _OneOfTwo) else model.name
+    return model.active_name if isinstance(model, _OneOfTwo) else model.name
 
 
 @runtime_checkable

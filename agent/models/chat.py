@@ -14,7 +14,15 @@ from agent.models.base import Delta, Message, ModelReply, ModelRequest, ToolCall
 from agent.models.call_failure import Broken, CallFailure, CutShort
 from agent.models.connection import Connection, ShownOnce
 from agent.models.endpoint import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, EndpointSettings, TooMuch
-from agent.models.endpoint_quirks import DEEP_EFFORT, EFFORT, Adapting, AnswerFormat, Habits, is_strict, strict_schema
+from agent.models.endpoint_quirks import (
+    DEEP_EFFORT,
+    EFFORT,
+    AnswerFormat,
+    EndpointQuirks,
+    QuirkRecovery,
+    is_strict,
+    strict_schema,
+)
 from agent.models.json_answers import whole_signs
 from agent.models.pictures import data_url
 from agent.models.pricing import priced
@@ -185,10 +193,10 @@ PATH = "/chat/completions"
 class ChatApi:
     """Calls the chat completions API for one model."""
 
-    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
+    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: QuirkRecovery) -> None:
         self._settings = settings
         self._connection = connection
-        self._adapting = adapting
+        self._recovery = adapting
 
     async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
         """Request one answer. Returns the answer or, after all retries, the last failure. `shown` passes the streamed
@@ -196,11 +204,11 @@ class ChatApi:
         """
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: Habits) -> ChatReader | CallFailure:
+        async def attempt(habits: EndpointQuirks) -> ChatReader | CallFailure:
             payload = chat_payload(self._settings.model, request, habits)
             return await self._connection.exchange(PATH, payload, lambda: ChatReader(shown.attempt()), limit)
 
-        outcome = await self._adapting.send(request, attempt)
+        outcome = await self._recovery.send(request, attempt)
         if isinstance(outcome, CallFailure):
             return outcome
         reply = outcome.reply(self._settings.model)
@@ -208,7 +216,7 @@ class ChatApi:
         return replace(reply, usage=priced(usage, self._settings.prices.get(self._settings.model)))
 
 
-def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str, object]:
+def chat_payload(model: str, request: ModelRequest, habits: EndpointQuirks) -> dict[str, object]:
     """Return the body of the HTTP request, without the parameters that the endpoint is known to refuse."""
     payload: dict[str, object] = {
         "model": model,

@@ -39,7 +39,7 @@ def end_conversation(model: Model, conversation: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredResponse:
     """A response that an endpoint has stored, and everything that it builds on.
 
     `response` is its id, `answer` its text, and `calls` are the ids of its tool calls. `seen` are digests of the
@@ -57,63 +57,65 @@ class Turn:
     """What to send next in a conversation: `messages`, after the stored response `previous`.
 
     `previous` is "" if the conversation is sent in full. `calls` are the ids of tool calls in that response that still
-    need an output. `stale` are ids of stored responses that are useless from then on.
+    need an output. `obsolete` are ids of stored responses that are useless from then on.
     """
 
     messages: tuple[Message, ...]
     previous: str = ""
     calls: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
+    obsolete: tuple[str, ...] = ()
 
 
 class Conversations:
     """The conversations at one endpoint, each with its stored responses from first to last."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[str, tuple[Held, ...]] = OrderedDict()
+        self._stored: OrderedDict[str, tuple[StoredResponse, ...]] = OrderedDict()
 
     def next_turn(self, conversation: str, messages: tuple[Message, ...]) -> Turn:
         """Return what has to be sent: the messages after the last stored response that they continue, or all of them.
 
         An answer that was dropped because its screen changed is skipped: the conversation branches before it.
         """
-        held = self._held.get(conversation, ())
+        held = self._stored.get(conversation, ())
         digested = digests(messages)
         for number in range(len(held), 0, -1):
             if (rest := _rest(held[number - 1], messages, digested)) is not None:
                 stale = tuple(each.response for each in held[number:])
                 return Turn(rest, held[number - 1].response, held[number - 1].calls, stale)
-        return Turn(messages, stale=tuple(each.response for each in held))
+        return Turn(messages, obsolete=tuple(each.response for each in held))
 
-    def answered(
+    def record_answer(
         self, conversation: str, messages: tuple[Message, ...], turn: Turn, response: str, reply: ModelReply
     ) -> tuple[str, ...]:
         """Record that the endpoint has stored the response with this id to this turn. Returns the ids of stored
         responses that are no longer needed.
         """
-        held = self._held.pop(conversation, ())
+        held = self._stored.pop(conversation, ())
         calls = tuple(call.id for call in reply.tool_calls)
-        kept = tuple(each for each in held if turn.previous and each.response not in turn.stale)
-        self._held[conversation] = (*kept, Held(response, digests(messages), reply.text, calls))
-        if len(self._held) <= MOST_CONVERSATIONS:
-            return turn.stale
-        _, oldest = self._held.popitem(last=False)
-        return (*turn.stale, *(each.response for each in oldest))
+        kept = tuple(each for each in held if turn.previous and each.response not in turn.obsolete)
+        self._stored[conversation] = (*kept, StoredResponse(response, digests(messages), reply.text, calls))
+        if len(self._stored) <= MOST_CONVERSATIONS:
+            return turn.obsolete
+        _, oldest = self._stored.popitem(last=False)
+        return (*turn.obsolete, *(each.response for each in oldest))
 
-    def lost(self, conversation: str) -> tuple[str, ...]:
+    def forget(self, conversation: str) -> tuple[str, ...]:
         """Forget a conversation that the endpoint cannot continue. Returns the ids of responses that it may still
         store.
         """
-        return tuple(each.response for each in self._held.pop(conversation, ()))
+        return tuple(each.response for each in self._stored.pop(conversation, ()))
 
     def all_kept(self) -> tuple[str, ...]:
         """Forget all conversations and return the ids of all stored responses."""
-        kept = tuple(each.response for held in self._held.values() for each in held)
-        self._held.clear()
+        kept = tuple(each.response for held in self._stored.values() for each in held)
+        self._stored.clear()
         return kept
 
 
-def _rest(held: Held, messages: tuple[Message, ...], digested: tuple[bytes, ...]) -> tuple[Message, ...] | None:
+def _rest(
+    held: StoredResponse, messages: tuple[Message, ...], digested: tuple[bytes, ...]
+) -> tuple[Message, ...] | None:
     """Return the messages after a response and all it builds on; None if they do not continue it."""
     if digested[: len(held.seen)] != held.seen:
         return None

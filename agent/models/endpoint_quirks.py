@@ -69,7 +69,7 @@ NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECAS
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class EndpointQuirks:
     """How requests to an endpoint are made: which parameters are left out, and how the form of an answer is
     requested.
     """
@@ -81,7 +81,7 @@ class Habits:
         """Whether this parameter is part of requests."""
         return name not in self.dropped
 
-    def after(self, failure: CallFailure, request: ModelRequest) -> Habits:
+    def after(self, failure: CallFailure, request: ModelRequest) -> EndpointQuirks:
         """Return the habits with what this refusal teaches; unchanged if it is not about something that can be left
         out.
         """
@@ -100,28 +100,28 @@ class Habits:
         return self
 
 
-class Adapting:
+class QuirkRecovery:
     """Sends requests in the form that the endpoint accepts. A parameter that it refused once is never sent again."""
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._habits = Habits()
+        self._quirks = EndpointQuirks()
 
     async def send(
-        self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | CallFailure]]
+        self, request: ModelRequest, attempt: Callable[[EndpointQuirks], Awaitable[T | CallFailure]]
     ) -> T | CallFailure:
         """Send a request, and repeat it without refused parameters until it succeeds or fails for another reason.
 
         `attempt` sends it once. Returns its result, or the failure.
         """
         while True:
-            habits = self._habits
+            habits = self._quirks
             outcome = await attempt(habits)
             if not isinstance(outcome, CallFailure):
                 return outcome
             better = habits.after(outcome, request)
             if better == habits:
                 return outcome
-            if self._habits == habits:  # otherwise a concurrent call has learned something: try with that first
+            if self._quirks == habits:  # otherwise a concurrent call has learned something: try with that first
                 logger.info("%s refuses something (%s); it gets %s from now on", self._host, outcome.reason, better)
-                self._habits = better
+                self._quirks = better

@@ -15,10 +15,10 @@ from agent.models.call_failure import CallFailure, error_of, settings_problem, t
 from agent.models.chat import ChatApi
 from agent.models.connection import Connection, RetryPolicy, Show, ShownOnce
 from agent.models.endpoint import EndpointSettings
-from agent.models.endpoint_quirks import Adapting
+from agent.models.endpoint_quirks import QuirkRecovery
 from agent.models.errors import NoVision
 from agent.models.pictures import without_pictures
-from agent.models.responses import Lost, ResponsesApi
+from agent.models.responses import ConversationLost, ResponsesApi
 from agent.models.state import Cause
 from agent.models.window import MOST_WINDOW, ContextWindow
 
@@ -41,7 +41,7 @@ class Router:
 
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._host = settings.host
-        adapting = Adapting(settings.host)
+        adapting = QuirkRecovery(settings.host)
         self._chat = ChatApi(settings, connection, adapting)
         self.responses = ResponsesApi(settings, connection, adapting)
         self._route = {"chat": Route.CHAT, "responses": Route.CONVERSATION, "auto": Route.UNKNOWN}[settings.api]
@@ -63,8 +63,8 @@ class Router:
             return failure
         shown = ShownOnce(on_delta)
         if acts and self._route is Route.CONVERSATION:
-            answer = await self.responses.continued(request, shown)
-            if isinstance(answer, Lost):
+            answer = await self.responses.continue_conversation(request, shown)
+            if isinstance(answer, ConversationLost):
                 self._take(Route.ONE_OFF, "it loses the conversation")
             elif isinstance(answer, CallFailure) and (answer.status == 501 or answer.param == "store"):
                 self._take(Route.ONE_OFF, "it keeps no conversation")
@@ -80,7 +80,7 @@ class Router:
         async with self._probing:
             if self._route is not Route.UNKNOWN:
                 return None
-            found = await self.responses.keeps_context(request)
+            found = await self.responses.probe_conversations(request)
             if isinstance(found, CallFailure) and _says_nothing_about_the_api(found):
                 return found
             self._route = Route.CONVERSATION if found is True else Route.CHAT
@@ -165,7 +165,7 @@ class OpenAIModel:
             raise too_slow(self._settings, limit) from None
         if isinstance(outcome, CallFailure):
             if outcome.cause is Cause.TOO_LONG:
-                self._window.refused(request, outcome)
+                self._window.learn_from_refusal(request, outcome)
             raise error_of(outcome, self._settings, request)
         usage = self._router.responses.take_unbooked() + outcome.usage
         logger.debug("%s for %s: %s", outcome.model, request.purpose, usage)

@@ -16,7 +16,15 @@ from agent.models.call_failure import Broken, CallFailure, CutShort
 from agent.models.connection import Connection, ShownOnce
 from agent.models.conversations import Conversations, Turn
 from agent.models.endpoint import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, EndpointSettings, TooMuch
-from agent.models.endpoint_quirks import DEEP_EFFORT, EFFORT, Adapting, AnswerFormat, Habits, is_strict, strict_schema
+from agent.models.endpoint_quirks import (
+    DEEP_EFFORT,
+    EFFORT,
+    AnswerFormat,
+    EndpointQuirks,
+    QuirkRecovery,
+    is_strict,
+    strict_schema,
+)
 from agent.models.json_answers import whole_signs
 from agent.models.pictures import data_url
 from agent.models.pricing import priced
@@ -213,7 +221,7 @@ result.
 
 
 def response_payload(
-    model: str, request: ModelRequest, turn: Turn, habits: Habits, *, store: bool
+    model: str, request: ModelRequest, turn: Turn, habits: EndpointQuirks, *, store: bool
 ) -> dict[str, object]:
     """Return the body of the HTTP request for this turn. `store` asks the endpoint to keep the response."""
     outputs = [{"type": "function_call_output", "call_id": call, "output": CALL_WAS_DONE} for call in turn.calls]
@@ -283,7 +291,7 @@ or expiry, but an account may also store nothing.
 """
 
 
-class Lost:
+class ConversationLost:
     """Returned instead of an answer if the endpoint cannot be relied on to store a conversation."""
 
 
@@ -292,11 +300,11 @@ class ResponsesApi:
     conversation which the endpoint forgot can be sent again in full.
     """
 
-    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
+    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: QuirkRecovery) -> None:
         self._settings = settings
         self._connection = connection
         self._conversations = Conversations()
-        self._adapting = adapting
+        self._recovery = adapting
         self._losses = 0
         self._unbooked = Usage()
         self._deletions: set[asyncio.Task[None]] = set()
@@ -306,7 +314,9 @@ class ResponsesApi:
         outcome = await self._call(request, Turn(request.messages), shown, store=False)
         return outcome if isinstance(outcome, CallFailure) else self._reply(outcome, request)
 
-    async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure | Lost:
+    async def continue_conversation(
+        self, request: ModelRequest, shown: ShownOnce
+    ) -> ModelReply | CallFailure | ConversationLost:
         """Request one answer in the request's conversation, sending only new messages if possible.
 
         Returns the last failure if there is none, and Lost if the endpoint turns out not to store conversations.
@@ -316,25 +326,25 @@ class ResponsesApi:
         outcome = await self._call(request, turn, shown, store=True)
         if turn.previous and isinstance(outcome, CallFailure) and is_lost_context(outcome):
             logger.info("%s forgot the conversation; it is sent again in full", self._settings.host)
-            self._delete(self._conversations.lost(name))
+            self._delete(self._conversations.forget(name))
             self._losses += 1
             if self._losses == MOST_LOSSES:
-                return Lost()
+                return ConversationLost()
             turn = Turn(request.messages)
             outcome = await self._call(request, turn, shown, store=True)
         if isinstance(outcome, CallFailure):
             return outcome
         reply = self._reply(outcome, request)
         if turn.previous and outcome.continued != turn.previous:
-            self._delete((*self._conversations.lost(name), outcome.response))
+            self._delete((*self._conversations.forget(name), outcome.response))
             self._unbooked += reply.usage
-            return Lost()
+            return ConversationLost()
         if turn.previous:
             self._losses = 0
-        self._delete(self._conversations.answered(name, request.messages, turn, outcome.response, reply))
+        self._delete(self._conversations.record_answer(name, request.messages, turn, outcome.response, reply))
         return reply
 
-    async def keeps_context(self, request: ModelRequest) -> bool | CallFailure:
+    async def probe_conversations(self, request: ModelRequest) -> bool | CallFailure:
         """Test with two tiny calls whether the endpoint stores a response and confirms that it continues it. Returns a
         failure if that cannot be determined.
         """
@@ -354,7 +364,7 @@ class ResponsesApi:
         return second.continued == first.response
 
     def take_unbooked(self) -> Usage:
-        """Return the tokens spent on answers that no caller received, such as those of `keeps_context`. They are
+        """Return the tokens spent on answers that no caller received, such as those of `probe_conversations`. They are
         returned only once.
         """
         unbooked, self._unbooked = self._unbooked, Usage()
@@ -362,7 +372,7 @@ class ResponsesApi:
 
     def end(self, conversation: str) -> None:
         """Delete, in the background, what the endpoint has stored of a conversation."""
-        self._delete(self._conversations.lost(conversation))
+        self._delete(self._conversations.forget(conversation))
 
     async def close(self) -> None:
         """Delete everything that the endpoint has stored, and wait until that is done."""
@@ -374,11 +384,11 @@ class ResponsesApi:
     ) -> ResponseReader | CallFailure:
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: Habits) -> ResponseReader | CallFailure:
+        async def attempt(habits: EndpointQuirks) -> ResponseReader | CallFailure:
             payload = response_payload(self._settings.model, request, turn, habits, store=store)
             return await self._exchange(payload, shown, limit)
 
-        return await self._adapting.send(request, attempt)
+        return await self._recovery.send(request, attempt)
 
     async def _exchange(
         self, payload: dict[str, object], shown: ShownOnce, limit: float

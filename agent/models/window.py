@@ -52,7 +52,7 @@ class ContextWindow:
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._settings = settings
         self._connection = connection
-        self._told: int | None = None
+        self._reported: int | None = None
         self._refused: int | None = None
         self._asked = False
 
@@ -63,12 +63,12 @@ class ContextWindow:
         """
         if self._settings.context is None and not self._asked and sent > FEW:
             self._asked = True
-            self._told = window_in(await self._connection.get(PATH), self._settings.model)
-            logger.info("%s tells a window of %s tokens", self._settings.model, self._told)
-        known = self._settings.context or self._told or DEFAULT_WINDOW
+            self._reported = window_in(await self._connection.get(PATH), self._settings.model)
+            logger.info("%s tells a window of %s tokens", self._settings.model, self._reported)
+        known = self._settings.context or self._reported or DEFAULT_WINDOW
         return known if self._refused is None else min(known, self._refused)
 
-    def refused(self, request: ModelRequest, failure: CallFailure) -> None:
+    def learn_from_refusal(self, request: ModelRequest, failure: CallFailure) -> None:
         """Learn from the refusal of a request that was too long: it names the window, or shows that it is smaller than
         the request.
         """

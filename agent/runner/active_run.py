@@ -18,7 +18,7 @@ from agent.graph.executor.context import RunContext, RunMemory
 from agent.graph.executor.matters import denied
 from agent.graph.executor.nodes.vision_model import request_for, scene_of
 from agent.graph.executor.reader import has_reader
-from agent.graph.executor.speculative import FirstAnswer, Pieces
+from agent.graph.executor.speculative import DeltaBuffer, FirstAnswer
 from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, ResultData, joined, result_of
 from agent.graph.subjects import spent
 from agent.guards.masking import Mask
@@ -43,7 +43,7 @@ class WarmUp:
     """The task that ends once the model has been asked."""
 
 
-async def cut(work: asyncio.Task[None]) -> None:
+async def cancel_warm_up(work: asyncio.Task[None]) -> None:
     """Cancel the preparation and wait until it does nothing more."""
     work.cancel()
     await asyncio.wait({work})
@@ -65,7 +65,7 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
         return
     scene = await scene_of(state, context, view)
     request = request_for(context, scene)
-    pieces = Pieces()
+    pieces = DeltaBuffer()
     call = vision.complete(request, on_delta=pieces if has_reader(context) else None)
     answering = asyncio.ensure_future(context.control.guard(call))
     context.memory.first_answer = FirstAnswer(scene, request, answering, pieces)

@@ -37,7 +37,7 @@ from agent.ports.stores import FileLost, Frames, GivenFile, Secrets, SkillNames
 from agent.questions import Answer, Question
 from agent.run import Outcome, RunId
 from agent.run_config import RunConfigSource
-from agent.runner.active_run import ActiveRun, WarmUp, config_of, cut, cut_off, ended, fresh, look_and_ask
+from agent.runner.active_run import ActiveRun, WarmUp, cancel_warm_up, config_of, cut_off, ended, fresh, look_and_ask
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence
@@ -59,9 +59,9 @@ async def prepare(
     at_once = True
     while True:
         at_once = not run.control.paused and at_once
-        await run.control.hold()
+        await run.control.wait_while_paused()
         try:
-            with run.control.moving():
+            with run.control.acting():
                 if lost:
                     await run.control.guard(phones.wait_for(phone.info.id, timeout=grace))
                 await run.control.guard(phone.prepare())
@@ -178,8 +178,8 @@ class LocalRunner:
         Implements `Runner.signal`.
         """
         control = self._run(run).control
-        control.obey(signal)
-        await control.rest()
+        control.apply(signal)
+        await control.wait_until_stopped()
 
     async def rest(self, run: RunId) -> None:
         """Give the phone back for now; the run keeps everything else. Implements `Runner.rest`."""
@@ -264,8 +264,8 @@ class LocalRunner:
             assert run.lease is not None
             context = self._context(run, run.phone, run.lease, emit)
             if not context.screen.by_list and not takes_pictures(context.config.models.vision):
-                context.screen.go_by_list()
-            with run.control.moving(), suppress(GraphDrained):
+                context.screen.switch_to_list()
+            with run.control.acting(), suppress(GraphDrained):
                 await self._graph.ainvoke(
                     payload, config, context=context, durability="sync", control=run.control.graph
                 )
@@ -292,7 +292,7 @@ class LocalRunner:
         """Load the remembered facts for the run, and the facts and documents whose words may not leave it."""
         recall = partial(recalled_for, self._dependencies.memory, order.person, order.task, phone=run.wish)
         run.memory.facts = await recall((order.goal,))
-        run.memory.told_others = await recall(order.goals)
+        run.memory.facts_of_others = await recall(order.goals)
         read = await self._dependencies.toolbox.calls.documents(order.run.task)
         run.memory.documents = (*order.documents, *read)
         run.memory.instructions = order.instructions
@@ -307,7 +307,7 @@ class LocalRunner:
         If the run `begins`, the phone is looked at and the model asked meanwhile, unless that was done before.
         """
         while run.control.paused:
-            await run.control.hold()
+            await run.control.wait_while_paused()
         async with run.cooling:
             if run.phone is not None:
                 return
@@ -331,7 +331,7 @@ class LocalRunner:
                 await run.control.guard(asyncio.wait({ahead}), pausing=False)
         finally:
             if ahead is not None:
-                await cut(ahead)
+                await cancel_warm_up(ahead)
         if not at_once:
             await self._forget_look(run)
 
@@ -390,7 +390,7 @@ class LocalRunner:
         if warm is not None:
             # Set before any wait, so that a run that is cut off meanwhile gives back what it has.
             run.lease, run.phone = warm.lease, warm.phone
-            await cut(warm.work)
+            await cancel_warm_up(warm.work)
             await self._forget_look(run)
             await self._give_back(run)
 

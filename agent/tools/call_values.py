@@ -18,7 +18,7 @@ from agent.guards.masking import Mask
 from agent.models.base import Usage
 from agent.models.json_answers import whole
 from agent.ports.journal import NewCall
-from agent.tools.spec import ActionError, Done, PageSource, Tool
+from agent.tools.spec import ActionError, ActionResult, PageSource, Tool
 from agent.wording import one_line, shortened
 
 
@@ -75,38 +75,38 @@ def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
     because covered secrets look alike.
     """
     given = action.model_dump(mode="json", exclude={"kind"})
-    told = whole(mask.told(given))
+    told = whole(mask.cover_data(given))
     same = digest([action.kind, given]) if tool.cacheable and told == given else ""
     return NewCall(action.kind, told, tool.repeatable, same)
 
 
-def told_of(done: Done) -> str:
+def told_of(done: ActionResult) -> str:
     """Return a result as text for a model. Text by others is between <read> marks that it cannot close."""
     blocks = [f"<read>\n{text.replace('<read', '‹read').replace('</read', '‹/read')}\n</read>" for text in done.read]
-    return "\n".join(part for part in (in_english(done.effects), *done.told, *blocks) if part) or "Done."
+    return "\n".join(part for part in (in_english(done.effects), *done.notices, *blocks) if part) or "Done."
 
 
-def covered(done: Done, mask: Mask) -> Done:
+def covered(done: ActionResult, mask: Mask) -> ActionResult:
     """Return a copy of the result with the secrets in its texts replaced by bullets. Addresses stay as they are."""
     cover = mask.text
     return replace(
         done,
         effects=mask.effects(done.effects),
-        told=tuple(map(cover, done.told)),
+        notices=tuple(map(cover, done.notices)),
         notes=tuple(map(cover, done.notes)),
         gathered=None if done.gathered is None else cover(done.gathered),
         read=tuple(map(cover, done.read)),
         sources=tuple(PageSource(cover(each.title), each.url) for each in done.sources),
         documents=tuple(map(cover, done.documents)),
-        data=None if done.data is None else mask.told(dict(done.data)),
+        data=None if done.data is None else mask.cover_data(dict(done.data)),
     )
 
 
-def done_data(done: Done) -> dict[str, Any]:
+def done_data(done: ActionResult) -> dict[str, Any]:
     """Return a result as plain JSON data. Its model usage is left out, because it is counted when it occurs."""
     data: dict[str, Any] = {
         "effects": effects_data(done.effects),
-        "told": list(done.told),
+        "told": list(done.notices),
         "notes": list(done.notes),
         "gathered": done.gathered,
         "read": list(done.read),
@@ -119,11 +119,11 @@ def done_data(done: Done) -> dict[str, Any]:
     return kept
 
 
-def done_of(data: Mapping[str, Any]) -> Done:
+def done_of(data: Mapping[str, Any]) -> ActionResult:
     """Rebuild a result from the data that `done_data` returned."""
-    return Done(
+    return ActionResult(
         effects=effects_of(data.get("effects", [])),
-        told=tuple(data.get("told", ())),
+        notices=tuple(data.get("told", ())),
         notes=tuple(data.get("notes", ())),
         gathered=data.get("gathered"),
         usage=Usage(),

@@ -24,7 +24,7 @@ from agent.models.json_answers import whole_signs
 from agent.ports.journal import CallKey, CallState, NewCall, StoredCall, ToolCalls
 from agent.tools.call_values import action_of, covered, done_data, done_of, head_and_tail, new_call, told_of
 from agent.tools.files import FileRefused, TaskFiles
-from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
+from agent.tools.spec import ActionError, ActionResult, Situation, Tool, ToolContext
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallResult:
     """The result of one tool call.
 
     `call` is the model's call. `told` is what the model reads, never empty; text by others is between <read> marks in
@@ -79,7 +79,7 @@ class Called:
     call: ToolCall
     told: str
     state: State
-    done: Done | None = None
+    done: ActionResult | None = None
     gate: Gate | None = None
     question: str = ""
     details: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class ToolCaller:
         turn: int,
         allowed: Collection[str] = (),
         denied: Collection[str] = (),
-    ) -> tuple[Called, ...]:
+    ) -> tuple[CallResult, ...]:
         """Make the calls of one answer in order and return their results. Calls without an effect are made up to 5 at
         once, a call with an effect alone.
 
@@ -185,7 +185,7 @@ class ToolCaller:
         if len(wanted) > room:
             more = len(wanted) - room
             told = ENOUGH if more == 1 else f"{ENOUGH} ({more:,} calls of this answer were left out.)"
-            made = (*made, Called(wanted[room], told, "skipped"))
+            made = (*made, CallResult(wanted[room], told, "skipped"))
         return made
 
     def tool(self, name: str) -> Tool[Any] | None:
@@ -211,7 +211,9 @@ class ToolCaller:
         stored = await self.box.calls.at(key)
         return None if stored is None or stored.state in {"begun", "stopped"} else stored
 
-    async def perform(self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext) -> tuple[Done, bool]:
+    async def perform(
+        self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext
+    ) -> tuple[ActionResult, bool]:
         """Record the call, run it and record its result. Returns the result, and whether it was taken from an equal
         earlier call.
 
@@ -244,7 +246,7 @@ class ToolCaller:
         await calls.finish(key, "done", done_data(done), time.perf_counter() - began)
         return done, False
 
-    async def _box_up(self, done: Done, tool: Tool[Any], key: CallKey) -> Done:
+    async def _box_up(self, done: ActionResult, tool: Tool[Any], key: CallKey) -> ActionResult:
         """Move text that is too long to show to a task file, keeping its head and tail."""
         shown = list(done.read)
         for part, text in enumerate(done.read):
@@ -277,18 +279,18 @@ class _Answer:
         self._failed = False
         self._waits = False
 
-    async def all(self, calls: Sequence[_Call]) -> tuple[Called, ...]:
-        made: list[Called] = []
+    async def all(self, calls: Sequence[_Call]) -> tuple[CallResult, ...]:
+        made: list[CallResult] = []
         for repeatable, group in groupby(calls, lambda call: call.repeatable):
             some, most = list(group), AT_ONCE if repeatable else 1
             for at in range(0, len(some), most):
                 made += await self._together(some[at : at + most])
         return tuple(made)
 
-    async def _together(self, calls: Sequence[_Call]) -> list[Called]:
+    async def _together(self, calls: Sequence[_Call]) -> list[CallResult]:
         """Make a few calls at once. All gates are checked first, so that nothing behind a question begins."""
-        made: list[Called | None] = []
-        running: dict[int, asyncio.Task[Called]] = {}
+        made: list[CallResult | None] = []
+        running: dict[int, asyncio.Task[CallResult]] = {}
         for number, call in enumerate(calls):
             early = await self._before(call)
             made.append(early)
@@ -306,14 +308,14 @@ class _Answer:
                 await asyncio.wait(running.values())
         return [each for each in made if each is not None]
 
-    async def _before(self, call: _Call) -> Called | None:
+    async def _before(self, call: _Call) -> CallResult | None:
         """Return the outcome of a call that does not run; None if it runs or its result is known."""
         known = await self._caller.known(call.key)
         if known is not None:
             self._failed |= not known.ok
             return call.told_again(known)
         if self._waits:
-            return Called(call.call, WAITS, "skipped")
+            return CallResult(call.call, WAITS, "skipped")
         if self._failed:
             return await self._refused(call, SKIPPED, "skipped")
         if call.action is None or call.tool is None:
@@ -329,14 +331,14 @@ class _Answer:
             return await self._refused(call, DENIED)
         self._waits = True
         question, details = call.tool.asks(call.action, None), tuple(call.tool.shown(call.action))
-        return Called(call.call, ASKS, "asks", None, gate, question, details, call.approval)
+        return CallResult(call.call, ASKS, "asks", None, gate, question, details, call.approval)
 
-    async def _refused(self, call: _Call, told: str, state: CallState = "failed") -> Called:
+    async def _refused(self, call: _Call, told: str, state: CallState = "failed") -> CallResult:
         self._failed = True
         await self._caller.box.calls.refuse(call.key, call.new(self._context.mask), state, {"why": told})
-        return Called(call.call, told, "skipped" if state == "skipped" else "failed")
+        return CallResult(call.call, told, "skipped" if state == "skipped" else "failed")
 
-    async def _run(self, call: _Call) -> Called:
+    async def _run(self, call: _Call) -> CallResult:
         assert call.tool is not None
         assert call.action is not None
         try:
@@ -346,10 +348,10 @@ class _Answer:
             told = self._context.mask.text(str(error))
             return call.failed(told, uncertain=error.uncertain)
         if not cached:
-            return Called(call.call, told_of(done), "ok", done)
+            return CallResult(call.call, told_of(done), "ok", done)
         times = self._caller.times(call.new(self._context.mask).same)
         told = told_of(done) if times < MOST_EQUAL else REPEATED.format(times=times)
-        return Called(call.call, told, "cached", done)
+        return CallResult(call.call, told, "cached", done)
 
 
 class _Call:
@@ -390,18 +392,18 @@ class _Call:
             )
         return new_call(self.tool, self.action, mask)
 
-    def told_again(self, stored: StoredCall) -> Called:
+    def told_again(self, stored: StoredCall) -> CallResult:
         """Return the recorded outcome as it was reported when the call was made."""
         if stored.ok:
             done = done_of(stored.result)
-            return Called(self.call, told_of(done), "cached" if stored.cached else "ok", done)
+            return CallResult(self.call, told_of(done), "cached" if stored.cached else "ok", done)
         told = str(stored.result.get("why", "")) or UNCERTAIN
         if stored.state == "skipped":
-            return Called(self.call, told, "skipped")
+            return CallResult(self.call, told, "skipped")
         return self.failed(told, uncertain=stored.state == "uncertain")
 
-    def failed(self, told: str, *, uncertain: bool) -> Called:
+    def failed(self, told: str, *, uncertain: bool) -> CallResult:
         """Return that the call failed or, if `uncertain`, that it is unknown, with what was to be done."""
         known = uncertain and self.tool is not None and self.action is not None
         what = self.tool.asks(self.action, None) if known and self.tool is not None else ""
-        return Called(self.call, told, "failed", question=what, uncertain=uncertain)
+        return CallResult(self.call, told, "failed", question=what, uncertain=uncertain)

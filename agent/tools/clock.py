@@ -11,7 +11,7 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 TEXTS: Final = Texts(
@@ -40,20 +40,20 @@ class Time(Action):
 def time_tool(zone: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Tool[Time]:
     """Return the time tool for a service in this time zone ("" for UTC). `now` returns the current time."""
 
-    async def run(action: Time, _context: ToolContext) -> Done:
+    async def run(action: Time, _context: ToolContext) -> ActionResult:
         name = action.zone or zone or "UTC"
         there = _zone(name)
         at = now().astimezone(there)
         told = at.strftime("%A %Y-%m-%d %H:%M")
         effect = Worded.of(TEXTS.words("now", time=told, zone=name))
         if not action.since:
-            return Done((effect,), data={"now": at.isoformat(timespec="seconds")})
+            return ActionResult((effect,), data={"now": at.isoformat(timespec="seconds")})
         start, end = _date(action.since, there), _date(action.until, there) if action.until else at
         seconds = (end - start).total_seconds()
         days, hours = round(seconds / 86_400, 2), round(seconds / 3_600, 2)
         shown = [each.isoformat(timespec="minutes") for each in (start, end)]
         words = TEXTS.words("between", start=shown[0], end=shown[1], days=f"{days:g}", hours=f"{hours:g}")
-        return Done((effect, Worded.of(words)), data={"now": at.isoformat(timespec="seconds"), "days": days})
+        return ActionResult((effect, Worded.of(words)), data={"now": at.isoformat(timespec="seconds"), "days": days})
 
     return Tool(model=Time, describe=lambda _action, _: TEXTS.words("time"), gate=ungated, repeatable=True, run=run)
 

@@ -17,7 +17,7 @@ from pydantic import Field
 from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 from devices.processes import ThreadPool
 
@@ -185,24 +185,24 @@ def _written(value: object) -> str:
         raise ComputingFailed("The number has too many digits to be written down.") from error
 
 
-async def _calculate(action: Calculate, context: ToolContext) -> Done:
+async def _calculate(action: Calculate, context: ToolContext) -> ActionResult:
     try:
         value = await context.control.guard(calculate(action.expression))
     except ComputingFailed as error:
         raise ActionError(f"Not calculated. {error}") from error
     effect = Worded.of(TEXTS.words("result", value=in_a_line(value, SHOWN)))
-    return Done((effect,), read=(value,) if len(value) > SHOWN else ())
+    return ActionResult((effect,), read=(value,) if len(value) > SHOWN else ())
 
 
-async def _python(action: Python, context: ToolContext) -> Done:
+async def _python(action: Python, context: ToolContext) -> ActionResult:
     try:
         done = await context.control.guard(compute(action.code))
     except ComputingFailed as error:
         raise ActionError(f"The program gave no result. {error}") from error
     both = "\n".join(part for part in (done.printed.rstrip(), done.value) if part)
     if not both or "\n" in both or len(both) > SHOWN:
-        return Done((Worded.of(TEXTS.words("printed")),), read=(both or "(no output)",))
-    return Done((Worded.of(TEXTS.words("result", value=both)),))
+        return ActionResult((Worded.of(TEXTS.words("printed")),), read=(both or "(no output)",))
+    return ActionResult((Worded.of(TEXTS.words("result", value=both)),))
 
 
 CALCULATE: Final = Tool(

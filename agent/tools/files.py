@@ -20,7 +20,7 @@ from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.events import FileFound
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 from devices.wording import Words
 
@@ -237,10 +237,10 @@ class WriteFile(Action):
 def file_tools(files: TaskFiles) -> tuple[Tool[ReadFiles], Tool[WriteFile]]:
     """Return the tools that read and write the files of a task, in its own folder below `files`."""
 
-    async def look(action: ReadFiles, context: ToolContext) -> Done:
+    async def look(action: ReadFiles, context: ToolContext) -> ActionResult:
         return await _off_the_loop(lambda: _look(action, files.of(context.task_id)))
 
-    async def write(action: WriteFile, context: ToolContext) -> Done:
+    async def write(action: WriteFile, context: ToolContext) -> ActionResult:
         text = context.mask.text(action.text)
         data = await _off_the_loop(lambda: _write(action, text, files.of(context.task_id)))
         effects = [Worded.of(TEXTS.words("written", path=action.path, bytes=len(data)))]
@@ -250,7 +250,7 @@ def file_tools(files: TaskFiles) -> tuple[Tool[ReadFiles], Tool[WriteFile]]:
             content = await context.frames.save(data, suffix=suffix)
             context.emit(FileFound(name=PurePosixPath(action.path).name, content=content))
             effects.append(Worded.of(TEXTS.words("given", path=action.path)))
-        return Done(tuple(effects))
+        return ActionResult(tuple(effects))
 
     return (
         Tool(model=ReadFiles, describe=lambda action, _: _described(action), gate=ungated, repeatable=True, run=look),
@@ -280,18 +280,18 @@ async def _off_the_loop(work: Callable[[], T]) -> T:
         raise ActionError(f"Not done. {error}") from error
 
 
-def _look(action: ReadFiles, folder: TaskFolder) -> Done:
+def _look(action: ReadFiles, folder: TaskFolder) -> ActionResult:
     if action.operation == "read":
         lines = folder.read(action.path).splitlines()
         shown = lines[action.first - 1 : action.first - 1 + LINES]
         last = action.first - 1 + len(shown)
         head = f"file: {action.path}, lines {action.first} to {last} of {len(lines)}"
         text = "\n".join([head, *(line[:LINE] for line in shown)])
-        return Done((Worded.of(TEXTS.words("read", number=len(shown))),), read=(text,))
+        return ActionResult((Worded.of(TEXTS.words("read", number=len(shown))),), read=(text,))
     entries = [each for each in folder.entries() if not action.path or fnmatch(each.path, action.path)]
     if action.operation == "list":
         text = "\n".join(f"{each.path} ({each.size} bytes)" for each in entries)
-        return Done((Worded.of(TEXTS.words("listed", number=len(entries))),), read=(text,) if text else ())
+        return ActionResult((Worded.of(TEXTS.words("listed", number=len(entries))),), read=(text,) if text else ())
     if not action.wanted:
         raise ActionError("Not done: say in wanted what to find.")
     found: list[str] = []
@@ -300,7 +300,7 @@ def _look(action: ReadFiles, folder: TaskFolder) -> Done:
             if action.wanted in line and len(found) < MATCHES:
                 found.append(f"{each.path}:{number}: {line[:LINE]}")
     effect = Worded.of(TEXTS.words("found", number=len(found)))
-    return Done((effect,), read=("\n".join(found),) if found else ())
+    return ActionResult((effect,), read=("\n".join(found),) if found else ())
 
 
 def _write(action: WriteFile, text: str, folder: TaskFolder) -> bytes:

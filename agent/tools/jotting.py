@@ -12,7 +12,7 @@ from pydantic import Field
 from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 TEXTS: Final = Texts(
@@ -36,16 +36,16 @@ class WriteNote(Action):
     text: str = Field(min_length=1, max_length=1_000, description="One fact, with its source.")
 
 
-async def _todos(action: WriteTodos, _context: ToolContext) -> Done:
+async def _todos(action: WriteTodos, _context: ToolContext) -> ActionResult:
     lines = [
         *(f"[x] {in_a_line(each, 200)}" for each in action.done),
         *(f"[ ] {in_a_line(each, 200)}" for each in action.left),
     ]
-    return Done((Worded.of(TEXTS.words("left", number=len(action.left))),), told=tuple(lines))
+    return ActionResult((Worded.of(TEXTS.words("left", number=len(action.left))),), notices=tuple(lines))
 
 
-async def _note(action: WriteNote, _context: ToolContext) -> Done:
-    return Done(told=("Noted.",), notes=(action.text,))
+async def _note(action: WriteNote, _context: ToolContext) -> ActionResult:
+    return ActionResult(notices=("Noted.",), notes=(action.text,))
 
 
 TODOS: Final = Tool(

@@ -12,7 +12,7 @@ from pydantic import Field
 from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 MOST_VALUES: Final = 1_000
@@ -33,7 +33,7 @@ class JsonQuery(Action):
     path: str = Field(default="", max_length=300, description='Names, [number], [*] for all; "" for the whole.')
 
 
-async def _run(action: JsonQuery, _context: ToolContext) -> Done:
+async def _run(action: JsonQuery, _context: ToolContext) -> ActionResult:
     try:
         whole = json.loads(action.text)
     except (ValueError, RecursionError) as error:
@@ -48,7 +48,7 @@ async def _run(action: JsonQuery, _context: ToolContext) -> Done:
         shown = "\n".join(json.dumps(value, ensure_ascii=False) for value in values)
     except (RecursionError, ValueError) as error:
         raise ActionError("Not done: the value is nested too deeply.") from error
-    return Done((Worded.of(TEXTS.words("values", number=len(values))),), read=(shown,))
+    return ActionResult((Worded.of(TEXTS.words("values", number=len(values))),), read=(shown,))
 
 
 def _steps(path: str) -> Iterator[str | int | None]:

@@ -10,7 +10,7 @@ from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.ports.memory import Knowledge
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 PASSAGES: Final = 5
@@ -30,13 +30,13 @@ class SearchDocuments(Action):
 def knowledge_tool(documents: Knowledge) -> Tool[SearchDocuments]:
     """Return the tool that searches these documents."""
 
-    async def run(action: SearchDocuments, context: ToolContext) -> Done:
+    async def run(action: SearchDocuments, context: ToolContext) -> ActionResult:
         try:
             found = await context.control.guard(documents.search(action.query, limit=PASSAGES))
         except OSError as error:
             raise ActionError("The documents cannot be read now.") from error
         texts = tuple(f"document: {each.file}\n\n{each.text}" for each in found)
-        return Done(
+        return ActionResult(
             (Worded.of(TEXTS.words("found", number=len(found))),),
             read=("\n\n".join(texts),) if texts else (),
             documents=tuple(each.text for each in found),

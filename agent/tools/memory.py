@@ -17,7 +17,7 @@ from agent.guards.gate import ALLOWED, Gate
 from agent.members.loading import EXECUTOR
 from agent.ports.memory import MAX_FACT, MAX_FACTS, RECALLED, Memory, MemoryFull
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 TEXTS: Final = Texts(
@@ -114,7 +114,7 @@ def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
             return ALLOWED
         return Gate("approve", TEXTS.words("not_said"))
 
-    async def remember(action: Remember, context: ToolContext) -> Done:
+    async def remember(action: Remember, context: ToolContext) -> ActionResult:
         _check_person(context)
         if context.mask.text(action.fact) != action.fact:
             raise ActionError(KEPT_BACK)
@@ -128,9 +128,9 @@ def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
             raise ActionError("Not done: there are no words in it.") from error
         except OSError as error:
             raise ActionError(AWAY) from error
-        return Done((Worded.of(TEXTS.words("kept")),))
+        return ActionResult((Worded.of(TEXTS.words("kept")),))
 
-    async def recall(action: Recall, context: ToolContext) -> Done:
+    async def recall(action: Recall, context: ToolContext) -> ActionResult:
         _check_person(context)
         try:
             recall = memory.recall(context.person, action.about, phone=context.phone_id, limit=2 * RECALLED)
@@ -140,9 +140,9 @@ def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
         texts = tuple(fact.text for fact in found)
         # Also kept as notes, whose words may not leave without approval.
         effect = Worded.of(TEXTS.words("recalled", number=len(texts)))
-        return Done((effect,), notes=texts, read=("\n".join(texts),) if texts else ())
+        return ActionResult((effect,), notes=texts, read=("\n".join(texts),) if texts else ())
 
-    async def forget(action: Forget, context: ToolContext) -> Done:
+    async def forget(action: Forget, context: ToolContext) -> ActionResult:
         _check_person(context)
         wanted = {" ".join(text.split()) for text in action.facts}
         try:
@@ -153,7 +153,7 @@ def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
             gone = await context.control.guard(memory.forget(context.person, meant))
         except OSError as error:
             raise ActionError(AWAY) from error
-        return Done((Worded.of(TEXTS.words("forgotten", number=len(gone))),))
+        return ActionResult((Worded.of(TEXTS.words("forgotten", number=len(gone))),))
 
     return (
         Tool(

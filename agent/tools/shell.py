@@ -32,7 +32,7 @@ from agent.ports.workshop import (
 )
 from agent.tools.call_values import head_and_tail, in_a_line
 from agent.tools.files import FileRefused, TaskFolder
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 OUTPUT: Final = 6000
@@ -139,13 +139,13 @@ FolderOf = Callable[[ToolContext], JobFolder | None]
 def shell_tools(workshop: Workshop, folder_of: FolderOf) -> tuple[Tool[Shell], Tool[PythonFull]]:
     """Return the tools that run a shell and Python in this workshop."""
 
-    async def shell(action: Shell, context: ToolContext) -> Done:
+    async def shell(action: Shell, context: ToolContext) -> ActionResult:
         return await _run("shell", action.command, action.seconds, context)
 
-    async def python(action: PythonFull, context: ToolContext) -> Done:
+    async def python(action: PythonFull, context: ToolContext) -> ActionResult:
         return await _run("python", action.code, action.seconds, context)
 
-    async def _run(program: Program, code: str, seconds: int, context: ToolContext) -> Done:
+    async def _run(program: Program, code: str, seconds: int, context: ToolContext) -> ActionResult:
         folder = folder_of(context)
         files = await asyncio.to_thread(folder.take) if folder is not None else ()
         try:
@@ -171,7 +171,7 @@ def shell_tools(workshop: Workshop, folder_of: FolderOf) -> tuple[Tool[Shell], T
     )
 
 
-def _done(result: JobResult, seconds: int, *, kept: bool, lost: Sequence[str]) -> Done:
+def _done(result: JobResult, seconds: int, *, kept: bool, lost: Sequence[str]) -> ActionResult:
     values: dict[Ending, dict[str, int]] = {"exit": {"code": result.code}, "time": {"seconds": seconds}}
     told = []
     if kept and result.files:
@@ -179,8 +179,8 @@ def _done(result: JobResult, seconds: int, *, kept: bool, lost: Sequence[str]) -
     if missing := [*result.left_out, *lost]:
         told.append(f"Not kept, because they are no plain files, too large or too many: {_names(missing)}.")
     shown = head_and_tail(result.output.rstrip(), OUTPUT) or "(no output)"
-    return Done(
-        (Worded.of(TEXTS.words(result.ending, **values.get(result.ending, {}))),), told=tuple(told), read=(shown,)
+    return ActionResult(
+        (Worded.of(TEXTS.words(result.ending, **values.get(result.ending, {}))),), notices=tuple(told), read=(shown,)
     )
 
 

@@ -12,7 +12,7 @@ from agent.effect_facts import Worded
 from agent.front_matter import FolderRefused
 from agent.skills.library import Skills
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 PART: Final = 5_500
@@ -41,7 +41,7 @@ def skill_tools(skills: Skills) -> tuple[Tool[Any], ...]:
     if not skills.found:
         return ()
 
-    async def run(action: ReadSkill, _context: ToolContext) -> Done:
+    async def run(action: ReadSkill, _context: ToolContext) -> ActionResult:
         skill = skills.found.get(action.name.strip().lower())
         if skill is None:
             raise ActionError(f"There is no skill of that name. There are: {', '.join(skills.found)[:1000]}.")
@@ -58,7 +58,7 @@ def skill_tools(skills: Skills) -> tuple[Tool[Any], ...]:
         file = f", {action.reference}" if action.reference else ""
         more = f"\n[part {action.part} of {parts}]" if parts > 1 else ""
         effect = Worded.of(TEXTS.words("read", letters=len(shown)))
-        return Done((effect,), read=(f"skill: {skill.name}{file}\n\n{shown}{more}",))
+        return ActionResult((effect,), read=(f"skill: {skill.name}{file}\n\n{shown}{more}",))
 
     return (
         Tool(

@@ -72,15 +72,15 @@ class PageSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ActionResult:
     """The result of an action or tool.
 
-    `effects` go into the history; `told` is only for the model. `notes` are kept for the task, `gathered` is the data
-    of its result, and `usage` counts the model tokens that were spent. `read` are texts by others, such as a web page,
-    which the model is shown as data until newer ones replace them. `found` are addresses returned by a search, which
-    the whole task may now read. `sources` are the pages that were read; they are listed below the result. `documents`
-    are passages from the operator's documents: for the rest of the task, none of their words may leave without
-    approval. `data` is the result as JSON data, for programs.
+    `effects` go into the history; `notices` is only for the model. `notes` are kept for the task, `gathered` is the
+    data of its result, and `usage` counts the model tokens that were spent. `read` are texts by others, such as a web
+    page, which the model is shown as data until newer ones replace them. `found` are addresses returned by a search,
+    which the whole task may now read. `sources` are the pages that were read; they are listed below the result.
+    `documents` are passages from the operator's documents: for the rest of the task, none of their words may leave
+    without approval. `data` is the result as JSON data, for programs.
 
     `read_in` is the package of the app that showed what was `read` or `copied`; "" for texts from anywhere else.
     Without approval, words from an app may not leave it. `copied` is the new text to paste; None if nothing was copied.
@@ -88,7 +88,7 @@ class Done:
     """
 
     effects: tuple[Effect, ...] = ()
-    told: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     gathered: str | None = None
     usage: Usage = field(default_factory=Usage)
@@ -219,4 +219,4 @@ class Tool(AnyTool[A]):
 
     repeatable: bool = False
     cacheable: bool = False
-    run: Callable[[A, ToolContext], Awaitable[Done]]
+    run: Callable[[A, ToolContext], Awaitable[ActionResult]]

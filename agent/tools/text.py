@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 LINES_COMPARED: Final = 2_000
@@ -35,19 +35,21 @@ class Text(Action):
     other: str = Field(default="", max_length=50_000, description="The replacement, or the text to compare with.")
 
 
-async def _run(action: Text, _context: ToolContext) -> Done:
+async def _run(action: Text, _context: ToolContext) -> ActionResult:
     text, lines = action.text, action.text.splitlines()
     if action.operation in {"find", "replace"} and not action.wanted:
         raise ActionError("Not done: say in wanted what to look for.")
     match action.operation:
         case "count":
             counts = {"characters": len(text), "words": len(text.split()), "lines": len(lines)}
-            return Done((Worded.of(TEXTS.words("counted", **counts)),), data=counts)
+            return ActionResult((Worded.of(TEXTS.words("counted", **counts)),), data=counts)
         case "find":
             number = text.count(action.wanted)
             there = [f"line {at}: {line[:200]}" for at, line in enumerate(lines, 1) if action.wanted in line]
             effect = Worded.of(TEXTS.words("found", number=number))
-            return Done((effect,), read=(chr(10).join(there[:PLACES]),) if there else (), data={"number": number})
+            return ActionResult(
+                (effect,), read=(chr(10).join(there[:PLACES]),) if there else (), data={"number": number}
+            )
         case "replace":
             if len(text) + text.count(action.wanted) * len(action.other) > 1_000_000:
                 raise ActionError("Not done: the result would be longer than a million characters.")
@@ -61,11 +63,11 @@ async def _run(action: Text, _context: ToolContext) -> Done:
             if max(len(lines), len(others)) > LINES_COMPARED:
                 raise ActionError(f"Not done: each text may have {LINES_COMPARED} lines.")
             found = chr(10).join(difflib.unified_diff(lines, others, "text", "other", n=0, lineterm=""))
-            return _whole(found) if found else Done((Worded.of(TEXTS.words("same")),))
+            return _whole(found) if found else ActionResult((Worded.of(TEXTS.words("same")),))
 
 
-def _whole(text: str) -> Done:
-    return Done((Worded.of(TEXTS.words("done")),), read=(text,))
+def _whole(text: str) -> ActionResult:
+    return ActionResult((Worded.of(TEXTS.words("done")),), read=(text,))
 
 
 TEXT: Final = Tool(

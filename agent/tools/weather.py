@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, PageSource, Tool, ToolContext, query_gate
+from agent.tools.spec import ActionError, ActionResult, PageSource, Tool, ToolContext, query_gate
 from agent.wording import Texts
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str
     `forecast` are the addresses of the two services.
     """
 
-    async def run(action: Weather, context: ToolContext) -> Done:
+    async def run(action: Weather, context: ToolContext) -> ActionResult:
         if context.mask.text(action.place) != action.place:
             raise ActionError("Not done: there is a secret in it, and secrets never leave.")
         found = await context.control.guard(_asked(make(), places, {"name": action.place, "count": 1}, _Places))
@@ -106,7 +106,7 @@ def weather_tool(make: Callable[[], Egress], places: str = PLACES, forecast: str
         text = "\n".join([f"place: {name}", f"wind now: {now.wind_speed_10m:g} km/h", *lines[:DAYS]])
         words = TEXTS.words("now", place=name, degrees=f"{now.temperature_2m:g}", sky=_sky(now.weather_code))
         data = {"place": name, "degrees": now.temperature_2m, "sky": _sky(now.weather_code)}
-        return Done((Worded.of(words),), read=(text,), sources=(PageSource("Open-Meteo", SITE),), data=data)
+        return ActionResult((Worded.of(words),), read=(text,), sources=(PageSource("Open-Meteo", SITE),), data=data)
 
     return Tool(
         model=Weather,

@@ -15,7 +15,7 @@ from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.tools.addresses import addresses_in, same, with_scheme
 from agent.tools.call_values import in_a_line
-from agent.tools.spec import ActionError, Done, PageSource, Tool, ToolContext, query_gate, ungated
+from agent.tools.spec import ActionError, ActionResult, PageSource, Tool, ToolContext, query_gate, ungated
 from agent.wording import Texts
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def may_read(url: str, context: ToolContext) -> bool:
 def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
     """Return the tool that reads pages. `make` returns the Egress for fetching; it is called at each use."""
 
-    async def run(action: ReadPage, context: ToolContext) -> Done:
+    async def run(action: ReadPage, context: ToolContext) -> ActionResult:
         if not may_read(action.url, context):
             raise ActionError(NOT_GIVEN)
         if context.mask.text(action.url) != action.url:
@@ -84,7 +84,7 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
             raise ActionError(f"The page could not be read. {error}") from error
         title = f"title: {in_a_line(page.title, 200)}\n" if page.title else ""
         text = f"page: {page.url}\n{title}\n{page.text}"
-        return Done(
+        return ActionResult(
             (Worded.of(TEXTS.words("read", letters=len(page.text))),),
             read=(text,),
             sources=(PageSource(in_a_line(page.title, 200), page.url),),
@@ -103,7 +103,7 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
 def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
     """Return the tool that searches the web. `make` returns the search to use; it is called at each use."""
 
-    async def run(action: WebSearch, context: ToolContext) -> Done:
+    async def run(action: WebSearch, context: ToolContext) -> ActionResult:
         if context.mask.text(action.query) != action.query:
             raise ActionError(KEPT_BACK)
         from agent.tools.egress import FetchFailed  # noqa: PLC0415 - only where something is fetched
@@ -115,7 +115,7 @@ def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
         lines = [f"{number}. {page.title}\n   {page.url}\n   {page.text}" for number, page in enumerate(pages, 1)]
         shown = f"search: {in_a_line(action.query, SHOWN)}\n\n" + ("\n".join(lines) or "Nothing was found.")
         effect = Worded.of(TEXTS.words("found", number=len(pages)))
-        return Done((effect,), read=(shown,), found=tuple(page.url for page in pages))
+        return ActionResult((effect,), read=(shown,), found=tuple(page.url for page in pages))
 
     return Tool(
         model=WebSearch,

@@ -13,7 +13,7 @@ from bot.application.services import Services
 from bot.application.task_access import latest_task
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task_request import Entitlement, WishedPhone
-from bot.tasks.hands import HeldByOther
+from bot.tasks.hands import PhoneInUse
 from bot.tasks.input import health_words
 from bot.texts import listed, paragraph, say
 from devices.errors import PhoneError
@@ -211,9 +211,9 @@ async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Obs
     used = await services.task_service.working_on(info.id)
     if used is not None and not may_see(caller, services.policy, used):
         raise Refused(say("screen.private", name=info.name))
-    hold = services.hands.holder(info.id)
+    hold = services.remote_control.session_on(info.id)
     if hold is not None and not services.policy.same(hold.person, caller.person):
-        raise HeldByOther(hold.name, hold.person)
+        raise PhoneInUse(hold.name, hold.person)
     try:
         seen = await services.phones.get(info.id).observe()
     except PhoneError as error:

@@ -28,8 +28,8 @@ from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
-from bot.tasks.hands import Hands
-from bot.tasks.operating import Operating
+from bot.tasks.hands import RemoteControlService
+from bot.tasks.operating import ManualInput
 from bot.tasks.service import TaskService
 from bot.views.tools import ToolOffer
 from devices.phone import Phones
@@ -54,9 +54,9 @@ class Services:
     rights: Rights
     quotas: Quotas
     live: RuntimeSettings
-    hands: Hands
-    operating: Operating
-    following: TaskFollowers
+    remote_control: RemoteControlService
+    manual_input: ManualInput
+    followers: TaskFollowers
     chats: Mapping[str, Chat]
     """The connected chats by platform; more may be added later."""
     zone: ZoneInfo = UTC

@@ -24,7 +24,7 @@ from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 from bot.tasks.files import check, keep
-from bot.tasks.hands import Hold
+from bot.tasks.hands import ControlSession
 from bot.tasks.input import choice_typed
 from bot.texts import say
 from devices.phone import PhoneInfo
@@ -48,7 +48,7 @@ class Started:
     """Whether the same chat message had already started this task; `left_out` and `held` are then empty."""
     left_out: tuple[PhoneInfo, ...] = ()
     """If all phones were asked for, those that the task does not use."""
-    held: Hold | None = None
+    held: ControlSession | None = None
     """A person's hold on the phone, for whose end the task has to wait."""
     lost: tuple[str, ...] = ()
     """The names of a repeated task's files that are no longer stored."""
@@ -145,7 +145,7 @@ class TaskCommands(CallerActions):
         accepted = await services.task_service.accept(request)
         if accepted.duplicate:
             return Started(accepted.task, duplicate=True)
-        hold = services.hands.holder(request.phones[0].id) if len(request.phones) == 1 else None
+        hold = services.remote_control.session_on(request.phones[0].id) if len(request.phones) == 1 else None
         return Started(accepted.task, left_out=meant.left_out, held=hold)
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:

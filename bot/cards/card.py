@@ -165,7 +165,7 @@ def card_text(
         body.append(shortened(followed, NOTE_LIMIT))
     if facts.parts:
         body += part_lines(facts.parts, notes, newest=step.part if step is not None else "")
-    elif step is not None and step.summary and not step.told_otherwise:
+    elif step is not None and step.summary and not step.is_shown_elsewhere:
         body.append(step_words(step))
     if told := note(task.id):
         body.append(shortened(told, NOTE_LIMIT))

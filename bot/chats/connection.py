@@ -126,13 +126,13 @@ class Connection(ABC, Generic[C, S]):
         await asyncio.wait({work})
 
 
-class Working:
+class BackgroundTasks:
     """Keeps track of unfinished work for people, so that closing can cancel it."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def begin(self, work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
+    def spawn(self, work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
         """Start a coroutine as a task and return it; it keeps the caller's context, such as the language. `name` is the
         task's name.
         """

@@ -92,7 +92,7 @@ WAIT_SECONDS: Final = 60.0
 """Longest flood limit, in seconds, that a reply to a person waits for; our choice."""
 
 
-class Answering(Protocol):
+class Responder(Protocol):
     """Sends answers below a person's message, in the way of one platform."""
 
     async def react(self, ref: MessageRef) -> None:
@@ -110,7 +110,7 @@ class Sending(Protocol):
     """Sends, edits and deletes messages in the way of one platform."""
 
     async def react(self, ref: MessageRef) -> None:
-        """Show a reaction on a message; see `Answering.react`."""
+        """Show a reaction on a message; see `Responder.react`."""
         ...
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
@@ -131,23 +131,23 @@ class Sending(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class MessageResponder:
     """Answers a person below their message, or in their private chat if the bot may only read where they wrote."""
 
     sender: Sending
     person: Person
 
     async def react(self, ref: MessageRef) -> None:
-        """React to the person's message; see `Answering.react`."""
+        """React to the person's message; see `Responder.react`."""
         await self.sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
         """Send the answer below the person's message or, if the bot may not write in that channel, privately; see
-        `Answering.tell`.
+        `Responder.tell`.
         """
-        reply = below(own, message)
+        reply = as_reply(own, message)
         try:
-            await patiently(lambda: self.sender.send(own.address, reply, nonce=nonce, turn=turn))
+            await send_with_retry(lambda: self.sender.send(own.address, reply, nonce=nonce, turn=turn))
         except ChatGone:
             if not own.address.guild:
                 raise
@@ -180,12 +180,12 @@ async def changed(
     return reply.shown is not None or reply.dead
 
 
-def below(ref: MessageRef, message: Message) -> Message:
+def as_reply(ref: MessageRef, message: Message) -> Message:
     """Return a copy of the message as a reply to `ref` that notifies and mentions nobody."""
     return replace(message, reply_to=ref, notify=False, mention=None)
 
 
-async def patiently(send: Callable[[], Awaitable[object]]) -> None:
+async def send_with_retry(send: Callable[[], Awaitable[object]]) -> None:
     """Call `send`. If the platform's rate limit refuses it for a short time, wait and call it once more: nothing else
     would repeat it.
     """
@@ -198,7 +198,7 @@ async def patiently(send: Callable[[], Awaitable[object]]) -> None:
         await send()
 
 
-async def answer(chat: Answering, own: MessageRef, reply: Reply, lost: str) -> None:
+async def answer(chat: Responder, own: MessageRef, reply: Reply, lost: str) -> None:
     """Answer a person's message `own` as `reply` says: with a reaction if a task was started or a mark suffices, else
     with its message, if there is one. `lost` is a text about attached files that were not accepted, "" if there were
     none; it is sent as well if a task was started or the reply says anything.

@@ -23,21 +23,21 @@ from devices.atomic_file import write_atomically
 from devices.recent import Recent
 
 
-class NotOurs(ChatError):
+class OwnershipLost(ChatError):
     """Nothing was sent, because another service may have taken over the record (the stored data)."""
 
     def __init__(self) -> None:
         super().__init__(words("chats.not_ours"))
 
 
-def last_look(record: Record) -> aiohttp.TraceConfig:
+def ownership_trace(record: Record) -> aiohttp.TraceConfig:
     """Return a trace configuration for an aiohttp session. While this service may have lost the record, it stops each
     request by raising NotOurs.
     """
 
     async def look(*_: object) -> None:
         if not record.is_ours:
-            raise NotOurs
+            raise OwnershipLost
 
     tracing = aiohttp.TraceConfig()
     # Despite its name it is called before the headers are written, once there is a connection to write them to.
@@ -57,7 +57,7 @@ _REMEMBERED: Final = 256
 """Maximum sendings interrupted between two parts that are remembered; our choice."""
 
 
-class Unfinished:
+class SendProgress:
     """Remembers how far an interrupted sending got, so that repeating it continues there."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Unfinished:
 logger = logging.getLogger(__name__)
 
 
-class Remembered:
+class TextStore:
     """Stores texts by name in one JSON file. If the file is lost, a notice may be sent a second time, nothing worse."""
 
     def __init__(self, file: Path | None) -> None:

@@ -118,7 +118,7 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
     file = Path(options.file)
     with unpacked(settings.data_dir, file, SETTINGS_NAME, WRITTEN) as backup:
         print(say("cli.restore.brings", file=file))
-        for line in _told(backup.brings):
+        for line in _summary(backup.brings):
             print(line)
         for key, lines in written_lines(backup.written, backup.folder):
             for line in _part(key, lines):
@@ -174,7 +174,7 @@ def _agreed() -> bool:
         return False
 
 
-def _told(brings: Brought) -> Iterator[str]:
+def _summary(brings: Brought) -> Iterator[str]:
     yield from _part("people", map(_who, brings.people))
     yield from _part("rights", map(grant_line, brings.grants))
     yield from _part("links", (" = ".join(map(_who, accounts)) for accounts in brings.links))

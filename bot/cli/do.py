@@ -126,7 +126,7 @@ async def _follow(
             prompt = Prompt(partial(door.answer, task))
         async for line in door.events(task):
             if prompt is not None and line["type"] in GOING_ON:
-                await prompt.goes_on(line.get("part", ""))
+                await prompt.drop(line.get("part", ""))
             if line["type"] == "question":
                 await _ask(partial(door.answer, task), line, answers, prompt, options)
                 continue
@@ -151,9 +151,9 @@ async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) 
     if any(row["usable"] for row in named) or (options.device and not named):
         return complain(why, f"opengui {options.command}")
     # Imported here because it loads the task service and the agent, which only a refusal needs.
-    from bot.tasks.follow import Heard, line_of  # noqa: PLC0415 - see above
+    from bot.tasks.follow import PartEvent, line_of  # noqa: PLC0415 - see above
 
-    _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
+    _show(line_of(PartEvent(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
     return OF_OUTCOME[Outcome.BLOCKED]
 
 

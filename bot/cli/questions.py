@@ -61,7 +61,7 @@ class Prompt:
         self._waiting.append(question)
         self._next()
 
-    async def goes_on(self, part: str) -> None:
+    async def drop(self, part: str) -> None:
         """Drop the questions of a part of the task that has continued or ended; they no longer need an answer."""
         self._waiting = deque(one for one in self._waiting if one.get("part", "") != part)
         if self._open is not None and self._open.get("part", "") == part:

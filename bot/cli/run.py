@@ -11,7 +11,7 @@ from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.terminal import cells_of, complain, padded
 from bot.config.settings import Settings
 from bot.texts import ENGLISH, say, speaking
-from bot.wiring.memory import keep_small
+from bot.wiring.memory import tune_malloc
 from bot.wiring.service import UnreachableError, serve
 from devices.wording import said, sentence_of
 
@@ -21,7 +21,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     Returns the exit code.
     """
     del options
-    keep_small()
+    tune_malloc()
     terminal = copy_context()
     with speaking(ENGLISH):  # texts for people set their own language; the log has one
         try:

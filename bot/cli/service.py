@@ -49,11 +49,11 @@ class Step(Protocol):
         """A description of the step for people, never containing a secret."""
         ...
 
-    def look(self) -> State:
+    def inspect(self) -> State:
         """Return the current state of what the step creates."""
         ...
 
-    def do(self) -> None:
+    def apply(self) -> None:
         """Make the change. Raises Failed."""
         ...
 
@@ -70,11 +70,11 @@ class Folder:
         """A description of the step for people, never containing a secret."""
         return say("install.step.folder", path=self.path, mode=f"{self.mode:o}")
 
-    def look(self) -> State:
+    def inspect(self) -> State:
         """Return the current state of the folder. An existing one counts as right and is left as it is."""
         return State.RIGHT if self.path.is_dir() else State.MISSING
 
-    def do(self) -> None:
+    def apply(self) -> None:
         """Create the folder."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ class File:
         """The path at which an overwritten file is kept."""
         return self.path.with_name(f"{self.path.name}.old")
 
-    def look(self) -> State:
+    def inspect(self) -> State:
         """Return the current state of the file."""
         try:
             same = self.path.read_text(encoding="utf-8") == self.content
@@ -117,9 +117,9 @@ class File:
             same = False
         return State.RIGHT if same or self.theirs else State.CHANGED
 
-    def do(self) -> None:
+    def apply(self) -> None:
         """Write the file."""
-        if self.look() is State.CHANGED and not self.overwrite:
+        if self.inspect() is State.CHANGED and not self.overwrite:
             return
         try:
             if self.path.exists():
@@ -139,7 +139,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class Removal:
     """A step that removes an installed file, unless it has been edited."""
 
     file: File
@@ -149,14 +149,14 @@ class Gone:
         """A description of the step for people, never containing a secret."""
         return say("install.step.gone", path=self.file.path)
 
-    def look(self) -> State:
+    def inspect(self) -> State:
         """Return the current state: right if the file is gone, missing if it is still to be removed."""
-        state = self.file.look()
+        state = self.file.inspect()
         return {State.MISSING: State.RIGHT, State.RIGHT: State.MISSING}.get(state, state)
 
-    def do(self) -> None:
+    def apply(self) -> None:
         """Remove the file."""
-        if self.look() is State.CHANGED and not self.file.overwrite:
+        if self.inspect() is State.CHANGED and not self.file.overwrite:
             return
         try:
             self.file.path.unlink(missing_ok=True)
@@ -178,13 +178,13 @@ class Call:
         """A description of the step for people, never containing a secret."""
         return say("install.step.call", words=" ".join(self.words))
 
-    def look(self) -> State:
+    def inspect(self) -> State:
         """Return the current state. A command that is not skipped always counts as missing, because it is run each
         time.
         """
         return State.SKIPPED if self.skipped else State.MISSING
 
-    def do(self) -> None:
+    def apply(self) -> None:
         """Run the command."""
         try:
             subprocess.run(self.words, check=True, capture_output=True, text=True, timeout=CALL_S)  # noqa: S603 - our own words
@@ -211,7 +211,7 @@ class Account:
         """A description of the step for people, never containing a secret."""
         return say("install.step.account", name=self.name, home=self.home)
 
-    def look(self) -> State:
+    def inspect(self) -> State:
         """Return the current state of the user."""
         if self.skipped:
             return State.SKIPPED
@@ -221,10 +221,10 @@ class Account:
             return State.MISSING
         return State.RIGHT
 
-    def do(self) -> None:
+    def apply(self) -> None:
         """Create the user."""
         shell = ("--shell", "/usr/sbin/nologin")
-        Call(("useradd", "--system", "--user-group", "--home-dir", str(self.home), *shell, self.name)).do()
+        Call(("useradd", "--system", "--user-group", "--home-dir", str(self.home), *shell, self.name)).apply()
 
 
 PROGRAM: Final = Path(__file__).parents[2]
@@ -291,8 +291,8 @@ def uninstall(where: Where) -> list[Step]:
     unit = unit_file(where, PROGRAM)
     return [
         Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists()),
-        Gone(unit),
-        Gone(rule_file(where)),
+        Removal(unit),
+        Removal(rule_file(where)),
         Call(("systemctl", "daemon-reload"), where.elsewhere),
         Call(("udevadm", "control", "--reload"), where.without_udev),
     ]
@@ -379,12 +379,12 @@ def _carry_out(steps: Sequence[Step], *, apply: bool, overwrite: bool) -> int:
     """
     left = 0
     for step in steps:
-        state = step.look()
+        state = step.inspect()
         standing = "" if state is State.MISSING else f" ({say(f'install.state.{state.value}')})"
         print(f"{MARKS[state]} {step.text}{standing}")
         left += state is State.CHANGED and not overwrite
         if apply and state in {State.MISSING, State.CHANGED}:
-            step.do()
+            step.apply()
     return left
 
 

@@ -103,7 +103,7 @@ async def _turned_away(services: Services) -> list[str]:
     return [say("audit.strangers", platform=platform, number=number) for platform, number in sorted(sums.items())]
 
 
-def _told(kept: FileDetail | YesDetail) -> str:
+def _detail_text(kept: FileDetail | YesDetail) -> str:
     if isinstance(kept, FileDetail):
         return say(f"audit.detail.{kept.what}", **kept.model_dump(exclude={"what"}))
     if not kept.schedule:
@@ -115,7 +115,7 @@ def _told(kept: FileDetail | YesDetail) -> str:
 def _audit_line(entry: AuditEntry, zone: tzinfo) -> str:
     by = entry.person.name or entry.person.id
     kept = entry.detail
-    told = kept if isinstance(kept, str) else _told(kept)
+    told = kept if isinstance(kept, str) else _detail_text(kept)
     detail = " ".join(told.split())[:SHOWN_DETAIL]
     if entry.kind is AuditKind.REFUSED:
         detail = say(f"access.{entry.detail}.failed")

@@ -16,7 +16,7 @@ from bot.application.services import Services
 from bot.application.task_access import latest_task
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import shortened
-from bot.commands.request import Request, refuse_late
+from bot.commands.request import Request, refuse_stale
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone, FloodWait
 from bot.domain.incoming import Attachment, Late, Missed
@@ -77,12 +77,12 @@ class MissedLists:
     def __init__(self, services: Services, *, gather: float = GATHER_SECONDS) -> None:
         self._services = services
         self._gather = gather
-        self._news = asyncio.Event()
-        self._news.set()  # what a former process left
+        self._arrived = asyncio.Event()
+        self._arrived.set()  # what a former process left
 
-    def came(self) -> None:
+    def notify(self) -> None:
         """Report that another missed message was stored."""
-        self._news.set()
+        self._arrived.set()
 
     async def list_all(self) -> bool:
         """Send every list that is due. Returns False if one could not be sent and has to be retried."""
@@ -105,7 +105,7 @@ class MissedLists:
     async def run(self) -> None:
         """Send lists whenever there are missed messages, until cancelled."""
         while True:
-            await self._news.wait()
+            await self._arrived.wait()
             await self._gathered()
             try:
                 done = await self.list_all()
@@ -116,21 +116,21 @@ class MissedLists:
                 logger.exception("Missed messages could not be listed; this will be tried again")
                 done = False
             if not done:
-                self._news.set()
+                self._arrived.set()
                 await asyncio.sleep(AGAIN_SECONDS)
 
     async def _gathered(self) -> None:
         """Wait until no more missed messages arrive."""
         loop = asyncio.get_running_loop()
         until = loop.time() + GATHER_MOST
-        while self._news.is_set() and loop.time() < until:
-            self._news.clear()
+        while self._arrived.is_set() and loop.time() < until:
+            self._arrived.clear()
             try:
                 async with asyncio.timeout(min(self._gather, until - loop.time())):
-                    await self._news.wait()
+                    await self._arrived.wait()
             except TimeoutError:
                 continue
-        self._news.clear()
+        self._arrived.clear()
 
     async def _list(self, place: Address) -> bool:
         table = self._services.store.missed
@@ -159,7 +159,7 @@ STEER = "steer"
 _STOPPING = frozenset({"cancel", "pause"})
 
 
-async def hold_back(request: Request, services: Services) -> None:
+async def refuse_stale_command(request: Request, services: Services) -> None:
     """Raise TooLate for a command that was written while the service was away and must not be carried out without
     confirmation.
 
@@ -178,10 +178,10 @@ async def hold_back(request: Request, services: Services) -> None:
         raise Refused(say("hand.late"))  # the screen has changed by now, and the text to type must not be stored
     if request.call.name == "pair":
         raise Refused(say("missed.code"))  # a code is valid only briefly, and must not be stored
-    refuse_late(request)
+    refuse_stale(request)
 
 
-async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
+async def store_missed(request: Request, services: Services, lists: MissedLists) -> None:
     """Store a late message for the list of missed messages. Does nothing if a task was already accepted from it, or if
     it is stored, because platforms may deliver a message twice. Raises BadFiles.
     """
@@ -199,7 +199,7 @@ async def keep_late(request: Request, services: Services, lists: MissedLists) ->
         written=request.written or services.clock(),
     )
     if await services.store.missed.add(late, now=services.clock()):
-        lists.came()
+        lists.notify()
 
 
 async def claimed(data: ButtonData, request: Request, services: Services) -> tuple[Missed, Request]:

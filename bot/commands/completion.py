@@ -38,7 +38,7 @@ class Suggestions:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._tasks: tuple[Task, ...] = ()
-        self._stale = True
+        self._outdated = True
         self._newest = 0
         self._reading: asyncio.Task[None] | None = None
         services.task_service.subscribe(self._changed)
@@ -47,21 +47,21 @@ class Suggestions:
         # What is shown of a task never changes: only a new one is news.
         if int(task) > self._newest:
             self._newest = int(task)
-            self._stale = True
+            self._outdated = True
             self._read_again()
 
     def _read_again(self) -> None:
         """Begin to reload the recent tasks if there is news, one reload at a time."""
-        if self._stale and (self._reading is None or self._reading.done()):
+        if self._outdated and (self._reading is None or self._reading.done()):
             self._reading = asyncio.create_task(self._read(), name="suggestions")
 
     async def _read(self) -> None:
         try:
-            while self._stale:  # another one may be given meanwhile
-                self._stale = False
+            while self._outdated:  # another one may be given meanwhile
+                self._outdated = False
                 self._tasks = await self._services.task_service.recent(RECENT)
         except OSError:
-            self._stale = True
+            self._outdated = True
             logger.exception("The recent tasks could not be read, so none are suggested")
 
     def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:

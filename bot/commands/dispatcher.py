@@ -15,12 +15,12 @@ from bot.application.access import Refused, audited, require, verdict
 from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, ButtonData
 from bot.commands import accounts, admin, answers, hand, memory, overview, people, phones, scheduling, skills, tasks
-from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
+from bot.commands.backlog import STEER, MissedLists, claimed, refuse_stale_command, store_missed
 from bot.commands.completion import Suggestions
-from bot.commands.free_text import Ears, Talk, meant_by_press, offer_nearest, topic_of
+from bot.commands.free_text import FreeTextHandler, VoiceNoteHandler, meant_by_press, offer_nearest, topic_of
 from bot.commands.parser import ParseError, UnknownCommand, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import Request, TooLate, aside, plain
+from bot.commands.request import Request, StaleRequest, aside, plain
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall, ForeignText, Incoming, Invocation, Press
@@ -105,8 +105,8 @@ class Commands:
         """
         self._services = services
         self._language = language
-        self._talk = Talk(services)
-        self._ears = Ears(services, self._talk)
+        self._free_text = FreeTextHandler(services)
+        self._voice_notes = VoiceNoteHandler(services, self._free_text)
         self.missed = MissedLists(services)
         """Lists what was written while the service was away; the service runs it in the background."""
         self._suggestions = Suggestions(services)
@@ -117,7 +117,7 @@ class Commands:
         """Handle a typed command, or a text that may be about a task. People who may not use the bot get no answer,
         except one about pairing or linking in a private chat, while PAIRING is on.
         """
-        reply = await self._guarded(incoming, self._message)
+        reply = await self._handle_once(incoming, self._message)
         reply = replace(reply, turn=self._services.turns(incoming.place))
         if reply.message is not None and reply.message.reply_to is None:
             return replace(reply, message=replace(reply.message, reply_to=incoming.message))
@@ -127,12 +127,12 @@ class Commands:
         """Handle a slash command. A person who may not use the bot gets a refusal, or a reply about pairing or linking,
         that only they see.
         """
-        return await self._guarded(invocation, self._invoke)
+        return await self._handle_once(invocation, self._invoke)
 
     async def press(self, press: Press) -> Reply:
         """Handle a pressed button. Every press gets a reply."""
         reply = replace(
-            await self._guarded(press, self._press),
+            await self._handle_once(press, self._press),
             turn=self._services.turns(press.place),
             change_turn=self._services.press_turns(press.place),
         )
@@ -147,7 +147,7 @@ class Commands:
         with speaking(language_of(self._language, person.language)):
             return self._suggestions.of(person, place, option, typed)
 
-    async def _guarded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+    async def _handle_once(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """Handle each event once. A repeat is answered once it is known what became of the first."""
         address = came.place.address
         key = (type(came).__name__, address.platform, address.account, address.chat, came.event)
@@ -156,7 +156,7 @@ class Commands:
         done = self._seen[key] = asyncio.get_running_loop().create_future()
         is_done = False
         try:
-            reply = await self._worded(came, work_on)
+            reply = await self._with_error_replies(came, work_on)
             is_done = not reply.again
         finally:
             if not is_done:
@@ -164,7 +164,7 @@ class Commands:
             done.set_result(is_done)
         return reply
 
-    async def _worded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+    async def _with_error_replies(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """Turn every error into a sentence for people."""
         language = language_of(self._language, came.person.language)
         came = replace(came, person=replace(came.person, language=language))
@@ -191,44 +191,44 @@ class Commands:
         if incoming.wordless:
             return await self._wordless(incoming)
         if incoming.foreign is not None:
-            return await self._passed_on(incoming, incoming.foreign)
+            return await self._handle_foreign(incoming, incoming.foreign)
         topic = None if incoming.command is not None else await topic_of(incoming, self._services)
         if incoming.command is None and topic is None:
             return Reply()
         request = _request(incoming)
-        if not await self._let_in(request):
+        if not await self._may_use(request):
             return await self._to_stranger(request, incoming.command or incoming.text) or Reply()
         try:
             if topic is not None and incoming.voice is not None:
-                return await self._ears.heard(request, topic, incoming.voice)
+                return await self._voice_notes.handle(request, topic, incoming.voice)
             if topic is not None:
-                return await self._talk.about(request, topic, incoming.text)
+                return await self._free_text.handle(request, topic, incoming.text)
             request = replace(request, prefix=_prefix(incoming))
             return await run_command(replace(request, call=parse(incoming.command or "")), self._services)
         except UnknownCommand as unknown:
             return await offer_nearest(request, unknown, self._services)
-        except TooLate as late:
-            await keep_late(late.request, self._services, self.missed)
+        except StaleRequest as late:
+            await store_missed(late.request, self._services, self.missed)
             return Reply()
 
-    async def _passed_on(self, incoming: Incoming, foreign: ForeignText) -> Reply:
+    async def _handle_foreign(self, incoming: Incoming, foreign: ForeignText) -> Reply:
         """Handle text that the sender did not write: whatever it looks like, it is no command, code or answer of
         theirs.
         """
         topic, request = await topic_of(incoming, self._services), _request(incoming)
         if topic is None:
             return Reply()
-        if not await self._let_in(request):
+        if not await self._may_use(request):
             return await self._to_stranger(request, "") or Reply()
         if incoming.voice is not None:
             raise Refused(say("voice.foreign"))
-        return await self._talk.pass_on(request, topic, incoming.text, foreign)
+        return await self._free_text.offer_foreign(request, topic, incoming.text, foreign)
 
     async def _wordless(self, incoming: Incoming) -> Reply:
         """Ask what to do with files that came without text. Ignored in groups, where the bot was not addressed, and
         for strangers.
         """
-        if not incoming.place.private or not await self._let_in(_request(incoming)):
+        if not incoming.place.private or not await self._may_use(_request(incoming)):
             return Reply()
         return plain(say("talk.wordless", line=incoming.wordless))
 
@@ -241,7 +241,7 @@ class Commands:
             files=invocation.attachments,
             picked=True,
         )
-        if not await self._let_in(request):
+        if not await self._may_use(request):
             typed = f"{invocation.call.name} {request.option('code')}"
             if (offered := await self._to_stranger(request, typed)) is not None:
                 return offered
@@ -253,19 +253,19 @@ class Commands:
 
     async def _press(self, press: Press) -> Reply:
         request = _request(press)
-        if not await self._let_in(request):
+        if not await self._may_use(request):
             raise Refused(say("press.refused"))
-        return await do_press(press, request, self._services, self._talk, self._do_kept)
+        return await do_press(press, request, self._services, self._free_text, self._run_stored)
 
-    async def _do_kept(self, data: ButtonData, request: Request) -> Reply:
+    async def _run_stored(self, data: ButtonData, request: Request) -> Reply:
         """Carry out a missed or mistyped command, once. If it is refused, the button can be pressed again."""
         if data.action is ButtonAction.TRY:
-            async with meant_by_press(request, data.subject, self._talk, self._services) as typed:
+            async with meant_by_press(request, data.subject, self._free_text, self._services) as typed:
                 return await run_command(typed, self._services)
         missed, meant = await claimed(data, request, self._services)
         try:
             is_note = meant.call.name == STEER
-            reply = await (self._talk.steer_late(meant) if is_note else run_command(meant, self._services))
+            reply = await (self._free_text.steer_missed(meant) if is_note else run_command(meant, self._services))
         except BaseException:
             await self._services.store.missed.release(missed.id)
             raise
@@ -277,7 +277,7 @@ class Commands:
         linked = await accounts.typed_by_stranger(request, self._services, text)
         return linked or accounts.offer(request, self._services)
 
-    async def _let_in(self, request: Request) -> bool:
+    async def _may_use(self, request: Request) -> bool:
         """Whether the person may use the bot here; a refusal is only counted."""
         found = verdict(request, self._services.policy, Right.USE)
         if not found.allowed:
@@ -291,7 +291,7 @@ async def run_command(request: Request, services: Services) -> Reply:
     or TaskError.
     """
     require(request, services.policy, BY_NAME[request.call.name].right)
-    await hold_back(request, services)
+    await refuse_stale_command(request, services)
     return await HANDLERS[request.call.name](request, services)
 
 

@@ -37,7 +37,7 @@ from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
 from bot.commands.memory import memories
 from bot.commands.parser import UnknownCommand, parse
-from bot.commands.request import Request, plain, refuse_late
+from bot.commands.request import Request, plain, refuse_stale
 from bot.commands.spec import BY_NAME
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError
@@ -49,7 +49,7 @@ from bot.people.access import same_person
 from bot.store.audit import AuditKind
 from bot.store.chats import Offer
 from bot.tasks.files import keep
-from bot.tasks.hands import Hold
+from bot.tasks.hands import ControlSession
 from bot.tasks.input import clean
 from bot.texts import listed, say
 
@@ -69,7 +69,7 @@ class Topic:
     """Whether the text replies to the picture of a phone that is or was operated by hand. `hold` is None if it no
     longer is.
     """
-    hold: Hold | None = None
+    hold: ControlSession | None = None
     pointed: bool = False
     """Whether the text is a reply to a message about the topic, so that a refusal should be reported."""
 
@@ -85,7 +85,7 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
         if question is not None:
             return Topic(question=question, pointed=True)
         if await services.store.hand_pictures.has(incoming.reply_to):
-            return Topic(typed=True, hold=services.hands.shown_as(incoming.reply_to), pointed=True)
+            return Topic(typed=True, hold=services.remote_control.shown_as(incoming.reply_to), pointed=True)
         task = await _task_of_card(incoming.reply_to, services)
         if task is not None:
             return Topic(task=task, pointed=True)
@@ -117,13 +117,13 @@ async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestio
     return found[0] if len(found) == 1 else None
 
 
-class Talk:
+class FreeTextHandler:
     """Handles texts that are not commands: takes them as answers or notes, and starts or offers tasks."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def about(self, request: Request, topic: Topic, text: str) -> Reply:
+    async def handle(self, request: Request, topic: Topic, text: str) -> Reply:
         """Interpret a text and act on its meaning: answer a question, pass on a note, start or offer a task. The caller
         has checked that the person may use the bot here. Raises Refused or TaskError, and TooLate for what was written
         while the service was away and must not be done without a confirmation.
@@ -154,7 +154,7 @@ class Talk:
                 return await self._ask_whether_a_task(request, text)
         return _without_files(reply, carried=request.carries)
 
-    async def pass_on(self, request: Request, topic: Topic, text: str, by: ForeignText) -> Reply:
+    async def offer_foreign(self, request: Request, topic: Topic, text: str, by: ForeignText) -> Reply:
         """Offer a text by another author (forwarded, for example) as a task, with the author's name `by`. Raises
         Refused, BadText or BadFiles.
 
@@ -173,7 +173,7 @@ class Talk:
     async def _start(self, request: Request, text: str, follows: str) -> Reply:
         draft = TaskDraft(clean(text, say("desk.text.task")), request.device, follows=follows)
         options = {name: value for name, value in (("device", draft.device), ("follows", draft.follows)) if value}
-        refuse_late(replace(request, call=CommandCall("do", options, draft.text)))
+        refuse_stale(replace(request, call=CommandCall("do", options, draft.text)))
         return await tasks.start(request, self._services, draft)
 
     async def _ask_whether_a_task(self, request: Request, text: str) -> Reply:
@@ -187,7 +187,7 @@ class Talk:
         Raises BadText or BadFiles, or TooLate for a text that was written while the service was away.
         """
         text = clean(text, say("desk.text.task"))
-        refuse_late(replace(request, call=CommandCall("do", {}, text)))
+        refuse_stale(replace(request, call=CommandCall("do", {}, text)))
         offer = await _stored(request, self._services, text)
         buttons = [button(ButtonAction.RUN, offer.id, say("button.run"), style="primary")]
         if (task := await task_steered_in(request, self._services)) is not None:
@@ -201,7 +201,7 @@ class Talk:
             return Reply()
         if request.stale:
             await require_to_go_on(request, self._services, task)
-            refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
+            refuse_stale(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
         await TaskCommands(request, self._services).steer(task, text.strip())
         return replace(plain(say("talk.noted", task=task.id)), told=True)
 
@@ -241,7 +241,7 @@ class Talk:
             await offers.add(offer)
             raise
 
-    async def steer_late(self, request: Request) -> Reply:
+    async def steer_missed(self, request: Request) -> Reply:
         """Give a task a note that was written while the service was away, now that a person has confirmed it."""
         task = await self._services.task_service.get(request.option("task"))
         if task is None or task.state is TaskState.ENDED:
@@ -298,7 +298,9 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
 
 
 @asynccontextmanager
-async def meant_by_press(request: Request, offer: str, talk: Talk, services: Services) -> AsyncIterator[Request]:
+async def meant_by_press(
+    request: Request, offer: str, talk: FreeTextHandler, services: Services
+) -> AsyncIterator[Request]:
     """Yield the request that the button runs for the person who typed the unknown command. It can be run once; if the
     block raises, the button can be pressed again.
 
@@ -321,15 +323,15 @@ AT_ONCE: Final = 2
 logger = logging.getLogger(__name__)
 
 
-class Ears:
+class VoiceNoteHandler:
     """Transcribes voice notes of people who may use the bot."""
 
-    def __init__(self, services: Services, talk: Talk) -> None:
+    def __init__(self, services: Services, talk: FreeTextHandler) -> None:
         self._services = services
-        self._talk = talk
+        self._free_text = talk
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def heard(self, request: Request, topic: Topic, voice: Voice) -> Reply:
+    async def handle(self, request: Request, topic: Topic, voice: Voice) -> Reply:
         """Transcribe a voice note, and reply with the text and a button that makes it a task. Raises Refused, OverQuota
         or BadText.
 
@@ -347,7 +349,7 @@ class Ears:
         if voice.seconds > VOICE_SECONDS or voice.size > VOICE_BYTES:
             raise Refused(say("voice.too_long", minutes=VOICE_SECONDS // 60))
         async with self._free:
-            await self._require_money(request)
+            await self._require_quota(request)
             try:
                 async with asyncio.timeout(FETCH_SECONDS):
                     audio = await voice.fetch()
@@ -358,9 +360,9 @@ class Ears:
             await self._services.store.usage.heard(request.person, said)  # before the next one asks what is left
         if not said.text:
             raise Refused(say("voice.silent"))
-        return await self._talk.offer(request, said.text, say("voice.heard", text=said.text))
+        return await self._free_text.offer(request, said.text, say("voice.heard", text=said.text))
 
-    async def _require_money(self, request: Request) -> None:
+    async def _require_quota(self, request: Request) -> None:
         try:
             await self._services.quotas.admit_voice(request.person, request.address)
         except OverQuota as refused:

@@ -25,8 +25,8 @@ from bot.domain.outgoing import Button, Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskError
 from bot.store.audit import AuditKind
-from bot.tasks.hands import Hold, Look
-from bot.tasks.operating import Aim, AtAnchor, ByHand, NeedsApproval, OnScreen, ScreenMoved, Touched, tap
+from bot.tasks.hands import ControlSession, Look
+from bot.tasks.operating import Aim, AtAnchor, ManualAction, NeedsApproval, OnScreen, ScreenMoved, Touched, tap
 from bot.texts import say, speaking
 from devices.inputs import Key
 from devices.phone import PhoneInfo
@@ -48,7 +48,7 @@ async def hand(request: Request, services: Services) -> Reply:
     info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
     if text := request.call.options.get("type", ""):
-        hold = services.hands.holder(info.id)
+        hold = services.remote_control.session_on(info.id)
         if hold is None or not services.policy.same(hold.person, request.person):
             raise Refused(say("hand.not_held", name=info.name))
         return await type_text(request, services, hold, text)
@@ -80,7 +80,7 @@ async def show_if_allowed(task: Task, request: Request, services: Services) -> s
     return ""
 
 
-async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: float) -> Hold:
+async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: float) -> ControlSession:
     """Let this person operate the phone by hand. `idle` is the seconds without a touch or a new picture after which
     that ends. Raises Refused, NotAllowed or TaskError.
     """
@@ -90,7 +90,7 @@ async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: flo
         if not may_see(caller, services.policy, used):
             raise Refused(say("screen.private", name=info.name))
         await require_to_hold(caller, services, used)
-    return await services.hands.take(info.id, caller.person, idle=idle)
+    return await services.remote_control.take(info.id, caller.person, idle=idle)
 
 
 async def show(info: PhoneInfo, request: Request, services: Services) -> None:
@@ -102,14 +102,14 @@ async def show(info: PhoneInfo, request: Request, services: Services) -> None:
         require(request, services.policy, Right.OPERATE, phone=info.id)
         raise Refused(say("hand.in_page", name=info.name))
     hold = await take(info, request, services, idle=IDLE_S)
-    look = await services.hands.look(hold)
+    look = await services.remote_control.capture_screen(hold)
     message = await _message(hold, look, chat.capabilities)
     try:
         turn = services.turns(request.place)
         hold.message = await chat.send(request.address, message, nonce=f"hand:{hold.id}:{look.number}", turn=turn)
         await services.store.hand_pictures.add(hold.message)
     except (ChatError, FloodWait) as error:
-        await services.hands.free(hold)
+        await services.remote_control.end(hold)
         raise Refused(say("hand.unsent", name=info.name)) from error
 
 
@@ -117,7 +117,7 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
     """Handle a button below a picture of the screen, or below a request to allow a touch. If the picture is outdated or
     the screen has changed, nothing is touched and the current screen is shown instead. Raises Refused or TaskError.
     """
-    hold = services.hands.get(data.subject)
+    hold = services.remote_control.get(data.subject)
     if hold is None:
         return Reply(toast=say("hand.over"), dead=True)
     number, _, choice = data.choice.partition(".")
@@ -130,10 +130,12 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
         return await _pressed(pressed, number, choice, hold, request, services)
 
 
-async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request: Request, services: Services) -> Reply:
+async def _pressed(
+    pressed: Press, number: str, choice: str, hold: ControlSession, request: Request, services: Services
+) -> Reply:
     """Carry out a press by the person who holds the phone."""
     if choice == "done":
-        task = await services.hands.done(hold, request.person)
+        task = await services.remote_control.finish(hold, request.person)
         words = say("hand.done_task", name=hold.name, task=task) if task else say("hand.done", name=hold.name)
         return Reply(shown=Message(body=words), toast=words)
     look, toast, page, after = hold.look, "", 0, None
@@ -150,12 +152,12 @@ async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request
             await ask_approver(needs, _aimed(choice, look)[0], hold, request, services)
             toast = say("hand.asked", what=needs.what)
     hold.message = pressed.message
-    fresh = await services.hands.look(hold, after=after)
+    fresh = await services.remote_control.capture_screen(hold, after=after)
     chat = services.chats[request.address.platform]
     return Reply(shown=await _message(hold, fresh, chat.capabilities, page=page), toast=toast)
 
 
-async def type_text(request: Request, services: Services, hold: Hold | None, text: str) -> Reply:
+async def type_text(request: Request, services: Services, hold: ControlSession | None, text: str) -> Reply:
     """Type a person's text into the phone. Their message is deleted where possible, even if they no longer operate the
     phone.
     """
@@ -177,7 +179,7 @@ async def type_text(request: Request, services: Services, hold: Hold | None, tex
     return plain(f"{told} {after}".strip())
 
 
-def _aimed(choice: str, look: Look) -> tuple[ByHand, Aim]:
+def _aimed(choice: str, look: Look) -> tuple[ManualAction, Aim]:
     """The action that a button stands for, and its target. Raises Refused for data that was never issued."""
     here = OnScreen(look.word)
     if choice in _KEYS:
@@ -197,17 +199,19 @@ def _number(choice: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 4 else 0
 
 
-async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services) -> Touched:
+async def _do(action: ManualAction, aim: Aim, hold: ControlSession, request: Request, services: Services) -> Touched:
     """Carry out the touch, checking the right now, and record it in the audit."""
     require(request, services.policy, Right.OPERATE, phone=hold.phone)
     approves = verdict(request, services.policy, Right.APPROVE, phone=hold.phone).allowed
     event = f"{request.address.platform}:{request.event}"
-    touched = await services.hands.touch(hold, action, event, aim, approves=approves)
+    touched = await services.remote_control.touch(hold, action, event, aim, approves=approves)
     await note(action, touched, hold, request, services)
     return touched
 
 
-async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, services: Services) -> None:
+async def note(
+    action: ManualAction, touched: Touched, hold: ControlSession, caller: Caller, services: Services
+) -> None:
     """Record in the audit what was touched, and whether the person's own touch counted as the approval. Of typed text,
     only the length is recorded.
     """
@@ -218,11 +222,13 @@ async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, ser
     await services.store.audit.note(AuditKind.OPERATED, caller.person, task=hold.task, detail=detail)
 
 
-async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller: Caller, services: Services) -> None:
+async def ask_approver(
+    needs: NeedsApproval, action: ManualAction, hold: ControlSession, caller: Caller, services: Services
+) -> None:
     """Ask the people at this place who may approve to allow or deny a touch. The message has a picture of the screen,
     except where phones are shown live. Raises Refused if it cannot be sent, or Operated if the hold has ended.
     """
-    asked = services.hands.ask(hold, action, needs)
+    asked = services.remote_control.request_approval(hold, action, needs)
     chat = services.chats[caller.address.platform]
     # Where a phone is shown live, pictures are kept.
     picture = None if chat.capabilities.shows_live else await _picture_of(hold, services)
@@ -241,15 +247,15 @@ async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller:
         raise Refused(say("hand.unsent", name=hold.name)) from error
 
 
-async def _picture_of(hold: Hold, services: Services) -> Picture | None:
-    seen = (await services.hands.look(hold)).seen
+async def _picture_of(hold: ControlSession, services: Services) -> Picture | None:
+    seen = (await services.remote_control.capture_screen(hold)).seen
     return None if seen.image is None else Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
 
 
-async def _answered(choice: str, hold: Hold, request: Request, services: Services) -> Reply:
+async def _answered(choice: str, hold: ControlSession, request: Request, services: Services) -> Reply:
     """Allow or refuse a touch that another person asked for."""
     require(request, services.policy, Right.APPROVE, phone=hold.phone)
-    asked = services.hands.take_asked(hold, choice.partition("-")[2])
+    asked = services.remote_control.take_asked(hold, choice.partition("-")[2])
     if asked is None:
         return Reply(toast=say("hand.asked_over"), dead=True)
     by = request.person.name or request.person.id
@@ -259,7 +265,7 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
     if not allows:
         words = say("hand.denied", by=by, what=asked.needs.what)
         return Reply(shown=Message(body=words), toast=words)
-    touched = await services.hands.touch(
+    touched = await services.remote_control.touch(
         hold, asked.action, f"hand:{asked.id}", AtAnchor(asked.needs.anchor), approves=False, allowed=asked.needs.asked
     )
     await note(asked.action, touched, hold, replace(request, person=hold.person), services)
@@ -268,7 +274,7 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
     return Reply(shown=Message(body=words), toast=words)
 
 
-async def _show_again(hold: Hold, services: Services, after: Touched | None = None) -> None:
+async def _show_again(hold: ControlSession, services: Services, after: Touched | None = None) -> None:
     """Update the picture in a chat. If it cannot be edited, that is only logged, because every press there updates it
     as well. Raises Operated if no new picture can be taken.
     """
@@ -276,7 +282,7 @@ async def _show_again(hold: Hold, services: Services, after: Touched | None = No
     chat = None if ref is None else services.chats.get(ref.address.platform)
     if ref is None or chat is None:
         return
-    look = await services.hands.look(hold, after=None if after is None else after.seen)
+    look = await services.remote_control.capture_screen(hold, after=None if after is None else after.seen)
     with speaking(hold.person.language):
         message = await _message(hold, look, chat.capabilities)
     try:
@@ -285,7 +291,7 @@ async def _show_again(hold: Hold, services: Services, after: Touched | None = No
         logger.info("a screen in a chat stays as it was: %s", error)
 
 
-async def _message(hold: Hold, look: Look, platform: Capabilities, *, page: int = 0) -> Message:
+async def _message(hold: ControlSession, look: Look, platform: Capabilities, *, page: int = 0) -> Message:
     """The screen as a message, with buttons for its places and for further actions."""
     room = platform.buttons_in_row * (platform.button_rows - 1)
     several = len(look.places) > room
@@ -312,6 +318,6 @@ async def _message(hold: Hold, look: Look, platform: Capabilities, *, page: int 
     )
 
 
-def _button(hold: Hold, look: Look, label: str, choice: str) -> Button:
+def _button(hold: ControlSession, look: Look, label: str, choice: str) -> Button:
     style = "success" if choice == "done" else "secondary"
     return button(ButtonAction.HAND, hold.id, label, choice=f"{look.number}.{choice}", style=style)

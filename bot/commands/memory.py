@@ -10,7 +10,7 @@ from agent.ports.memory import MAX_FACT, MAX_FACTS, Fact, MemoryFull
 from bot.application.access import Refused
 from bot.application.phones import phones_meant
 from bot.application.services import Services
-from bot.commands.request import Request, aside, refuse_late
+from bot.commands.request import Request, aside, refuse_stale
 from bot.domain.outgoing import Reply
 from bot.people.subjects import Subject
 from bot.texts import counted, listed, say
@@ -22,7 +22,7 @@ _ALL: Final = frozenset({"all", "everything", "全部", "所有"})
 
 async def remember(request: Request, services: Services) -> Reply:
     """Store a fact. If a phone is named, the fact applies to that phone only."""
-    refuse_late(request)
+    refuse_stale(request)
     text = " ".join(request.call.rest.split())
     if not text or len(text) > MAX_FACT:
         raise Refused(say("memory.no_fact", limit=MAX_FACT))
@@ -54,7 +54,7 @@ async def forget(request: Request, services: Services) -> Reply:
     """Delete facts: the one with this number, all of them, or the one that contains these words. If several contain
     them, none is deleted: Refused is raised, which lists them (in a group, it only says how many there are).
     """
-    refuse_late(request)
+    refuse_stale(request)
     wanted = request.call.rest.strip()
     facts = await services.memory.all(_subject(request))
     meant = _meant(wanted, facts)

@@ -138,7 +138,7 @@ async def usage(request: Request, services: Services) -> Reply:
 
 async def _own_quota(request: Request, services: Services) -> list[str]:
     """What the person has used of their tier today, and when it begins anew."""
-    standing = await services.quotas.standing(request.person, request.address)
+    standing = await services.quotas.status(request.person, request.address)
     if standing is None:
         return []
     words = listed(amount(standing, quota) for quota in QUOTAS if standing.of(quota) is not None)

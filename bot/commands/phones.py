@@ -40,7 +40,7 @@ async def phone_lines(caller: Caller, services: Services) -> list[str]:
     await services.phones.refresh()
     active = await services.task_service.active()
     phones = open_phones(caller, services)
-    return [_lines(phone, active, services.hands.held_by(phone.id)) for phone in phones]
+    return [_lines(phone, active, services.remote_control.held_by(phone.id)) for phone in phones]
 
 
 async def screen(request: Request, services: Services) -> Reply:
@@ -155,7 +155,7 @@ async def file(request: Request, services: Services) -> Reply:
         raise Refused(say("fetch.failed", name=info.name, why=said(sentence_of(error)))) from error
     detail = FileDetail(what="fetched", file=f"{info.name} {found[0].path}", size=len(data))
     await services.store.audit.note(AuditKind.FETCHED, request.person, detail=detail)
-    body = "\n".join([_told(found), *stopped])
+    body = "\n".join([_files_text(found), *stopped])
     return Reply(Message(heading=info.name, body=body, files=(Picture(safe_name(found[0].name), data),)))
 
 
@@ -199,7 +199,7 @@ def _limit(request: Request, services: Services) -> int:
     return min(MAX_FILE, chat.capabilities.file_limit) if chat is not None else MAX_FILE
 
 
-def _told(found: tuple[StoredFile, ...]) -> str:
+def _files_text(found: tuple[StoredFile, ...]) -> str:
     rest = found[1:]
     older = listed(each.path for each in rest[:SHOWN])
     return "\n".join([found[0].path, *([say("fetch.others", number=len(rest), names=older)] if rest else [])])

@@ -17,7 +17,7 @@ from bot.cards.formatting import in_own_thread, title_of
 from bot.cards.question import closed_line, render_answered, render_question
 from bot.commands import hand, overview, scheduling, skills, tasks
 from bot.commands.answers import give_answer
-from bot.commands.free_text import Talk
+from bot.commands.free_text import FreeTextHandler
 from bot.commands.request import Request, aside
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.incoming import Press
@@ -117,7 +117,7 @@ async def do_press(
     press: Press,
     request: Request,
     services: Services,
-    talk: Talk,
+    talk: FreeTextHandler,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
     """Do what the pressed button stands for. The reply contains the new contents of the pressed message. `do_kept`
@@ -144,7 +144,7 @@ async def _done(
     data: ButtonData,
     request: Request,
     services: Services,
-    talk: Talk,
+    talk: FreeTextHandler,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
     match data.action:

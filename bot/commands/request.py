@@ -49,7 +49,7 @@ class Request(Caller):
         return self.call.flag(name)
 
 
-class TooLate(Exception):
+class StaleRequest(Exception):
     """The `request` was written while the service was away. It must not be carried out unless a person confirms it."""
 
     def __init__(self, request: Request) -> None:
@@ -57,10 +57,10 @@ class TooLate(Exception):
         self.request = request
 
 
-def refuse_late(request: Request) -> None:
+def refuse_stale(request: Request) -> None:
     """Raise TooLate for a request that was written while the service was away."""
     if request.stale:
-        raise TooLate(request)
+        raise StaleRequest(request)
 
 
 def plain(text: str, *, heading: str = "") -> Reply:

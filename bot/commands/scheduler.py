@@ -49,7 +49,7 @@ class Scheduler:
         while True:
             wait = LOOK_AGAIN
             try:
-                await self.look()
+                await self.run_due()
                 first = await self._services.store.schedules.first_due()
                 if first is not None:
                     # A schedule that failed stays due: it is tried again, but only after a short pause.
@@ -60,20 +60,20 @@ class Scheduler:
                 logger.exception("The check for due schedules failed and will be repeated")
             await self._sleep(wait)
 
-    async def look(self) -> None:
+    async def run_due(self) -> None:
         """Handle every schedule that is due: start its task, or skip the run. An error in one does not affect the
         others.
         """
         for schedule in await self._services.store.schedules.due(self._services.clock()):
             try:
                 with speaking(schedule.plan.person.language):
-                    await self._deal(schedule)
+                    await self._handle_due(schedule)
             except StoreAway as away:
                 logger.debug("schedule %s is tried again: %s", schedule.id, away)
             except Exception:
                 logger.exception("Schedule %s failed and will be tried again", schedule.id)
 
-    async def _deal(self, schedule: Schedule) -> None:
+    async def _handle_due(self, schedule: Schedule) -> None:
         """Handle one due schedule. The event id is made from the stored time, so that a run that an earlier process
         accepted, but died before it stored the next time, is found and not started twice.
         """
@@ -84,10 +84,10 @@ class Scheduler:
                 await schedules.begun(schedule, known.id)
             now = max(schedule.due, known.created)
         elif now - schedule.due > LATE:
-            await self._turn_down(schedule, self._missed(schedule, now))
+            await self._record_blocked(schedule, self._missed(schedule, now))
         elif (former := await self._at_work(schedule)) is not None:
             if not schedule.skipped:
-                await self._turn_down(schedule, say("scheduled.overlap", task=former.id, **_facts(schedule)))
+                await self._record_blocked(schedule, say("scheduled.overlap", task=former.id, **_facts(schedule)))
             await schedules.skipped(schedule)
         else:
             await self._begin(schedule)
@@ -105,13 +105,15 @@ class Scheduler:
         except NotAllowed as refused:
             # Told once, of a watch too: somebody who may not use the bot any more would else hear of it every time.
             unwatched = replace(self._request(schedule), watch=None)
-            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), unwatched)
+            await self._record_blocked(
+                schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), unwatched
+            )
             await self._services.store.schedules.pause(schedule.id)
         except RolesUnknown:
             # Not with the roles of an earlier day: they may have been taken since.
-            await self._turn_down(schedule, say("scheduled.roles_unknown", **_facts(schedule)))
+            await self._record_blocked(schedule, say("scheduled.roles_unknown", **_facts(schedule)))
         except (Refused, TaskError) as refused:
-            await self._turn_down(schedule, say("scheduled.refused", why=refused, **_facts(schedule)))
+            await self._record_blocked(schedule, say("scheduled.refused", why=refused, **_facts(schedule)))
         else:
             logger.info("schedule %s: task %s", schedule.id, started.task.id)
             await self._services.store.schedules.begun(schedule, started.task.id)
@@ -127,7 +129,7 @@ class Scheduler:
         former = await self._services.task_service.get(schedule.task)
         return former if former is not None and former.state is not TaskState.ENDED else None
 
-    async def _turn_down(self, schedule: Schedule, why: str, request: TaskRequest | None = None) -> None:
+    async def _record_blocked(self, schedule: Schedule, why: str, request: TaskRequest | None = None) -> None:
         """Store a task that is blocked from the start, so that its end is reported as usual, with a button to run it
         now. For a watch it counts as a reading without a value.
         """

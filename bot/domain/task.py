@@ -153,7 +153,7 @@ class StepRow:
     """What is recorded of the step so that a skill can be made from it."""
 
     @property
-    def told_otherwise(self) -> bool:
+    def is_shown_elsewhere(self) -> bool:
         """Whether a separate message already reports the step: a question, or the end of the task."""
         return self.action.get("kind") in _TOLD_OTHERWISE
 
@@ -304,7 +304,7 @@ class OverTriggerLimit(TaskError):
         super().__init__(say("trigger.limit", number=limit))
 
 
-class NotStill(TaskError):
+class ActionUnfinished(TaskError):
     """The task is paused, but its last action has not finished yet, so a person cannot operate the phone.
 
     - `task`: The task as it is now.

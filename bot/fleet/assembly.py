@@ -72,10 +72,10 @@ class HubParts:
         self._verdicts = store.skills.verdicts
         self._runner: FleetRunner | None = None
 
-    def in_record(self, task: str, event: TaskEvent) -> None:
+    def confirm_stored(self, task: str, event: TaskEvent) -> None:
         """Tell the runner that this event is stored in the task's log."""
         if self._runner is not None:
-            self._runner.in_record(task, event)
+            self._runner.confirm_stored(task, event)
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> FleetRunner:
         """Return the runner for runs on this computer and on hosts. Called once, before `start`."""

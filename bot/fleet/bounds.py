@@ -27,7 +27,7 @@ SAID: Final = 200
 """Maximum characters of a fault in the log."""
 
 
-def bounded(data: bytes) -> bytes:
+def check_limits(data: bytes) -> bytes:
     """Return the message unchanged. Raises ValueError if it is not JSON, or is nested too deeply, or a text or number
     in it is too large.
     """

@@ -97,22 +97,22 @@ class Host:
         self._patience = patience or Patience()
         self._boot = random.token_hex(8)
         self._number = 0
-        self._told_phones: tuple[PhoneThere, ...] | None = None
+        self._reported_phones: tuple[PhoneThere, ...] | None = None
         self._link: Link | None = None
         self._epoch = 0
         self._told_epoch = 0
         """The start of the hub for which a different version was already logged."""
-        self._beat: Beat | None = None
-        self._heard = float("-inf")
+        self._last_beat: Beat | None = None
+        self._last_heard = float("-inf")
         self._answers: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._saying = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self.frames = HostFrames(store.frames.patient(), self._file_of_hub)
         self._outgoing = Outgoing(keys.name, store.fleet, self._patience.again)
         self.leases = HostLeases(store.leases, self._outgoing.write)
         self._runs = HostRuns(store.fleet, self.leases, self._outgoing)
-        self._calls = PhoneCalls(phones.get, store.journal, self.leases.adopt, self._runs.stands_still, keys.opened)
+        self._calls = PhoneCalls(phones.get, store.journal, self.leases.adopt, self._runs.is_idle, keys.opened)
 
     async def run(self, *, ready: Callable[[], None] = lambda: None) -> None:
         """Work for the hub until cancelled. `ready` is called at the first contact with the hub."""
@@ -175,30 +175,30 @@ class Host:
         await link.listen(asked_of(name), self._on_ask)
         await link.listen(delivery_of(name), self._on_order)
         self._link = link
-        self._told_phones = None
+        self._reported_phones = None
         self._outgoing.use(link)
-        self._later(self._say_all())
+        self._spawn(self._report())
 
-    async def _say_all(self) -> None:
+    async def _report(self) -> None:
         if self._saying.locked():
             return  # the report in progress, or the next pulse, covers everything
         async with self._saying:
             try:
-                await self._say_presence()
-                await self._say_pulse()
+                await self._publish_presence()
+                await self._publish_pulse()
             except EngineAway as away:
                 logger.debug("the hub is told later what there is: %s", away)
 
-    async def _say_presence(self) -> None:
+    async def _publish_presence(self) -> None:
         phones = tuple(PhoneThere.of(info) for info in self._phones.list())
-        if phones == self._told_phones or self._link is None:
+        if phones == self._reported_phones or self._link is None:
             return
         number = self._number + 1
         presence = Presence(boot=self._boot, number=number, speaks=self._speaks, version=self._version, phones=phones)
         await self._link.put(PRESENCE, self.keys.name, presence.model_dump_json().encode())
-        self._told_phones, self._number = phones, number
+        self._reported_phones, self._number = phones, number
 
-    async def _say_pulse(self) -> None:
+    async def _publish_pulse(self) -> None:
         if self._link is not None and self._number:
             pulse = Pulse(boot=self._boot, number=self._number, epoch=self._epoch, working=self._runs.working)
             await self._link.publish(pulse_of(self.keys.name), pulse.model_dump_json().encode())
@@ -206,17 +206,17 @@ class Host:
     async def _pulse(self) -> None:
         while True:
             with suppress(EngineAway):
-                await self._say_pulse()
-            self._later(self._say_all())
-            if steady_now() - self._heard > self._patience.cut:
-                self._runs.hold_all()
+                await self._publish_pulse()
+            self._spawn(self._report())
+            if steady_now() - self._last_heard > self._patience.cut:
+                self._runs.suspend_all()
             self._outgoing.look_again()
             await asyncio.sleep(self._patience.beat)
 
     async def _watch_phones(self) -> None:
         while True:
             await self._phones.wait_for_change()
-            await self._say_all()
+            await self._report()
 
     # the hub's state
 
@@ -228,28 +228,28 @@ class Host:
             return
         if beat.host != self.keys.name or (beat.epoch, beat.number) <= self._last:
             return
-        async with self._turn:
-            if beat.epoch != self._epoch and not await self._greet(beat.epoch):
+        async with self._lock:
+            if beat.epoch != self._epoch and not await self._handshake(beat.epoch):
                 return
-            before, self._beat = self._beat, beat
+            before, self._last_beat = self._last_beat, beat
             if beat.leaving:
-                self._heard = float("-inf")
-                self._runs.hold_all()
+                self._last_heard = float("-inf")
+                self._runs.suspend_all()
                 return
-            was_silent = steady_now() - self._heard > 2 * self._patience.beat
-            self._heard = steady_now()
+            was_silent = steady_now() - self._last_heard > 2 * self._patience.beat
+            self._last_heard = steady_now()
             if was_silent:
-                self._later(self._say_all())  # the hub has not heard from this host for as long either
-            self.leases.given(beat.leases)
-            await self._runs.judge(beat)
+                self._spawn(self._report())  # the hub has not heard from this host for as long either
+            self.leases.set_granted(beat.leases)
+            await self._runs.apply_beat(beat)
             if before is not None and (before.epoch, before.link) != (beat.epoch, beat.link):
                 self._outgoing.send_anew()
 
     @property
     def _last(self) -> tuple[int, int]:
-        return (0, 0) if self._beat is None else (self._beat.epoch, self._beat.number)
+        return (0, 0) if self._last_beat is None else (self._last_beat.epoch, self._last_beat.number)
 
-    async def _greet(self, epoch: int) -> bool:
+    async def _handshake(self, epoch: int) -> bool:
         """Greet a new start of the hub. Work for the former start is dropped, and begins again from its checkpoints
         when ordered.
 
@@ -285,20 +285,20 @@ class Host:
             return
         if sent.host != self.keys.name:
             return
-        async with self._turn:
+        async with self._lock:
             # An order from a start of the hub that is not known yet is sent again, as its run is not being worked on.
             if sent.epoch == self._epoch and self._is_wanted(sent):
                 await self._runs.take_order(sent)
 
     def _is_wanted(self, sent: OrderSent) -> bool:
         """Return whether the order is still valid: the hub may have abandoned the run since it was sent."""
-        beat = self._beat
+        beat = self._last_beat
         return beat is None or beat.number < sent.number or str(sent.order.run) in beat.runs
 
     # requests from the hub
 
     async def _on_ask(self, delivery: Delivery) -> None:
-        self._later(self._answer(delivery))
+        self._spawn(self._answer(delivery))
 
     async def _answer(self, delivery: Delivery) -> None:
         try:
@@ -354,7 +354,7 @@ class Host:
                 self.leases.refuse(run, why)
         return Reply(), b""
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

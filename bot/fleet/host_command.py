@@ -14,7 +14,7 @@ from bot.config.settings import Settings
 from bot.fleet.messages import HOST_KEYS
 from bot.texts import ENGLISH, say, speaking
 from bot.wiring.core import policy_of
-from bot.wiring.memory import keep_small, settle
+from bot.wiring.memory import freeze_gc, tune_malloc
 from devices.extras import Extra, is_installed
 from devices.wording import said
 
@@ -45,11 +45,11 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
         print(say("fleet.joined", name=keys.name), flush=True)
     if keys is None:
         return _failed(say("fleet.not_joined"), USAGE)
-    keep_small()
+    tune_malloc()
     working = say("fleet.working", name=keys.name)
     with speaking(ENGLISH):
         async with open_host(settings, keys, policy_of(settings)) as made:
-            settle()
+            freeze_gc()
             work = asyncio.create_task(made.run(ready=lambda: print(working, flush=True)))
             loop = asyncio.get_running_loop()
             for each in (signal.SIGINT, signal.SIGTERM):

@@ -32,13 +32,13 @@ Tell = Callable[[RunId, Item], Awaitable[None]]
 class HostLeases:
     """The `Leases` of a host: lets its runs wait for phones, which the hub assigns.
 
-    `tell` sends the hub a message about a run; the hub's answers arrive through `given` and `refuse`.
+    `tell` sends the hub a message about a run; the hub's answers arrive through `set_granted` and `refuse`.
     """
 
     def __init__(self, table: LeaseTable, tell: Tell) -> None:
         self._table = table
-        self._tell = tell
-        self._given: tuple[Held, ...] = ()
+        self._send = tell
+        self._granted: tuple[Held, ...] = ()
         self._held: dict[RunId, Lease] = {}
         self._returned: set[tuple[RunId, int]] = set()
         """Leases that were returned, whether the hub knows it or not."""
@@ -53,7 +53,7 @@ class HostLeases:
         """
         if run not in self._held:
             self._refused.pop(run, None)
-            await self._tell(run, PhoneWanted(n=0, phone=wish, first=first))
+            await self._send(run, PhoneWanted(n=0, phone=wish, first=first))
             given = await self._wait_for(run)
             await self._table.adopt(given, now=time.time())
             self._held[run] = given
@@ -64,7 +64,7 @@ class HostLeases:
             self._changed.clear()
             if run in self._refused:
                 raise NoPhone(self._refused[run])
-            for given in self._given:
+            for given in self._granted:
                 returned = (run, given.fence) in self._returned
                 if given.run == run and not returned and all(given.phone != held.phone for held in self._held.values()):
                     return Lease(given.phone, run, given.fence)
@@ -77,7 +77,7 @@ class HostLeases:
             return
         self.note_returned(run, lease.fence)
         await self._table.release(run, now=time.time())
-        await self._tell(run, PhoneReturned(n=0, fence=lease.fence))
+        await self._send(run, PhoneReturned(n=0, fence=lease.fence))
         self._changed.set()
 
     def note_returned(self, run: RunId, fence: int) -> None:
@@ -86,9 +86,9 @@ class HostLeases:
         """
         self._returned.add((run, fence))
 
-    def given(self, leases: tuple[Held, ...]) -> None:
+    def set_granted(self, leases: tuple[Held, ...]) -> None:
         """Replace the list of leases that the hub has granted to runs of this host."""
-        self._given = leases
+        self._granted = leases
         self._changed.set()
 
     def refuse(self, run: RunId, why: str) -> None:
@@ -101,7 +101,7 @@ class HostLeases:
     def has_lost(self, run: RunId) -> bool:
         """Return whether the run uses a phone that the hub has taken back, or has not granted."""
         lease = self._held.get(run)
-        return lease is not None and all((each.run, each.fence) != (run, lease.fence) for each in self._given)
+        return lease is not None and all((each.run, each.fence) != (run, lease.fence) for each in self._granted)
 
     async def adopt(self, held: Held) -> None:
         """Store the lease under which a person operates the phone by hand."""
@@ -124,7 +124,7 @@ class _Run:
     order: RunOrder | None = None
     language: str = "en"
     working: asyncio.Task[None] | None = None
-    held: bool = False
+    suspended: bool = False
     """Whether the run is paused because the host does not hear from the hub."""
     paused: bool = False
     """Whether a person has paused the run; its last action may not have finished yet."""
@@ -133,7 +133,7 @@ class _Run:
     stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: bool = False
-    all_told: asyncio.Event = field(default_factory=asyncio.Event)
+    all_stored: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while the work waits for the next event, when everything before is stored."""
 
     @property
@@ -181,7 +181,7 @@ class HostRuns:
         """The ids of the runs that are being worked on now."""
         return tuple(str(run.id) for run in self._runs.values() if run.alive)
 
-    async def stands_still(self, run_id: RunId) -> bool:
+    async def is_idle(self, run_id: RunId) -> bool:
         """Return whether the run leaves its phone alone now, because a person has paused it and its last action has
         finished, or because it is not being worked on. Waits for an action in progress as long as a pause does.
         """
@@ -197,7 +197,7 @@ class HostRuns:
 
     # decisions from the hub's beats
 
-    async def judge(self, beat: Beat) -> None:
+    async def apply_beat(self, beat: Beat) -> None:
         """Apply the hub's state: stop runs that the hub no longer wants or that have lost their phone, and continue
         those that were paused because the hub was silent.
         """
@@ -206,36 +206,36 @@ class HostRuns:
             if standing is None:
                 if beat.number >= run.since and not run.ending:
                     run.ending = True
-                    self._later(self._forget(run))
+                    self._spawn(self._forget(run))
                 continue
             await self._outgoing.note_arrived(run.id, standing.received)
             if self._leases.has_lost(run.id):
                 logger.warning("Run %s has lost its phone and is stopped until the hub sends an order.", run.id)
-                self._later(self._drop(run))
-            elif run.held and not standing.hold:
-                run.held = False
-                self._later(self._go_on(run))
+                self._spawn(self._drop(run))
+            elif run.suspended and not standing.hold:
+                run.suspended = False
+                self._spawn(self._resume(run))
 
-    def hold_all(self) -> None:
+    def suspend_all(self) -> None:
         """Pause every run at its next safe point, because the host does not hear from the hub."""
         for run in self._runs.values():
-            if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
-                run.held = True
+            if run.alive and not run.suspended and not run.stopping.locked() and self.runner is not None:
+                run.suspended = True
                 logger.warning("The hub is silent: run %s will pause at its next safe point.", run.id)
-                self._later(self._stand_still(run))
+                self._spawn(self._suspend(run))
 
-    async def _stand_still(self, run: _Run) -> None:
+    async def _suspend(self, run: _Run) -> None:
         assert self.runner is not None
         async with run.switching:
-            if run.held and run.alive:  # otherwise the next order would find it paused
+            if run.suspended and run.alive:  # otherwise the next order would find it paused
                 with suppress(TimeoutError):
                     await self.runner.signal(run.id, Pause())
 
-    async def _go_on(self, run: _Run) -> None:
+    async def _resume(self, run: _Run) -> None:
         """Resume the run, after a pause in progress has taken effect."""
         assert self.runner is not None
         async with run.switching:
-            if not run.held and not run.paused and run.alive:
+            if not run.suspended and not run.paused and run.alive:
                 await self.runner.signal(run.id, Resume())
 
     # the hub's requests for one run
@@ -247,7 +247,7 @@ class HostRuns:
         run = self._run(run_id)
         if isinstance(signal, Pause | Resume):
             run.paused = isinstance(signal, Pause)
-        if not (run.held and isinstance(signal, Resume)):
+        if not (run.suspended and isinstance(signal, Resume)):
             await runner.signal(run_id, signal)
 
     async def take_order(self, sent: OrderSent) -> None:
@@ -295,18 +295,18 @@ class HostRuns:
                 events: AsyncIterator[RunEvent] = self.runner.start(order)
                 assert isinstance(events, AsyncGenerator)
                 async with aclosing(events):
-                    run.all_told.set()
+                    run.all_stored.set()
                     async for event in events:
-                        run.all_told.clear()
+                        run.all_stored.clear()
                         await self._outgoing.write(order.run, Told(n=0, event=event))
-                        run.all_told.set()  # the next event is taken at once if it is already there
+                        run.all_stored.set()  # the next event is taken at once if it is already there
             except Exception as error:
                 logger.exception("Run %s failed because of a fault in the program", order.run)
                 fault = fault_of(error)
                 end = cut_off(order, fault.outcome, fault.sentence)
                 await self._outgoing.write(order.run, Told(n=0, event=end))
             finally:
-                run.all_told.set()
+                run.all_stored.set()
 
     async def _drop(self, run: _Run) -> None:
         """Stop the work on a run at a safe point; its progress is kept in its checkpoint."""
@@ -315,7 +315,7 @@ class HostRuns:
 
     async def _stop_work(self, run: _Run) -> None:
         runner, working = self.runner, run.working
-        run.held = run.paused = False
+        run.suspended = run.paused = False
         if runner is None:
             return
         if working is not None and not working.done():
@@ -323,8 +323,8 @@ class HostRuns:
                 await runner.signal(run.id, Pause())
             with suppress(TimeoutError):
                 async with asyncio.timeout(TELL_S):
-                    while not run.all_told.is_set():
-                        await run.all_told.wait()
+                    while not run.all_stored.is_set():
+                        await run.all_stored.wait()
             working.cancel()
             await asyncio.wait({working}, timeout=DROP_S)
             if not working.done():
@@ -335,7 +335,7 @@ class HostRuns:
                     DROP_S,
                 )
                 return
-        run.working, run.held = None, False
+        run.working, run.suspended = None, False
         await runner.release(run.id)
 
     async def _drop_all(self) -> None:
@@ -353,7 +353,7 @@ class HostRuns:
     def _run(self, run: RunId) -> _Run:
         return self._runs.setdefault(run, _Run(run))
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

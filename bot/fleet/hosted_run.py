@@ -47,7 +47,7 @@ class Change(Enum):
     """The service is stopping."""
 
 
-Happening = Item | Place | Lease | NoPhone | Change
+HostedRunEvent = Item | Place | Lease | NoPhone | Change
 """Everything that can happen to a run while it is followed."""
 
 
@@ -64,16 +64,16 @@ class HostedRun:
         self._leases = leases
         self._secrets = secrets
         self._frames = frames
-        self.happenings: asyncio.Queue[Happening] = asyncio.Queue()
+        self.events: asyncio.Queue[HostedRunEvent] = asyncio.Queue()
         self.next = 1
         """Number of the next message expected from the host."""
-        self.early: dict[int, Item] = {}
-        self.told: deque[tuple[int, tuple[str, ...]]] = deque()
+        self.out_of_order: dict[int, Item] = {}
+        self.unconfirmed: deque[tuple[int, tuple[str, ...]]] = deque()
         """Numbers and keys of events that were passed on but are not yet known to be stored."""
-        self.to_say: list[Message] = []
-        self.before: list[Answer | Signal] = []
+        self.undelivered: list[Message] = []
+        self.deferred: list[Answer | Signal] = []
         """Answers and signals from before it was decided who does the run."""
-        self.saying = asyncio.Lock()
+        self.send_lock = asyncio.Lock()
         self.acquiring: asyncio.Task[None] | None = None
         self.asking: set[str] = set()
         self.followed = False
@@ -84,38 +84,38 @@ class HostedRun:
         self.ordered = 0.0
         """When the order was last sent, by the event loop's clock."""
 
-    def take(self, item: Item) -> None:
+    def receive(self, item: Item) -> None:
         """Receive a message of the host. Messages may arrive in any order and are processed in the order of their
         numbers.
         """
         if not self.followed:
-            self.next = max(self.next, self._hub.known[self.id].taken + 1)
-        self.early[item.n] = item
-        while (due := self.early.pop(self.next, None)) is not None:
+            self.next = max(self.next, self._hub.known_runs[self.id].taken + 1)
+        self.out_of_order[item.n] = item
+        while (due := self.out_of_order.pop(self.next, None)) is not None:
             self.next += 1
-            self.happenings.put_nowait(due)
+            self.events.put_nowait(due)
 
-    def in_record(self, event: TaskEvent) -> None:
+    def confirm_stored(self, event: TaskEvent) -> None:
         """Record that the event is stored in the task's log, so that host messages up to it can be deleted."""
         key = key_of(event)
-        place = next((place for place, (_, known) in enumerate(self.told) if known == key), None)
+        place = next((place for place, (_, known) in enumerate(self.unconfirmed) if known == key), None)
         if key is None or place is None:
             return
         for _ in range(place + 1):
-            number, _ = self.told.popleft()
-        while self.told and not self.told[0][1]:
-            number, _ = self.told.popleft()
-        self._hub.incoming.in_record(self.id, number)
+            number, _ = self.unconfirmed.popleft()
+        while self.unconfirmed and not self.unconfirmed[0][1]:
+            number, _ = self.unconfirmed.popleft()
+        self._hub.incoming.confirm_stored(self.id, number)
 
     def close(self) -> None:
         """Stop following the run, because the service is stopping."""
         self.closing = True
-        self.happenings.put_nowait(Change.CLOSING)
+        self.events.put_nowait(Change.CLOSING)
 
     # the phone
 
     def acquire(self, wish: str, *, first: bool) -> None:
-        """Start to wait for a phone, unless the run already waits; the result is put into `happenings`. `wish` is the
+        """Start to wait for a phone, unless the run already waits; the result is put into `events`. `wish` is the
         phone's id, "" for any; `first` puts the run at the head of the queue.
         """
         if self.acquiring is None or self.acquiring.done():
@@ -126,10 +126,10 @@ class HostedRun:
             try:
                 async with aclosing(self._leases.acquire(self.id, wish, first=first)) as queue:
                     async for each in queue:
-                        self.happenings.put_nowait(each)
+                        self.events.put_nowait(each)
             except NoPhone as none:
                 if isinstance(none, NotAdmitted) or not self._hub.hosts.awaited:
-                    self.happenings.put_nowait(none)
+                    self.events.put_nowait(none)
                     return
                 await asyncio.sleep(LOOK_AGAIN_S)  # the phone may belong to a host that is briefly away
             else:
@@ -151,16 +151,16 @@ class HostedRun:
         """
         self._settle()
         self.followed = True
-        before, self.before = self.before, []
+        before, self.deferred = self.deferred, []
         for each in before:
             message = (
                 self.answer_for(host, each)
                 if isinstance(each, Answer)
                 else GiveSignal(id=new_id(), run=self.id, signal=each)
             )
-            await self.say(message)
+            await self.send(message)
         self.order = order
-        await self.give(host, order)
+        await self.send_order(host, order)
         wanted: tuple[str, bool] | None = None
         reached = self._hub.hosts.usable(host)
         away = not reached
@@ -168,26 +168,26 @@ class HostedRun:
             yield TellCard(text=say("fleet.away", host=host))
         try:
             while True:
-                happening = await self.happenings.get()
+                happening = await self.events.get()
                 match happening:
                     case Told(n=number, event=event):
                         if isinstance(event, RunEnded) and event.subtask != order.subtask:
-                            self.told.append((number, ()))
+                            self.unconfirmed.append((number, ()))
                             continue
                         if isinstance(event, FileFound) and not await self._fetched(host, event):
-                            self.happenings.put_nowait(happening)
+                            self.events.put_nowait(happening)
                             return
-                        self.told.append((number, key_of(event) or ()))
+                        self.unconfirmed.append((number, key_of(event) or ()))
                         self._note_question(event)
                         yield event
                         if isinstance(event, RunEnded):
                             return
                     case PhoneWanted(n=number, phone=wish, first=first):
-                        self.told.append((number, ()))
+                        self.unconfirmed.append((number, ()))
                         wanted = (wish, first)
                         self.acquire(wish, first=first)
                     case PhoneReturned(n=number, fence=fence):
-                        self.told.append((number, ()))
+                        self.unconfirmed.append((number, ()))
                         if any(each.run == self.id and each.fence == fence for each in self._leases.held):
                             await self._leases.release(self.id)
                     case Place() as place:
@@ -200,14 +200,14 @@ class HostedRun:
                         pass  # its phones are known once it is back
                     case NoPhone() as none:
                         wanted = None
-                        await self.say(Refuse(id=new_id(), run=self.id, why=str(none)))
+                        await self.send(Refuse(id=new_id(), run=self.id, why=str(none)))
                     case Change.HOST:
                         there = self._hub.hosts.usable(host)
                         reached = reached or there
                         if reached and self._is_lost(host) and not self.asking:
                             raise RunOutOfReach(f"the host {host} stays away")
                         if there:
-                            await self.give(host, order)
+                            await self.send_order(host, order)
                         if there and wanted is not None:
                             self.acquire(wanted[0], first=wanted[1])
                         if there is away:
@@ -223,7 +223,7 @@ class HostedRun:
             self.followed, self.order = False, None
             self.stop_acquiring()
 
-    async def give(self, host: str, order: RunOrder) -> None:
+    async def send_order(self, host: str, order: RunOrder) -> None:
         """Send the order to its host. If the run is in progress there, it simply continues."""
         self.ordered = steady_now()
         await self._hub.order(host, order)
@@ -262,9 +262,9 @@ class HostedRun:
 
     def _settle(self) -> None:
         """Delete events that were passed on, because the main graph has continued and its checkpoint contains them."""
-        if self.told:
-            self._hub.incoming.in_record(self.id, self.told[-1][0])
-            self.told.clear()
+        if self.unconfirmed:
+            self._hub.incoming.confirm_stored(self.id, self.unconfirmed[-1][0])
+            self.unconfirmed.clear()
 
     # messages to the host
 
@@ -278,34 +278,34 @@ class HostedRun:
             sealed = sealed_for(self._hub.hosts[host].known.seal, value)
         return GiveAnswer(id=new_id(), run=self.id, answer=answer, sealed=sealed)
 
-    async def say(self, message: Message) -> bool:
+    async def send(self, message: Message) -> bool:
         """Send a message to the run's host. Returns False if it could not be delivered now (it is sent again later),
         or was refused.
         """
-        host = self._hub.known[self.id].host
-        self.to_say.append(message)
+        host = self._hub.known_runs[self.id].host
+        self.undelivered.append(message)
         try:
-            await self.say_all(host)
+            await self.send_undelivered(host)
         except HostRefused as refused:
             logger.warning("The host %s refused a request: %s", host, refused)
             return False
-        return message not in self.to_say
+        return message not in self.undelivered
 
-    async def say_all(self, host: str) -> None:
+    async def send_undelivered(self, host: str) -> None:
         """Send all undelivered messages in order, as long as the host is reachable. Raises HostRefused if the host does
         not carry one out.
         """
-        async with self.saying:
-            while self.to_say and self._hub.hosts.usable(host):
+        async with self.send_lock:
+            while self.undelivered and self._hub.hosts.usable(host):
                 try:
-                    await self._hub.ask(host, self.to_say[0], timeout=ASK_S)
+                    await self._hub.ask(host, self.undelivered[0], timeout=ASK_S)
                 except HostRefused:
-                    self.to_say.pop(0)
+                    self.undelivered.pop(0)
                     raise
                 except EngineAway as away:
                     logger.info("The host %s is told later: %s", host, away)
                     return
-                self.to_say.pop(0)
+                self.undelivered.pop(0)
             with suppress(EngineAway):
                 await self._hub.beat(host)
 

@@ -50,7 +50,7 @@ def called(machine: str) -> str:
 
 
 class PhoneOwners:
-    """Which computer owns each phone. Call `load` before use; `keep` stores new owners.
+    """Which computer owns each phone. Call `load` before use; `save` stores new owners.
 
     `conflicts` are the current conflicts, which `FleetPhones` sets.
     """
@@ -58,7 +58,7 @@ class PhoneOwners:
     def __init__(self, table: FleetTable) -> None:
         self._table = table
         self._owners: dict[str, str] = {}
-        self._unkept: dict[str, str] = {}
+        self._unsaved: dict[str, str] = {}
         self.conflicts: tuple[Conflict, ...] = ()
 
     async def load(self) -> None:
@@ -79,28 +79,28 @@ class PhoneOwners:
         if owner is None:
             if machine != HERE and sum(each == machine for each in self._owners.values()) >= MOST_PHONES:
                 return False
-            self._owners[phone] = self._unkept[phone] = owner = machine
+            self._owners[phone] = self._unsaved[phone] = owner = machine
         return owner == machine
 
     @property
-    def unkept(self) -> bool:
+    def has_unsaved(self) -> bool:
         """Whether there are new owners that are not stored yet."""
-        return bool(self._unkept)
+        return bool(self._unsaved)
 
-    async def keep(self) -> None:
+    async def save(self) -> None:
         """Store new owners. Raises StoreError; the next call then stores them."""
-        unkept, self._unkept = self._unkept, {}
+        unkept, self._unsaved = self._unsaved, {}
         if unkept:
             try:
                 await self._table.keep_phone_hosts(unkept)
             except OSError:
-                self._unkept = unkept | self._unkept
+                self._unsaved = unkept | self._unsaved
                 raise
 
     async def move(self, phone: str, machine: str) -> None:
         """Assign the phone to this computer (a host's name, "" for the hub's own). Raises StoreError."""
         await self._table.keep_phone_hosts({phone: machine})
-        self._unkept.pop(phone, None)
+        self._unsaved.pop(phone, None)
         self._owners[phone] = machine
 
 

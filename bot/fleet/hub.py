@@ -20,7 +20,7 @@ from agent.guards.policy import Policy
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.run import RunId
-from bot.fleet.bounds import Faults, bounded, in_line
+from bot.fleet.bounds import Faults, check_limits, in_line
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
 from bot.fleet.host_requests import all_pieces, answer_file, answer_memory
 from bot.fleet.hosts import Hosts, PhoneOwners
@@ -44,7 +44,7 @@ from bot.fleet.messages import (
     Patience,
     Pulse,
     Reply,
-    Standing,
+    RunStatus,
     UseMemory,
     asked_of,
     beats_to,
@@ -112,11 +112,11 @@ class Hub:
         self.faults = Faults()
         self.hosts = Hosts(self._patience, self, self.faults)
         self.owners = PhoneOwners(table)
-        self.known: dict[RunId, KnownRun] = {}
+        self.known_runs: dict[RunId, KnownRun] = {}
         self._orders: dict[RunId, RunOrder] = {}
         self._open = Counter[str]()
         """Number of requests of each host that are being answered."""
-        self.incoming = Incoming(table, self.known, self._follow, self.owners, self.faults)
+        self.incoming = Incoming(table, self.known_runs, self._follow, self.owners, self.faults)
         self._listeners: list[Callable[[], None]] = []
         self._arrived = asyncio.Event()
         self.runs: HubRuns
@@ -140,7 +140,7 @@ class Hub:
         for host in await self._table.hosts():
             if host.revoked is None:
                 self.hosts.add(host)
-        self.known |= {each.run: each for each in await self._table.runs()}
+        self.known_runs |= {each.run: each for each in await self._table.runs()}
         await self.incoming.load()
         self._tasks = [
             asyncio.create_task(self._forever(work, name), name=name)
@@ -164,7 +164,7 @@ class Hub:
             if self._link is not None:
                 await self._link.flush()
         await end_tasks(*self._tasks, *self._asking)
-        await self.incoming.drop_what_is_in_record()
+        await self.incoming.drop_stored()
 
     # hosts
 
@@ -194,7 +194,7 @@ class Hub:
             "Two machines use the key of the host %s, so neither is admitted. Revoke the host and invite it again.",
             name,
         )
-        self._later(self._shut_out(name, now), name)
+        self._spawn(self._shut_out(name, now), name)
 
     async def _shut_out(self, name: str, now: float) -> None:
         await self._table.block(name, now=now)
@@ -232,12 +232,12 @@ class Hub:
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
         """Store that this host does the run, and return what is stored; a run that has a host already keeps it."""
-        kept = self.known[run] = await self._table.keep_run(run, host, person)
+        kept = self.known_runs[run] = await self._table.keep_run(run, host, person)
         return kept
 
     async def forget_run(self, run: RunId) -> None:
         """Delete a run that is over. Its host learns of it with the next beat."""
-        self.known.pop(run, None)
+        self.known_runs.pop(run, None)
         self._orders.pop(run, None)
         self.incoming.forget(run)
         await self._table.forget_run(run)
@@ -277,7 +277,7 @@ class Hub:
         return None if found is None else Held(phone=phone, run=found.run, fence=found.fence)
 
     def _follow(self, run: RunId, item: Item) -> None:
-        self.runs.told(run, item)
+        self.runs.receive(run, item)
 
     # messages to the hub
 
@@ -324,15 +324,15 @@ class Hub:
         except ValueError as error:  # perhaps from a version that is too different, which its presence says
             self.faults.note(name, f"a pulse: {error}")
             return
-        self._later(self._take_pulse(name, pulse), name)
+        self._spawn(self._take_pulse(name, pulse), name)
 
     async def _take_pulse(self, name: str, pulse: Pulse) -> None:
         # Until it has greeted this start of the hub, it would apply orders to the work of the former start.
         greeted = pulse.epoch in {None, self._epoch}
         if not greeted:
-            self._later(self.beat(name), name)  # it greets when it receives the first one
+            self._spawn(self.beat(name), name)  # it greets when it receives the first one
         if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
-            self.runs.works_on(name, frozenset(pulse.working))
+            self.runs.resend_lost_orders(name, frozenset(pulse.working))
 
     async def _asked(self, delivery: Delivery) -> None:
         name = delivery.subject.rpartition(".")[2]
@@ -345,16 +345,16 @@ class Hub:
             self.faults.note(name, "it asks too much at once")
             return
         self._open[name] += 1
-        self._later(self._answer(name, delivery), name).add_done_callback(lambda _: self._open.subtract([name]))
+        self._spawn(self._answer(name, delivery), name).add_done_callback(lambda _: self._open.subtract([name]))
 
     async def _answer(self, host: str, delivery: Delivery) -> None:
         try:
-            asked = TO_HUB.validate_json(bounded(delivery.data))
+            asked = TO_HUB.validate_json(check_limits(delivery.data))
         except ValueError as error:
             self.faults.note(host, f"a request: {error}")
             await delivery.answer(Reply(error=f"The hub speaks version {SPEAKS} and does not know this.").bytes())
             return
-        runs = [run for run, known in self.known.items() if known.host == host]
+        runs = [run for run, known in self.known_runs.items() if known.host == host]
         body = b""
         match asked:
             case Hello():
@@ -363,7 +363,7 @@ class Hub:
                 orders = [self._orders[run] for run in runs if run in self._orders]
                 reply, body = await answer_file(self._frames, asked, orders)
             case UseMemory():
-                persons = {self.known[run].person for run in runs}
+                persons = {self.known_runs[run].person for run in runs}
                 reply = await answer_memory(self.memory, asked, persons, lambda phone: self.owners.of(phone) == host)
         await delivery.answer(reply.bytes(body))
 
@@ -382,12 +382,12 @@ class Hub:
         while True:
             await asyncio.sleep(self._patience.beat)
             self.hosts.look_who_is_away()
-            self.runs.say_again()
+            self.runs.retry_deliveries()
             with suppress(EngineAway):
                 await self._beat_all()
             try:
-                await self.owners.keep()
-                await self.incoming.drop_what_is_in_record()
+                await self.owners.save()
+                await self.incoming.drop_stored()
             except OSError as error:
                 logger.warning("Reports from hosts that are already in the record could not be deleted yet: %s", error)
 
@@ -408,14 +408,15 @@ class Hub:
             link=self._links,
             leaving=self._leaving,
             runs={
-                str(run): Standing(received=self.incoming.received(run), hold=self.runs.waits_to_say(run))
-                for run, known in self.known.items()
+                str(run): RunStatus(received=self.incoming.received(run), hold=self.runs.has_undelivered(run))
+                for run, known in self.known_runs.items()
                 if known.host == host
             },
             leases=tuple(
                 Held(phone=each.phone, run=each.run, fence=each.fence)
                 for each in self.runs.leases()
-                if self.owners.of(each.phone) == host or (each.run in self.known and self.known[each.run].host == host)
+                if self.owners.of(each.phone) == host
+                or (each.run in self.known_runs and self.known_runs[each.run].host == host)
             ),
         )
         await self._link.publish(beats_to(host), beat.model_dump_json().encode())
@@ -425,7 +426,7 @@ class Hub:
         self._arrived.set()
         self.runs.host_changed(name)
         self.phones_changed()
-        self._later(self.beat(name), name)
+        self._spawn(self.beat(name), name)
 
     def phones_changed(self) -> None:
         """Notify listeners that a host's phones have changed."""
@@ -434,8 +435,8 @@ class Hub:
 
     def keep_owners(self) -> None:
         """Store new owners of phones in the background. If that fails, it is repeated with the next beat."""
-        if self.owners.unkept:
-            self._later(self.owners.keep(), "")
+        if self.owners.has_unsaved:
+            self._spawn(self.owners.save(), "")
 
     async def move_phone(self, phone: str, host: str) -> None:
         """Assign the phone to this host, "" for this computer. Raises NotMoved."""
@@ -448,7 +449,7 @@ class Hub:
         await self.owners.move(phone, host)
         self.phones_changed()
 
-    def _later(self, work: Coroutine[Any, Any, None], host: str) -> asyncio.Task[None]:
+    def _spawn(self, work: Coroutine[Any, Any, None], host: str) -> asyncio.Task[None]:
         """Do this work for a host in the background; errors are counted as that host's."""
 
         async def do() -> None:

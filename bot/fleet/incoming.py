@@ -16,7 +16,7 @@ from agent.events import Asked, Resumed, RunEnded, Seen, Started, Step
 from agent.ports.leases import Lease
 from agent.questions import QuestionOrigin
 from agent.run import RunId
-from bot.fleet.bounds import Faults, bounded
+from bot.fleet.bounds import Faults, check_limits
 from bot.fleet.engine import Delivery, EngineAway
 from bot.fleet.hosts import PhoneOwners
 from bot.fleet.messages import ITEM, Item, Told
@@ -35,19 +35,19 @@ FRAMES_KNOWN: Final = 10_000
 class HubRuns(Protocol):
     """The part of the hub that follows the runs on hosts."""
 
-    def told(self, run: RunId, item: Item) -> None:
+    def receive(self, run: RunId, item: Item) -> None:
         """Process a host's new message about a run."""
         ...
 
-    def waits_to_say(self, run: RunId) -> bool:
+    def has_undelivered(self, run: RunId) -> bool:
         """Return whether there are undelivered messages to the run's host."""
         ...
 
-    def works_on(self, host: str, runs: frozenset[str]) -> None:
+    def resend_lost_orders(self, host: str, runs: frozenset[str]) -> None:
         """Compare the hub's runs with those that the host says it is working on, and send lost orders again."""
         ...
 
-    def say_again(self) -> None:
+    def retry_deliveries(self) -> None:
         """Try again to deliver messages that could not be delivered."""
         ...
 
@@ -91,7 +91,7 @@ class Incoming:
         self._faults = faults
         self._inbox: asyncio.Queue[_Arrived] = asyncio.Queue()
         self._received: dict[RunId, int] = {}
-        self._early: dict[RunId, set[int]] = {}
+        self._out_of_order: dict[RunId, set[int]] = {}
         self._taken: dict[RunId, int] = {}
         self._pictures: OrderedDict[str, str] = OrderedDict()
 
@@ -115,7 +115,7 @@ class Incoming:
         """Receive a host's message about one of its own runs. Others are ignored."""
         _, _, host, written = delivery.subject.split(".", 3)
         try:
-            run, item = RunId.parse(written), ITEM.validate_json(bounded(delivery.data))
+            run, item = RunId.parse(written), ITEM.validate_json(check_limits(delivery.data))
         except ValueError as error:
             self._faults.note(host, f"an event: {error}")
         else:
@@ -149,7 +149,7 @@ class Incoming:
         new = {
             (each.run, each.item.n): each
             for each in batch
-            if each.item.n > self.received(each.run) and each.item.n not in self._early.get(each.run, ())
+            if each.item.n > self.received(each.run) and each.item.n not in self._out_of_order.get(each.run, ())
         }
         await self._table.receive_events({key: each.item.model_dump_json() for key, each in new.items()})
         for each in batch:
@@ -161,15 +161,15 @@ class Incoming:
                 with self._faults.of(each.host):
                     self._follow(each.run, each.item)
 
-    def in_record(self, run: RunId, number: int) -> None:
+    def confirm_stored(self, run: RunId, number: int) -> None:
         """Record that this run's messages up to this number are stored in the task's log, so that they can be
         deleted.
         """
         if run in self._known:
             self._taken[run] = number
 
-    async def drop_what_is_in_record(self) -> None:
-        """Delete the messages that `in_record` has reported. Raises StoreError; the next call then deletes them."""
+    async def drop_stored(self) -> None:
+        """Delete the messages that `confirm_stored` has reported. Raises StoreError; the next call deletes them."""
         taken, self._taken = self._taken, {}
         if taken:
             try:
@@ -180,11 +180,11 @@ class Incoming:
 
     def forget(self, run: RunId) -> None:
         """Delete what is in memory about a run that is over."""
-        for kept in (self._received, self._early, self._taken):
+        for kept in (self._received, self._out_of_order, self._taken):
             kept.pop(run, None)
 
     def _note_received(self, run: RunId, number: int) -> None:
-        early = self._early.setdefault(run, set())
+        early = self._out_of_order.setdefault(run, set())
         early.add(number)
         last = self.received(run)
         while last + 1 in early:

@@ -18,7 +18,7 @@ from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.run import RunId
 from agent.wording import SENTENCES as AGENT_SENTENCES
-from bot.fleet.bounds import bounded, in_line
+from bot.fleet.bounds import check_limits, in_line
 from bot.texts import words
 from devices.names import LONGEST
 from devices.phone import PhoneInfo
@@ -105,7 +105,7 @@ class Message(BaseModel):
     @classmethod
     def read(cls, data: bytes) -> Self:
         """Parse such a message. Raises ValueError if it is invalid or exceeds the limits."""
-        return cls.model_validate_json(bounded(data))
+        return cls.model_validate_json(check_limits(data))
 
 
 class Wish(Message):
@@ -217,7 +217,7 @@ class Held(Message):
     fence: int
 
 
-class Standing(Message):
+class RunStatus(Message):
     """The state of a run at the hub.
 
     - `received`: Number of the last message up to which all have arrived.
@@ -243,7 +243,7 @@ class Beat(Message):
     number: int
     link: int = 0
     leaving: bool = False
-    runs: dict[str, Standing] = Field(default_factory=dict)
+    runs: dict[str, RunStatus] = Field(default_factory=dict)
     leases: tuple[Held, ...] = ()
 
 

@@ -60,7 +60,7 @@ class Outgoing:
         A cancelled caller does not interrupt this: a number that is stored but never sent would be a gap, at which the
         hub would wait for ever.
         """
-        await self._writing.unbroken(self._write(run, item.model_dump_json()))
+        await self._writing.shield(self._write(run, item.model_dump_json()))
 
     async def stop(self) -> None:
         """Cancel waiting for writes in progress. What they have stored by then is sent after the next start."""

@@ -21,7 +21,7 @@ from bot.texts import words
 from devices import errors
 from devices.geometry import Size
 from devices.inputs import Input, TypeText
-from devices.phone import Done, Element, Observation, Phone
+from devices.phone import Element, InputResult, Observation, Phone
 from devices.pictures import is_picture, opened
 from devices.storage import FoundFiles
 from devices.wording import sentence_of
@@ -36,7 +36,9 @@ LARGEST: Final = 900_000
 
 
 class DoneThere(BaseModel):
-    """The result of an input that a host has sent to a phone, as a message. See `devices.phone.Done` for the fields."""
+    """The result of an input that a host has sent to a phone, as a message. See `devices.phone.ActionResult` for the
+    fields.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,14 +47,14 @@ class DoneThere(BaseModel):
     elsewhere: str = ""
 
     @classmethod
-    def of(cls, done: Done) -> DoneThere:
-        """Convert a `devices.phone.Done` into the message for the hub."""
+    def of(cls, done: InputResult) -> DoneThere:
+        """Convert a `devices.phone.ActionResult` into the message for the hub."""
         notes = tuple(told for note in done.notes if (told := Sentence.of(note)) is not None)
         return cls(field_text=done.field_text, notes=notes, elsewhere=done.elsewhere)
 
-    def here(self) -> Done:
-        """Convert the message back into a `devices.phone.Done`."""
-        return Done(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
+    def here(self) -> InputResult:
+        """Convert the message back into a `devices.phone.ActionResult`."""
+        return InputResult(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
 
 
 class Facts(BaseModel):
@@ -182,7 +184,7 @@ class PhoneCalls:
         self._phone = phone
         self._journal = journal
         self._adopt = adopt
-        self._stands_still = stands_still
+        self._is_idle = stands_still
         self._opened = opened
         self._last: dict[str, Observation] = {}
 
@@ -256,7 +258,7 @@ class PhoneCalls:
         held = asked.held
         if held is None or held.phone != asked.phone:
             raise errors.InputRejected("Nobody holds the phone. Nothing was sent.")
-        if not await self._stands_still(held.run):
+        if not await self._is_idle(held.run):
             raise errors.InputRejected("A task is at work on the phone. Nothing was sent.")
         await self._adopt(held)
         return held.fence

@@ -22,7 +22,7 @@ from bot.texts import words
 from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, ScreenChanged
 from devices.inputs import Input, TypeText
 from devices.names import LONGEST
-from devices.phone import Done, Health, Judged, Observation, Phone, PhoneInfo
+from devices.phone import Health, InputResult, Judged, Observation, Phone, PhoneInfo
 from devices.pictures import Fit, Jpeg
 from devices.pool import NameBook
 from devices.pool.names import PhoneNames
@@ -46,7 +46,7 @@ class FleetPhones:
         self._names = PhoneNames({}, book)
         self._others: Callable[[], Sequence[PhoneInfo]] = tuple
         self._change = asyncio.Event()
-        self._found: dict[str, PhoneInfo] = {}
+        self._infos: dict[str, PhoneInfo] = {}
         self._phones: dict[str, HostedPhone] = {}
         self._started = False
         hub.on_change(self._look)
@@ -73,7 +73,7 @@ class FleetPhones:
 
     def host_of(self, phone_id: str) -> str:
         """Return the host that the phone with this id is connected to; "" if no host has it."""
-        found = self._found.get(phone_id)
+        found = self._infos.get(phone_id)
         return HERE if found is None else found.host
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
@@ -87,16 +87,16 @@ class FleetPhones:
         """Return whether a run may be given this phone. A run that a computer has begun can use only phones of that
         computer.
         """
-        known = self._hub.known.get(run)
+        known = self._hub.known_runs.get(run)
         return known is None or known.host == (self._hub.owners.of(phone_id) or HERE)
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Return every known phone, from memory, in a stable order."""
-        return tuple(self._found.values())
+        return tuple(self._infos.values())
 
     def get(self, phone_id: str) -> Phone:
         """Return the phone with this id. Raises PhoneGone if it is unknown or its host cannot be used."""
-        found = self._found.get(phone_id)
+        found = self._infos.get(phone_id)
         if not self._started or found is None:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
         if not self._hub.hosts.usable(found.host):
@@ -112,12 +112,12 @@ class FleetPhones:
 
         Raises PhoneGone if the phone is unknown, and NameUnfit or NameTaken if it cannot have this name.
         """
-        if phone_id not in self._found:
+        if phone_id not in self._infos:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
-        others = [*self._others(), *(info for key, info in self._found.items() if key != phone_id)]
+        others = [*self._others(), *(info for key, info in self._infos.items() if key != phone_id)]
         await self._names.give(phone_id, name, others)
         self._look()
-        return self._found[phone_id]
+        return self._infos[phone_id]
 
     async def wait_for_change(self) -> None:
         """Wait until any phone comes, leaves or changes its health."""
@@ -168,8 +168,8 @@ class FleetPhones:
         for phone_id, info in named.items():
             if info.serial.casefold() in ids | used:
                 named[phone_id] = replace(info, serial=phone_id)
-        if named != self._found:
-            self._found = named
+        if named != self._infos:
+            self._infos = named
             self._change.set()
             self._change = asyncio.Event()
         self._hub.keep_owners()
@@ -179,12 +179,12 @@ class FleetPhones:
 
     def note_app(self, phone_id: str, app: str) -> None:
         """Store the app that the host reported to be in the foreground."""
-        if phone_id in self._found:
-            self._found[phone_id] = replace(self._found[phone_id], app=app)
+        if phone_id in self._infos:
+            self._infos[phone_id] = replace(self._infos[phone_id], app=app)
 
     def info_of(self, phone_id: str) -> PhoneInfo | None:
         """Return the current info about a phone; None if it is unknown."""
-        return self._found.get(phone_id)
+        return self._infos.get(phone_id)
 
 
 def _as_of(host: Host, told: PhoneThere) -> PhoneInfo:
@@ -272,7 +272,7 @@ class HostedPhone:
         watched: bool = False,
         later: bool = False,
         judged: Judged | None = None,
-    ) -> Done:
+    ) -> InputResult:
         """Send one input to the phone, once, and return the result; see `Phone.act`. The host checks the lease and
         records the input first.
         """
@@ -295,7 +295,7 @@ class HostedPhone:
         try:
             return DoneThere.model_validate(reply.data).here()
         except ValidationError:
-            return Done()
+            return InputResult()
 
     async def prepare(self) -> None:
         """Prepare the phone for use: wake it, unlock it without a PIN, keep it awake, choose the input method."""

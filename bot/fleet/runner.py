@@ -70,7 +70,7 @@ class FleetRunner:
         unless the service stops. Raises RunOutOfReach if the run's host stays away.
         """
         run = self._run(order.run)
-        known = self._hub.known.get(order.run)
+        known = self._hub.known_runs.get(order.run)
         if known is None:
             host: str | None = None
             async with aclosing(self._choose(run, order)) as choosing:
@@ -101,13 +101,13 @@ class FleetRunner:
         """Pass a person's answer to the run. The value of a secret leaves this process only encrypted for the run's
         host.
         """
-        known = self._hub.known.get(run)
+        known = self._hub.known_runs.get(run)
         if known is None:
-            self._run(run).before.append(answer)
+            self._run(run).deferred.append(answer)
         elif not known.host:
             await self._local.answer(run, answer)
         else:
-            await self._run(run).say(self._run(run).answer_for(known.host, answer))
+            await self._run(run).send(self._run(run).answer_for(known.host, answer))
 
     async def signal(self, run: RunId, signal: Signal) -> None:
         """Pause, resume, steer or cancel the run. A host that is unreachable now gets the signal before it continues
@@ -115,29 +115,29 @@ class FleetRunner:
 
         Raises TimeoutError if a pause has not taken effect in time, or could not be delivered.
         """
-        known = self._hub.known.get(run)
+        known = self._hub.known_runs.get(run)
         if known is not None and not known.host:
             await self._local.signal(run, signal)
             return
         followed = self._run(run)
         if known is None:
-            followed.before.append(signal)
+            followed.deferred.append(signal)
             if isinstance(signal, Cancel):
-                followed.happenings.put_nowait(Change.CANCELLED)
+                followed.events.put_nowait(Change.CANCELLED)
             return
-        said = await followed.say(GiveSignal(id=new_id(), run=run, signal=signal))
+        said = await followed.send(GiveSignal(id=new_id(), run=run, signal=signal))
         if isinstance(signal, Cancel) and not said:
-            followed.happenings.put_nowait(Change.CANCELLED)
+            followed.events.put_nowait(Change.CANCELLED)
         if isinstance(signal, Pause) and not said:
             raise TimeoutError
 
     async def rest(self, run: RunId) -> None:
         """Let the run return its phone, with its settings restored, because no part of the task needs it for now."""
-        known = self._hub.known.get(run)
+        known = self._hub.known_runs.get(run)
         if known is None:
             return
         if known.host:
-            await self._run(run).say(Rest(id=new_id(), run=run))
+            await self._run(run).send(Rest(id=new_id(), run=run))
         else:
             await self._local.rest(run)
 
@@ -145,7 +145,7 @@ class FleetRunner:
         """End the run and return its phone, with its settings restored, because the task is over. An unreachable host
         does so later.
         """
-        known = self._hub.known.get(run)
+        known = self._hub.known_runs.get(run)
         self._runs.pop(run, None)
         if known is None or not known.host:
             await self._local.release(run)
@@ -171,22 +171,22 @@ class FleetRunner:
 
     # HubRuns
 
-    def told(self, run: RunId, item: Item) -> None:
+    def receive(self, run: RunId, item: Item) -> None:
         """Process a host's message about a run. Messages are processed in the order of their numbers."""
-        self._run(run).take(item)
+        self._run(run).receive(item)
 
-    def waits_to_say(self, run: RunId) -> bool:
+    def has_undelivered(self, run: RunId) -> bool:
         """Return whether there are undelivered messages to the run's host."""
-        return run in self._runs and bool(self._runs[run].to_say)
+        return run in self._runs and bool(self._runs[run].undelivered)
 
     def host_changed(self, host: str) -> None:
         """Notify the runs of a host that came, left, restarted or has been away for too long."""
         for run in list(self._runs.values()):
-            known = self._hub.known.get(run.id)
+            known = self._hub.known_runs.get(run.id)
             if known is not None and known.host == host:
-                run.happenings.put_nowait(Change.HOST)
+                run.events.put_nowait(Change.HOST)
 
-    def works_on(self, host: str, runs: frozenset[str]) -> None:
+    def resend_lost_orders(self, host: str, runs: frozenset[str]) -> None:
         """Send orders again for runs that the host should be working on but does not name: they were lost on the way,
         or in a restart.
 
@@ -194,28 +194,33 @@ class FleetRunner:
         """
         now = steady_now()
         for run in self._runs.values():
-            known = self._hub.known.get(run.id)
+            known = self._hub.known_runs.get(run.id)
             if known is None or known.host != host or run.order is None or str(run.id) in runs:
                 continue
             if now - run.ordered > ORDER_AGAIN_S:
-                self._later(run.give(host, run.order))
+                self._spawn(run.send_order(host, run.order))
 
-    def say_again(self) -> None:
+    def retry_deliveries(self) -> None:
         """Try again to deliver messages that could not be delivered."""
         for run in self._runs.values():
-            known = self._hub.known.get(run.id)
-            if known is not None and run.to_say and not run.saying.locked() and self._hub.hosts.usable(known.host):
-                self._later(run.say_all(known.host))
+            known = self._hub.known_runs.get(run.id)
+            if (
+                known is not None
+                and run.undelivered
+                and not run.send_lock.locked()
+                and self._hub.hosts.usable(known.host)
+            ):
+                self._spawn(run.send_undelivered(known.host))
 
     def leases(self) -> Iterable[Lease]:
         """Return the leases of phones that runs have now."""
         return self._leases.held
 
-    def in_record(self, task: str, event: TaskEvent) -> None:
+    def confirm_stored(self, task: str, event: TaskEvent) -> None:
         """Record that this event is stored in the task's log, so that host messages up to it can be deleted."""
         run = self._runs.get(RunId(task))
         if run is not None:
-            run.in_record(event)
+            run.confirm_stored(event)
 
     # which machine does a run
 
@@ -229,7 +234,7 @@ class FleetRunner:
         run.acquire(order.phone, first=False)
         try:
             while True:
-                match await run.happenings.get():
+                match await run.events.get():
                     case Place() as place:
                         yield Waiting(place=place.number, phone=place.phone)
                     case Lease(phone=phone):
@@ -250,7 +255,7 @@ class FleetRunner:
             run.stop_acquiring()
 
     async def _here(self, run: HostedRun, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        before, run.before = run.before, []
+        before, run.deferred = run.deferred, []
         for each in before:
             if isinstance(each, Answer):
                 await self._local.answer(order.run, each)
@@ -265,7 +270,7 @@ class FleetRunner:
             self._runs[run] = HostedRun(run, self._hub, self._leases, self._secrets, self._frames)
         return self._runs[run]
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)

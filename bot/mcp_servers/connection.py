@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from agent.tools.call_values import in_a_line
 from agent.tools.spec import ActionError, Tool
 from bot.mcp_servers.configuration import ServerEntry
-from bot.mcp_servers.tools import OfferedTool, ToolAnswer, fingerprint, foreign_tool, told_bytes, tool_names
+from bot.mcp_servers.tools import OfferedTool, ToolAnswer, description_bytes, fingerprint, foreign_tool, tool_names
 from bot.mcp_servers.transports import http_streams, process_streams
 from bot.process_limits import NoLimits
 from bot.views.tools import Absence, ServerState
@@ -73,7 +73,7 @@ class _Known:
 
 
 class ServerConnection:
-    """The connection to one MCP server, which is open as long as `keep` runs."""
+    """The connection to one MCP server, which is open as long as `run` runs."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class ServerConnection:
         kinds = tuple(tool.kind for tool in self.tools)
         return ServerState(self.name, None if self._client else self._absence, kinds, self._left_out)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Connect, and reconnect whenever the connection ends, until cancelled."""
         now = asyncio.get_running_loop().time
         pause = FIRST_PAUSE_S
@@ -137,7 +137,7 @@ class ServerConnection:
                 client = await stack.enter_async_context(
                     Client(_streams(self._entry, gone), read_timeout_seconds=READ_S, cache=None)
                 )
-                self._take(await _listed(client))
+                self._update_tools(await _listed(client))
             self._client = client
             stack.callback(setattr, self, "_client", None)
             self.changed.set()
@@ -148,9 +148,9 @@ class ServerConnection:
                 if gone.is_set():
                     return
                 async with asyncio.timeout(CONNECT_S):
-                    self._take(await _listed(client))
+                    self._update_tools(await _listed(client))
 
-    def _take(self, listed: list[OfferedTool]) -> None:
+    def _update_tools(self, listed: list[OfferedTool]) -> None:
         """Offer as many of these tools as a server may have, first those that the operator named in the file."""
         listed = sorted(listed, key=lambda each: each.name not in self._entry.tools)
         names = tool_names(self.name, (each.name for each in listed))
@@ -195,7 +195,7 @@ class ServerConnection:
             return known
         ask = partial(self._asks, offered.name, seen)
         tool = foreign_tool(kind, self.name, offered, self._call, ask=ask, left_out=left_out)
-        return _Known(tool, made_of, told_bytes(tool))
+        return _Known(tool, made_of, description_bytes(tool))
 
     def _asks(self, name: str, seen: str) -> bool:
         entry = self._entry.tools.get(name)
@@ -248,7 +248,7 @@ class McpServers:
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
         """Keep the servers connected until the block ends. The block begins without waiting for any of them."""
-        keeping = [asyncio.create_task(one.keep(), name=f"mcp {one.name}") for one in self._connections]
+        keeping = [asyncio.create_task(one.run(), name=f"mcp {one.name}") for one in self._connections]
         try:
             yield
         finally:

@@ -19,7 +19,7 @@ from agent.effect_facts import Worded
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.leaving import query_carries
 from agent.tools.call_values import head_and_tail, in_a_line
-from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
+from agent.tools.spec import ActionError, ActionResult, Situation, Tool, ToolContext
 from agent.wording import Texts
 from bot.mcp_servers.configuration import part_of_name
 
@@ -107,7 +107,7 @@ def fingerprint(offered: OfferedTool) -> str:
     return sha256(said.encode()).hexdigest()
 
 
-def told_bytes(tool: Tool[Any]) -> int:
+def description_bytes(tool: Tool[Any]) -> int:
     """Return how many bytes of each model request this tool's description takes."""
     return len(json.dumps(tool.model.model_json_schema(), ensure_ascii=False).encode(errors="replace"))
 
@@ -143,14 +143,16 @@ def foreign_tool(
         carried = query_carries("\n".join(shown(action)), situation.sources)
         return ALLOWED if carried is None else Gate("approve", carried, how="egress")
 
-    async def run(action: Action, context: ToolContext) -> Done:
+    async def run(action: Action, context: ToolContext) -> ActionResult:
         given = arguments(action)
         text = json.dumps(given, ensure_ascii=False)
         if context.mask.text(text) != text:
             raise ActionError(KEPT_BACK)
         answer = await context.control.guard(call(context.task_id, offered.name, given))
         read = f"server: {server}\n\n{head_and_tail(answer.text, RESULT) or '(nothing)'}"
-        return Done((Worded.of(TEXTS.words("failed" if answer.failed else "done", server=server)),), read=(read,))
+        return ActionResult(
+            (Worded.of(TEXTS.words("failed" if answer.failed else "done", server=server)),), read=(read,)
+        )
 
     return Tool(
         model=model,

@@ -114,15 +114,15 @@ class Dependencies:
     def __init__(self, sources: Mapping[str, Source], *, clock: Callable[[], float] = time.time) -> None:
         self._sources = dict(sources)
         self._clock = clock
-        self._now: dict[str, Wait] = {}
-        self._seen: dict[str, float] = {}
+        self._waits: dict[str, Wait] = {}
+        self._first_seen: dict[str, float] = {}
         self._listeners: list[Listener] = []
         self.came_back: Counter[str] = Counter()
         """How often each dependency became available again after it had been waited for."""
 
-    def now(self) -> tuple[Wait, ...]:
+    def current_waits(self) -> tuple[Wait, ...]:
         """Return what the service was waiting for at the last check, the longest wait first."""
-        return tuple(sorted(self._now.values(), key=lambda wait: wait.since))
+        return tuple(sorted(self._waits.values(), key=lambda wait: wait.since))
 
     def add(self, sources: Mapping[str, Source]) -> None:
         """Check these sources as well from now on, by the name of their dependency."""
@@ -131,8 +131,8 @@ class Dependencies:
     def drop(self, what: str) -> None:
         """Stop checking the source with this name, because it is no longer used."""
         self._sources.pop(what, None)
-        self._now.pop(what, None)
-        self._seen.pop(what, None)
+        self._waits.pop(what, None)
+        self._first_seen.pop(what, None)
 
     def on_change(self, listener: Listener) -> None:
         """Call `listener` after each change; it must be quick."""
@@ -176,19 +176,19 @@ class Dependencies:
 
     def _take(self, what: str, why: str) -> bool:
         """Record the result of a check. Returns whether the service begins or stops waiting for this dependency."""
-        waited = what in self._now
+        waited = what in self._waits
         if not why:
-            self._seen.pop(what, None)
-            if self._now.pop(what, None) is not None:
+            self._first_seen.pop(what, None)
+            if self._waits.pop(what, None) is not None:
                 self.came_back[what] += 1
                 logger.info("The service waits no more for %s.", what)
-        elif (since := self._seen.get(what)) is None:
-            self._seen[what] = self._clock()
+        elif (since := self._first_seen.get(what)) is None:
+            self._first_seen[what] = self._clock()
         else:
             if not waited:
                 logger.warning("The service waits for %s: %s", what, why)
-            self._now[what] = Wait(what, why, since)
-        return waited != (what in self._now)
+            self._waits[what] = Wait(what, why, since)
+        return waited != (what in self._waits)
 
 
 STORE = "store"
@@ -222,7 +222,7 @@ class OutageNotice:
     def __init__(self, task_service: Cards, waits: Dependencies) -> None:
         self._task_service = task_service
         self._waits = waits
-        self._told: set[str] = set()
+        self._notified: set[str] = set()
         waits.on_change(self._changed)
 
     async def _changed(self, what: str) -> None:
@@ -233,11 +233,11 @@ class OutageNotice:
         except StoreError as error:
             logger.warning("The cards could not be updated to say that work is on hold: %s", error)
             return
-        waits = self._waits.now()
+        waits = self._waits.current_waits()
         stands_still = any(wait.what == STORE for wait in waits)
         if not stands_still:
-            tasks = [task for task in tasks if task.id in self._told]
+            tasks = [task for task in tasks if task.id in self._notified]
         for task in tasks:
             with speaking(task.person.language):
                 self._task_service.note(task.id, standstill_words(waits))
-        self._told = {task.id for task in tasks} if stands_still else set()
+        self._notified = {task.id for task in tasks} if stands_still else set()

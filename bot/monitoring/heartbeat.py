@@ -96,7 +96,7 @@ async def status_line(tasks: Tasks, phones: Phones, waits: Dependencies) -> str:
     """
     states = Counter(task.state.value for task in await tasks.active())
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
-    waited = ", ".join(wait.what for wait in waits.now())
+    waited = ", ".join(wait.what for wait in waits.current_waits())
     return f"Tasks: {told}. Phones: {len(phones.list())}{f'. Waits for: {waited}' if waited else ''}"
 
 
@@ -112,7 +112,7 @@ makes one every five seconds.
 
 class Pulse:
     """Reports to the service manager, while `beating` is open, that the service is alive. It runs in the event loop, so
-    it falls silent if the loop hangs. `still_for` returns the seconds since the task service's last round.
+    it falls silent if the loop hangs. `seconds_since_round` returns the seconds since the task service's last round.
     """
 
     def __init__(

@@ -50,8 +50,8 @@ PATIENCE_S: Final = 5.0
 
 
 class Metrics:
-    """Collects metrics from each event of the task service (`hear`), and from the other components when `text` is
-    called.
+    """Collects metrics from each event of the task service (`record_event`), and from the other components when `text`
+    is called.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Metrics:
         """Measure the duration of the block as this part of the work; see `devices.measuring`."""
         return self._parts[part].time()
 
-    def hear(self, task: str, event: TaskEvent) -> None:
+    def record_event(self, task: str, event: TaskEvent) -> None:
         """Count an event of a task's work. What a task used outside its steps, for its plan and summary, is counted at
         its end.
         """
@@ -127,7 +127,7 @@ class Metrics:
             self._size.labels("pictures").set(kept.pictures_size)
             self._size.labels("tasks").set(kept.database_size)
             self._size.labels("checkpoints").set(kept.checkpoints_size)
-        waited = {wait.what for wait in self._waits.now()}
+        waited = {wait.what for wait in self._waits.current_waits()}
         for what in self._waits.names:
             self._waiting.labels(what).set(what in waited)
             self._back.labels(what).set(self._waits.came_back[what])
@@ -172,7 +172,7 @@ class WatchPages:
         status is 200 while task service, store and chats work, else 503.
         """
         wrong = [] if self._pulse.healthy else ["desk"]
-        waits = self._waits.now()
+        waits = self._waits.current_waits()
         if await self._text() is None or any(wait.what == "store" for wait in waits):
             wrong.append("store")
         wrong += [wait.what for wait in waits if wait.what in self._chats]

@@ -53,8 +53,8 @@ class _Open:
 
 
 class Spans:
-    """Creates spans from the task service's events (`hear`) and from parts of the work (`part`). Work that belongs to
-    no task gets no span.
+    """Creates spans from the task service's events (`record_event`) and from parts of the work (`part`). Work that
+    belongs to no task gets no span.
     """
 
     def __init__(self, provider: TracerProvider) -> None:
@@ -62,7 +62,7 @@ class Spans:
         self._tracer = provider.get_tracer("opengui")
         self._open: dict[str, _Open] = {}
 
-    def hear(self, task: str, event: TaskEvent) -> None:
+    def record_event(self, task: str, event: TaskEvent) -> None:
         """Begin or end the spans for an event of a task's work. The span of a step has begun with its first part."""
         match event:
             case Started():

@@ -91,16 +91,16 @@ class Conversation:
         """The last rows that were sent or given up: one that was read just before is not offered again."""
         self._refused: dict[int, int] = {}
         """How often the chat refused each row."""
-        self._left: set[str] = set()
+        self._lost_places: set[str] = set()
         """Tasks whose place no longer exists."""
         self._wake = asyncio.Event()
         self._stopping = False
-        self._resting = False
+        self._waiting = False
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being sent, and nothing is waiting to be sent."""
-        return self._resting and not self._rows and not self._left and self._low_priority.idle
+        return self._waiting and not self._rows and not self._lost_places and self._low_priority.idle
 
     async def adopt(self, task: Task) -> None:
         """Take over a task that an earlier process of the service was working on."""
@@ -117,12 +117,12 @@ class Conversation:
         """Tell the conversation that the task, or the task that it is a part of, has changed, so that its card is
         updated.
         """
-        self._low_priority.moved(task)
+        self._low_priority.task_changed(task)
         self._wake.set()
 
     def leave(self, task: str) -> None:
         """Let the task's messages go to another place if there is one, because its current place no longer exists."""
-        self._left.add(task)
+        self._lost_places.add(task)
         self._wake.set()
 
     def stop(self) -> None:
@@ -135,8 +135,8 @@ class Conversation:
         """Send messages until `stop` is called."""
         while not self._stopping:
             self._wake.clear()
-            while self._left:
-                await self._move_on(self._left.pop())
+            while self._lost_places:
+                await self._move_on(self._lost_places.pop())
             urgent = self._next_row()
             low = self._low_priority.urgency()
             if urgent is not None and not self._chat.delay(Urgency.URGENT):
@@ -144,9 +144,9 @@ class Conversation:
             elif urgent is None and low is not None and not self._chat.delay(low):
                 await self._low_priority.do()
             else:
-                self._resting = True
+                self._waiting = True
                 await self._time.rest(self._wake, self._until_next(low if urgent is None else Urgency.URGENT))
-                self._resting = False
+                self._waiting = False
 
     def _next_row(self) -> OutboxRow | None:
         """The most urgent message that can be sent now; only the first message of each task counts."""
@@ -171,7 +171,7 @@ class Conversation:
         try:
             with speaking("" if task is None else task.person.language):
                 await self._send_row(row, task)
-        except Pointless as reason:
+        except MessageObsolete as reason:
             await self._give_up(row, str(reason))
         except FloodWait:
             await self._again(row, self._chat.silent_until)
@@ -180,7 +180,7 @@ class Conversation:
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
-                self._low_priority.changed(row.task)
+                self._low_priority.mark_changed(row.task)
         except ChatRefused as refused:
             # The next message of the task must not wait for what will never be taken.
             logger.warning(
@@ -189,14 +189,14 @@ class Conversation:
             self._refused[row.id] = self._refused.get(row.id, 0) + 1
             await self._again(row, self._time.now())
         except ChatError as error:
-            await self._later(row, str(error))
+            await self._retry_later(row, str(error))
         except StoreAway as away:
             # Nothing was sent without being stored; the row is unchanged.
             logger.info("message %s of task %s waits: %s", row.id, row.task, away)
             self._rows[row.id] = replace(row, not_before=self._time.now() + RETRY_FIRST)
         except Exception:
             logger.exception("Message %s of task %s was not sent because of a fault in the program", row.id, row.task)
-            await self._later(row, "a fault in the program, see the log")
+            await self._retry_later(row, "a fault in the program, see the log")
 
     async def _move_on(self, task_id: str) -> None:
         """Bring card and open questions to the task's next place."""
@@ -206,11 +206,11 @@ class Conversation:
         if await another_place(task, self._chat.chat, self._task_service):
             for row in await self._store.outbox.ask_again(task_id, now=self._time.now()):
                 self.offer(row)
-            self._low_priority.changed(task_id)
+            self._low_priority.mark_changed(task_id)
 
     async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
         if task is None:
-            raise Pointless("its task is not there")
+            raise MessageObsolete("its task is not there")
         place = await place_of(task, self._chat.chat, self._task_service)
         message = await message_for(
             row,
@@ -237,8 +237,8 @@ class Conversation:
         match row.payload:
             case QuestionPayload(question):
                 await self._task_service.question_shown(question, ref)
-                self._questions.shown(question, task.id)
-                self._low_priority.changed(task.id)
+                self._questions.mark_shown(question, task.id)
+                self._low_priority.mark_changed(task.id)
             case FinalPayload():
                 self._low_priority.forget(task.id)
                 if await self._task_service.made_for_tasks(place):
@@ -265,7 +265,7 @@ class Conversation:
         await self._store.outbox.retry(row.id, not_before)
         self._rows[row.id] = replace(row, attempts=row.attempts + 1, not_before=not_before)
 
-    async def _later(self, row: OutboxRow, why: str) -> None:
+    async def _retry_later(self, row: OutboxRow, why: str) -> None:
         now = self._time.now()
         if now - row.created > GIVE_UP:
             await self._give_up(row, why)
@@ -283,7 +283,7 @@ class Conversation:
             self._low_priority.forget(row.task)
 
 
-class Pointless(Exception):
+class MessageObsolete(Exception):
     """Raised when a message need not be sent any more. The text says why and is stored."""
 
 
@@ -320,7 +320,7 @@ async def message_for(
         case QuestionPayload(asked):
             question = await task_service.question(asked)
             if question is None or question.answer is not None or question.expired:
-                raise Pointless("the question was closed before it was shown")
+                raise MessageObsolete("the question was closed before it was shown")
             asking = await task_service.get(question.task) or task
             return await render_question(
                 question,
@@ -349,7 +349,7 @@ def degrade(message: Message, times: int, title: str) -> Message:
     if not times:
         return message
     if times > MOST_DEGRADED:
-        raise Pointless("the chat does not take any of it")
+        raise MessageObsolete("the chat does not take any of it")
     body = message.body if times == 1 else ""
     told = "\n".join(part for part in (body, say("post.left_out")) if part)
     whole = replace(message, picture=None, files=(), body=told)
@@ -360,11 +360,11 @@ def _notice(notice: Notice, task: Task, repeated: bool) -> Message:
     match notice:
         case Notice.STARTED:
             if task.state is TaskState.ENDED:
-                raise Pointless("the task has ended before its begin was told")
+                raise MessageObsolete("the task has ended before its begin was told")
             return render_notice(task, say("notice.started"), repeated=repeated)
         case Notice.INTERRUPTED:
             if task.state is not TaskState.INTERRUPTED:
-                raise Pointless("the task goes on, or has ended, before this was sent")
+                raise MessageObsolete("the task goes on, or has ended, before this was sent")
             return render_interrupted(task, repeated=repeated)
 
 

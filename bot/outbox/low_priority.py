@@ -35,8 +35,8 @@ class StepStream:
         self._task_service = task_service
         self._tasks = tasks
         self._streaming = streaming
-        self._told: dict[str, int] = {}
-        self._waiting: dict[str, list[StepRow]] = {}
+        self._collected: dict[str, int] = {}
+        self._pending: dict[str, list[StepRow]] = {}
         self._threads: set[Address] = set()
         """Threads that are known to have been opened for a task."""
 
@@ -44,13 +44,13 @@ class StepStream:
         """Add the task's new steps, if the setting `streaming` wants them shown at its place."""
         if self._streaming == "none" or (self._streaming == "threads" and not await self._has_thread(task)):
             return
-        if task.id not in self._told:
-            self._told[task.id] = await self._tasks.told(task.id)
-        known = self._told[task.id]
+        if task.id not in self._collected:
+            self._collected[task.id] = await self._tasks.steps_shown(task.id)
+        known = self._collected[task.id]
         new = await self._task_service.steps(task.id, after=known)
-        self._told[task.id] = known + len(new)
-        if told := [step for step in new if not step.told_otherwise]:
-            self._waiting.setdefault(task.id, []).extend(told)
+        self._collected[task.id] = known + len(new)
+        if told := [step for step in new if not step.is_shown_elsewhere]:
+            self._pending.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
         """Return whether the task's place is a thread that was opened for a task; False while it has no place."""
@@ -62,8 +62,8 @@ class StepStream:
 
     def forget(self, task: str) -> None:
         """Delete what is stored in memory about the task: its final message was sent, or never will be."""
-        self._told.pop(task, None)
-        self._waiting.pop(task, None)
+        self._collected.pop(task, None)
+        self._pending.pop(task, None)
 
     def next(self) -> tuple[StepRow, ...]:
         """Return the steps to show next in one message: those of the task that has waited longest. They remain until
@@ -71,7 +71,7 @@ class StepStream:
 
         Empty while no task has `FOLD` steps waiting; its card shows them as they come.
         """
-        many = [waiting for waiting in self._waiting.values() if len(waiting) >= FOLD]
+        many = [waiting for waiting in self._pending.values() if len(waiting) >= FOLD]
         if not many:
             return ()
         longest = min(many, key=lambda waiting: waiting[0].at)
@@ -79,19 +79,19 @@ class StepStream:
 
     def left(self, task: str) -> tuple[StepRow, ...]:
         """Return all steps of a task that wait to be shown."""
-        return tuple(self._waiting.get(task, ()))
+        return tuple(self._pending.get(task, ()))
 
     async def taken(self, steps: tuple[StepRow, ...]) -> None:
         """Remove steps that were shown or cannot be shown, and store how many of the task's steps were shown."""
         for step in steps:
-            waiting = self._waiting.get(step.task, [])
+            waiting = self._pending.get(step.task, [])
             if step in waiting:
                 waiting.remove(step)
             if not waiting:
-                self._waiting.pop(step.task, None)
+                self._pending.pop(step.task, None)
         task = steps[-1].task
-        if task in self._told:
-            await self._tasks.tell(task, self._told[task] - len(self._waiting.get(task, ())))
+        if task in self._collected:
+            await self._tasks.set_steps_shown(task, self._collected[task] - len(self._pending.get(task, ())))
 
 
 RETRY_FIRST = 2.0
@@ -129,23 +129,23 @@ class LowPriorityQueue:
         self._questions = questions
         self._time = time
         self._leave = leave
-        self._changed: dict[str, float] = {}
+        self._update_from: dict[str, float] = {}
         """Tasks whose card must be updated, with the earliest time for it."""
         self._states: dict[str, dict[str, tuple[TaskState, bool, bool]]] = {}
         """State, `ending` and whether there is a screenshot, by task and part, as of the last update."""
-        self._answers: set[str] = set()
+        self._urgent_cards: set[str] = set()
         """Tasks whose card a person is waiting for: it is new, or shows the effect of a pressed button."""
-        self._looks: dict[str, float] = {}
+        self._refresh_at: dict[str, float] = {}
         """When each card needs an update without news: for its clock, or to move it."""
         self._card_turn = True
         self._steps_from = float("-inf")
         self._failures = 0
 
-    def changed(self, task: str) -> None:
+    def mark_changed(self, task: str) -> None:
         """Mark the task as changed, so that its card is updated."""
-        self._changed.setdefault(task, 0.0)
+        self._update_from.setdefault(task, 0.0)
 
-    def moved(self, task: Task) -> None:
+    def task_changed(self, task: Task) -> None:
         """Mark the task (or the task that it is a part of) as changed.
 
         If its state is new, it is being cancelled, or it has its first screenshot, the card is sent with the urgency of
@@ -156,25 +156,25 @@ class LowPriorityQueue:
         known = self._states.setdefault(shown, {})
         if known.get(task.id) != now:
             known[task.id] = now
-            self._answers.add(shown)
-        self.changed(shown)
+            self._urgent_cards.add(shown)
+        self.mark_changed(shown)
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to show, now or later."""
-        return not self._changed and not self._looks and not self._steps.next()
+        return not self._update_from and not self._refresh_at and not self._steps.next()
 
     def urgency(self) -> Urgency | None:
         """Return the highest urgency among the messages that can be sent now; None if there are none."""
         cards = self._due_cards()
-        if any(task in self._answers for task in cards):
+        if any(task in self._urgent_cards for task in cards):
             return Urgency.ANSWER
         return Urgency.LOW if cards or self._due_steps() else None
 
     def waits(self) -> list[float]:
         """Return after how many seconds each thing that was postponed can be sent."""
         now = self._time.now()
-        times = [*self._changed.values(), *self._looks.values()]
+        times = [*self._update_from.values(), *self._refresh_at.values()]
         if self._steps.next():
             times.append(self._steps_from)
         return [time - now for time in times if time > now]
@@ -184,7 +184,7 @@ class LowPriorityQueue:
         other time.
         """
         cards, steps = self._due_cards(), self._due_steps()
-        answers = [task for task in cards if task in self._answers]
+        answers = [task for task in cards if task in self._urgent_cards]
         if steps and not answers and not (cards and self._card_turn):
             self._card_turn = True
             await self._tell(steps)
@@ -198,8 +198,8 @@ class LowPriorityQueue:
 
         `attempt` counts from 0. Raises FloodWait, and ChatError while sending the steps should be tried again.
         """
-        self._changed.pop(task.id, None)
-        self._looks.pop(task.id, None)
+        self._update_from.pop(task.id, None)
+        self._refresh_at.pop(task.id, None)
         if task.request.watch is None:
             await self._steps.collect(task)
         left = self._steps.left(task.id)
@@ -213,36 +213,36 @@ class LowPriorityQueue:
                     "%d steps of task %s were not sent to the chat; its replay has them: %s", len(left), task.id, error
                 )
             await self._steps.taken(left)
-        await self._questions.settle(task)
+        await self._questions.close_answered(task)
         await self._cards.freeze(task)
 
     def forget(self, task: str) -> None:
         """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._steps.forget(task)
         self._cards.forget(task)
-        self._looks.pop(task, None)
+        self._refresh_at.pop(task, None)
         self._states.pop(task, None)
-        self._answers.discard(task)
+        self._urgent_cards.discard(task)
 
     def _due_cards(self) -> list[str]:
         now = self._time.now()
-        changed = [task for task, not_before in self._changed.items() if not_before <= now]
-        return changed + [task for task, at in self._looks.items() if at <= now and task not in self._changed]
+        changed = [task for task, not_before in self._update_from.items() if not_before <= now]
+        return changed + [task for task, at in self._refresh_at.items() if at <= now and task not in self._update_from]
 
     def _due_steps(self) -> tuple[StepRow, ...]:
         return self._steps.next() if self._steps_from <= self._time.now() else ()
 
     async def _show(self, task_id: str) -> None:
-        self._changed.pop(task_id, None)
-        self._looks.pop(task_id, None)
-        self._answers.discard(task_id)
+        self._update_from.pop(task_id, None)
+        self._refresh_at.pop(task_id, None)
+        self._urgent_cards.discard(task_id)
         try:
             task = await self._task_service.get(task_id)
             if task is not None:
                 with speaking(task.person.language):
-                    await self._bring_up(task)
+                    await self._update_card(task)
         except FloodWait:
-            self._changed[task_id] = self._chat.silent_until
+            self._update_from[task_id] = self._chat.silent_until
         except ChatGone as error:
             logger.warning("The card of task %s cannot be shown in its chat: %s", task_id, error)
             self._leave(task_id)
@@ -250,19 +250,19 @@ class LowPriorityQueue:
             logger.warning("The card of task %s could not be updated: %s", task_id, error)
         except (ChatError, StoreAway) as error:
             logger.info("the card of task %s waits: %s", task_id, error)
-            self._changed[task_id] = self._time.now() + RETRY_FIRST
+            self._update_from[task_id] = self._time.now() + RETRY_FIRST
         except Exception:
             logger.exception("The card of task %s could not be updated because of a fault in the program", task_id)
 
-    async def _bring_up(self, task: Task) -> None:
-        if not await self._questions.settle(task):
-            self._changed[task.id] = self._time.now() + SETTLE_AGAIN
+    async def _update_card(self, task: Task) -> None:
+        if not await self._questions.close_answered(task):
+            self._update_from[task.id] = self._time.now() + SETTLE_AGAIN
         if task.state is TaskState.ENDED or task.request.watch is not None:
             return  # the final message contains the rest and finishes the card; a watch's reading has none
         await self._steps.collect(task)
         await self._cards.show(task)
-        if (look := await self._cards.next_look(task)) is not None:
-            self._looks[task.id] = look
+        if (look := await self._cards.next_refresh(task)) is not None:
+            self._refresh_at[task.id] = look
         if task.place is not None:
             return
         shown = await self._task_service.get(task.id)

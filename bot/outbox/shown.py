@@ -94,7 +94,7 @@ class ShownQuestions:
         self._open: dict[str, str] = {}
         self._failures: dict[str, int] = {}
 
-    def shown(self, question: str, task: str) -> None:
+    def mark_shown(self, question: str, task: str) -> None:
         """Record that a message with buttons shows this question of this task."""
         self._open[question] = task
 
@@ -102,9 +102,9 @@ class ShownQuestions:
         """Record the open questions of a task that an earlier process of the service showed."""
         for question in await self._task_service.open_questions(task=task.id):
             if question.message is not None:
-                self.shown(question.question.id, task.id)
+                self.mark_shown(question.question.id, task.id)
 
-    async def settle(self, task: Task) -> bool:
+    async def close_answered(self, task: Task) -> bool:
         """Edit the messages of the task's closed questions: remove their buttons and show who answered.
 
         Returns False if one of them could not be edited and should be tried again. Raises FloodWait.
@@ -154,9 +154,9 @@ class CardSlot:
         self._clock = clock
         self._shown: dict[str, Message] = {}
         self._frozen: set[str] = set()
-        self._kept: dict[str, CardRef] = {}
+        self._cache: dict[str, CardRef] = {}
         """Stored cards by task, as a cache: no other code writes them while this conversation runs."""
-        self._unkept: dict[str, CardRef] = {}
+        self._unsaved: dict[str, CardRef] = {}
         """Cards that were sent while nothing could be written."""
 
     async def show(self, task: Task) -> None:
@@ -202,7 +202,7 @@ class CardSlot:
                 logger.warning("The card of task %s could not be updated with its outcome: %s", task.id, error)
         self._frozen.add(task.id)
 
-    async def next_look(self, task: Task) -> float | None:
+    async def next_refresh(self, task: Task) -> float | None:
         """Return when the card needs an update even without news (Unix seconds): for its clock while the task works,
         and before it is too old to edit. None if never.
         """
@@ -218,8 +218,8 @@ class CardSlot:
         """Delete what is stored in memory about the task: its final message was sent, or never will be."""
         self._shown.pop(task, None)
         self._frozen.discard(task)
-        self._kept.pop(task, None)
-        self._unkept.pop(task, None)
+        self._cache.pop(task, None)
+        self._unsaved.pop(task, None)
 
     async def _rendered(self, task: Task) -> Message:
         return await live_card(
@@ -248,18 +248,18 @@ class CardSlot:
         made = self._clock()
         number = 0 if former is None else zlib.crc32(former.message.message.encode())
         ref = await self._chat.send(place, message, nonce=f"c{task.id}-{number:x}")
-        self._unkept[task.id] = CardRef(ref, made)
+        self._unsaved[task.id] = CardRef(ref, made)
         await self._card(task.id)
 
     async def _card(self, task: str) -> CardRef | None:
         """The task's card, stored by now if possible; None while it has none."""
-        unkept = self._unkept.get(task)
+        unkept = self._unsaved.get(task)
         if unkept is not None:
             with suppress(StoreAway):
                 await self._cards.put(task, unkept.message, unkept.made)
-                self._kept[task] = unkept
-                del self._unkept[task]
+                self._cache[task] = unkept
+                del self._unsaved[task]
             return unkept
-        if task not in self._kept and (kept := await self._cards.get(task)) is not None:
-            self._kept[task] = kept
-        return self._kept.get(task)
+        if task not in self._cache and (kept := await self._cards.get(task)) is not None:
+            self._cache[task] = kept
+        return self._cache.get(task)

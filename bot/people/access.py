@@ -61,7 +61,7 @@ class Policy:
         """Return whether both accounts belong to the same person."""
         return any(same_person(account, other) for account in self.accounts(one))
 
-    def held(self, person: Person, where: Address) -> list[Grant]:
+    def grants_of(self, person: Person, where: Address) -> list[Grant]:
         """Return the rights that were given to this person, through this account and linked ones. `where` is the place
         whose roles count. Somebody who uses an access token has only the token's rights.
 
@@ -176,7 +176,7 @@ def _checks(
         yield Check("operator", True)
         return
     lists = policy.platforms.get(person.platform, Lists())
-    held = policy.held(person, address)
+    held = policy.grants_of(person, address)
     listed = person.id in lists.users or person.id in lists.admins
     named = listed or bool(held)
     admin = person.id in lists.admins or any(grant.gives(Right.ADMIN, phone) for grant in held)

@@ -124,18 +124,18 @@ class Linking(Pairing):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
-        self._told: dict[tuple[str, str], bytes] = {}
+        self._typed_once: dict[tuple[str, str], bytes] = {}
 
     def confirmed(self, code: str, by: Person) -> bool:
         """Return whether this account has typed this code before; the code is then invalidated. At the first time,
         remember that it was typed and return False.
         """
         account, digest = _account(by), self.digest(code)
-        if self._told.get(account) == digest:
-            del self._told[account]
+        if self._typed_once.get(account) == digest:
+            del self._typed_once[account]
             self.approve(code, by)
             return True
-        self._told[account] = digest
+        self._typed_once[account] = digest
         return False
 
     def burn(self, code: str, by: Person) -> None:

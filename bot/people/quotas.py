@@ -27,7 +27,7 @@ from bot.store.audit import AuditKind
 from bot.store.database import Source, Transaction
 from bot.store.store import Store
 from bot.store.totals import UsageTotals
-from bot.store.waiting import PATIENCE_S, patiently
+from bot.store.waiting import PATIENCE_S, retry_while_away
 from bot.texts import say, speaking
 
 _USED: Final[Mapping[str, Callable[[UsageTotals], float]]] = {
@@ -98,7 +98,7 @@ class Quotas:
             return largest(roles, settings.tiers)
         return "" if is_admin(person, where, policy) else settings.default_tier
 
-    async def standing(self, person: Person, where: Address) -> QuotaStatus | None:
+    async def status(self, person: Person, where: Address) -> QuotaStatus | None:
         """Return what this person has used today, with their limits; None if they have no tier, or if it is not
         defined.
         """
@@ -106,7 +106,7 @@ class Quotas:
         if name not in self._settings().tiers:
             return None
         begin, end = self._day(self._clock())
-        return self._standing(name, await self._store.usage.total(begin, end, self._people(person)), end)
+        return self._status(name, await self._store.usage.total(begin, end, self._people(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """Check that the person's quotas leave room for the task that was just written. Raises OverQuota."""
@@ -117,7 +117,7 @@ class Quotas:
         used = await self._store.usage.total(
             begin, end, self._people(request.person), before=task.id, source=transaction
         )
-        standing = self._standing(name, used, end)
+        standing = self._status(name, used, end)
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up():
@@ -133,7 +133,7 @@ class Quotas:
         name = self.tier_of(person, where)
         if not name:
             return
-        standing = await self.standing(person, where)
+        standing = await self.status(person, where)
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up(("cost",)):
@@ -149,12 +149,12 @@ class Quotas:
         if self._rights.policy.tier_hangs_on_roles(person, task.origin):
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
-    async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
+    async def reached_limit(self, task: str, steps: int, usage: Usage) -> Fault | None:
         """Return, as a fault, the limit that the task has reached, or that its tier is no longer defined; None if there
         is neither. What the person's other tasks use meanwhile counts as well. `steps` and `usage` are what the task
         has used. Waits while the store is unavailable, which holds up the task.
         """
-        return await patiently(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
+        return await retry_while_away(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
 
     async def _reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
         async def work(source: Source) -> tuple[Task | None, str]:
@@ -168,16 +168,16 @@ class Quotas:
             return None
         begin, end = self._day(found.created)
         others = await self._store.usage.total(begin, end, self._people(found.person), without=task)
-        standing = self._standing(name, others + UsageTotals(steps=steps, tokens=usage), end)
+        standing = self._status(name, others + UsageTotals(steps=steps, tokens=usage), end)
         with speaking(found.person.language):
             if standing is None:
                 fault = _fault(say("quota.no_tier", tier=name))
-                return await self._told(found, fault, f"tier {name}")
+                return await self._audit_once(found, fault, f"tier {name}")
             quota = standing.used_up(QUOTAS[1:])
             if not steps and not quota:
                 # Not begun yet: earlier tasks of the day come first.
                 earlier = await self._store.usage.total(begin, end, self._people(found.person), before=task)
-                standing = self._standing(name, earlier, end) or standing
+                standing = self._status(name, earlier, end) or standing
                 quota = standing.used_up(QUOTAS[:1])
             if not quota:
                 return None
@@ -185,7 +185,7 @@ class Quotas:
             over = end <= self._clock()
             then = say("quota.begun_anew") if over else say("quota.again", time=self.time_of(end))
             fault = _fault(happened, then)
-            return await self._told(found, fault, _detail(standing, quota))
+            return await self._audit_once(found, fault, _detail(standing, quota))
 
     def _own(self, person: Person) -> str:
         gifts, accounts = self._rights.policy.tiers, self._people(person)
@@ -196,7 +196,7 @@ class Quotas:
         """All accounts of the person, whose use is counted together."""
         return self._rights.policy.accounts(person)
 
-    def _standing(self, name: str, used: UsageTotals, end: float) -> QuotaStatus | None:
+    def _status(self, name: str, used: UsageTotals, end: float) -> QuotaStatus | None:
         tier = self._settings().tiers.get(name)
         return None if tier is None else QuotaStatus(name, tier, used, end)
 
@@ -208,7 +208,7 @@ class Quotas:
         """Return a Unix time, such as the one at which a quota begins anew, as text."""
         return f"{datetime.fromtimestamp(moment, self._zone):%Y-%m-%d %H:%M} ({self._zone.key})"
 
-    async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:
+    async def _audit_once(self, task: Task, fault: Fault, detail: str) -> Fault:
         """Record the fault in the audit, once per task: every further check finds it again."""
         if task.id not in self._audited:
             whole = task.parent or task.id

@@ -37,7 +37,7 @@ class Rights:
         """What programs bring along, and people who sign in with one."""
         self._lists = self._policy = lists
         self._store = store
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self.add_token = self._refreshing(self.tokens.add)
         """Creates an access token, which is valid at once; see `Tokens.add`."""
         self.revoke_token = self._refreshing(self.tokens.revoke)
@@ -57,13 +57,13 @@ class Rights:
 
     async def replace_lists(self, lists: Policy) -> None:
         """Use these lists, which come from changed settings, from now on. Raises StoreError."""
-        async with self._turn:
+        async with self._lock:
             self._lists = lists
             await self._read()
 
     async def refresh(self) -> None:
         """Rebuild the policy, because other data that it depends on has changed. Raises StoreError."""
-        async with self._turn:
+        async with self._lock:
             await self._read()
 
     def listed_chats(self, platform: str) -> frozenset[str]:
@@ -154,7 +154,7 @@ class Rights:
         """Return a function that makes this change, one at a time, and then rebuilds the policy."""
 
         async def changed(*given: Given.args, **options: Given.kwargs) -> Result:
-            async with self._turn:
+            async with self._lock:
                 try:
                     return await change(*given, **options)
                 finally:
@@ -163,7 +163,7 @@ class Rights:
         return changed
 
     async def _change(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
-        async with self._turn:
+        async with self._lock:
             done = await self._store.write(work)
             await self._read()
             return done

@@ -53,7 +53,7 @@ class Tokens:
         self._by_digest: dict[str, Token] = {}
         self._noted: dict[str, float] = {}
         self._listeners: list[Callable[[], None]] = []
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._touching: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
@@ -158,7 +158,7 @@ class Tokens:
                 await self._store.audit.add(transaction, AuditKind.TOKEN_MADE, by, detail=detail_of(token))
             return added
 
-        async with self._turn:
+        async with self._lock:
             if len(self._by_digest) >= MOST:
                 raise TokenRefused(say("token.most", most=MOST))
             if not await self._store.write(work):
@@ -175,7 +175,7 @@ class Tokens:
             await self._store.tokens.remove(transaction, name)
             await self._store.audit.add(transaction, AuditKind.TOKEN_REVOKED, by, detail=name)
 
-        async with self._turn:
+        async with self._lock:
             digest, token = next(
                 ((digest, token) for digest, token in self._by_digest.items() if token.name == name), ("", None)
             )

@@ -42,7 +42,7 @@ class RunConfigs:
     def __init__(self, settings: Settings, tell: Listener) -> None:
         self._tell = tell
         self._made = [self._make(model_settings(settings))]
-        self._terms = self._terms_of(settings)
+        self._config = self._config_of(settings)
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -68,7 +68,7 @@ class RunConfigs:
     def take(self) -> RunConfig:
         """Return the current configuration. Its models stay open until it is returned with `give_back`."""
         self._made[-1].taken += 1
-        return self._terms
+        return self._config
 
     def give_back(self, terms: RunConfig) -> None:
         """Return a configuration that was taken. Replaced models that nobody uses any more are closed."""
@@ -83,7 +83,7 @@ class RunConfigs:
         if (wanted := model_settings(settings)) != self._made[-1].of:
             self._made.append(self._make(wanted))
             logger.info("Model: %s", self.models.vision.name)
-        self._terms = self._terms_of(settings)
+        self._config = self._config_of(settings)
         self._let_go()
 
     async def close(self) -> None:
@@ -97,7 +97,7 @@ class RunConfigs:
         endpoints = build_models(wanted)
         return _Made(wanted, endpoints, *patient(endpoints, self._tell))
 
-    def _terms_of(self, settings: Settings) -> RunConfig:
+    def _config_of(self, settings: Settings) -> RunConfig:
         dialect = dialect_of(settings)
         return RunConfig(
             models=self.models,

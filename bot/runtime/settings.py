@@ -146,7 +146,7 @@ class RuntimeSettings:
         self._unusable: dict[str, str] = {}
         self._listeners: list[Callable[[Settings], None]] = []
         self._followers: list[Callable[[Settings], Awaitable[None]]] = []
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @classmethod
     async def open(cls, environment: Settings, store: Store, fields: Collection[str] = FILED) -> RuntimeSettings:
@@ -205,7 +205,7 @@ class RuntimeSettings:
         Raises SettingsError for a value that cannot be used or that the environment decides, OSError or StoreError;
         then nothing was changed.
         """
-        async with self._turn:
+        async with self._lock:
             now, filed = self._tried(values)
             again = {short for short, field in FIELDS.items() if field in values} & self._changes.keys()
             detail = "; ".join(_written(name.upper(), getattr(self._now, name), getattr(now, name)) for name in values)
@@ -252,7 +252,7 @@ class RuntimeSettings:
         Raises UnknownSetting, SettingsError or StoreError; then nothing was changed.
         """
         name = known(name)
-        async with self._turn:
+        async with self._lock:
             return await self._put(name, {**self._texts(), name: text}, text, by)
 
     async def take_back(self, name: str, by: Person) -> tuple[str, str]:
@@ -260,7 +260,7 @@ class RuntimeSettings:
         Returns the old and the new value. Raises what `set` raises.
         """
         name = known(name)
-        async with self._turn:
+        async with self._lock:
             texts = {other: text for other, text in self._texts().items() if other != name}
             return await self._put(name, texts, None, by)
 

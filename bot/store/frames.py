@@ -35,7 +35,7 @@ from bot.store.errors import StoreAway
 from bot.store.tables.chats import questions
 from bot.store.tables.people import console_messages, handed_in
 from bot.store.tables.tasks import steps, task_events, tasks
-from bot.store.waiting import PATIENCE_S, patiently
+from bot.store.waiting import PATIENCE_S, retry_while_away
 from bot.texts import words
 from devices.measuring import measured
 
@@ -85,7 +85,7 @@ class FrameFiles:
         reference = f"{hashlib.sha256(data).hexdigest()}.{suffix.removeprefix('.')}"
         if not _REFERENCE.fullmatch(reference):
             raise ValueError(f"{suffix!r} is no suffix for a file: at most 10 small letters or digits")
-        await patiently(lambda: asyncio.to_thread(self._write, reference, data), seconds=self._patience)
+        await retry_while_away(lambda: asyncio.to_thread(self._write, reference, data), seconds=self._patience)
         return reference
 
     async def load(self, reference: str) -> bytes:

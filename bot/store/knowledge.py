@@ -92,14 +92,14 @@ class KnowledgeFolder:
     def __init__(self, folder: Path, index: Path) -> None:
         self._folder = folder
         self._index = index
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def search(self, query: str, *, limit: int) -> tuple[Passage, ...]:
         """Return at most `limit` passages that match the words of the query, the best first; empty if there are none.
 
         Raises StoreError when the folder or the index cannot be used.
         """
-        async with self._turn:
+        async with self._lock:
             # A caller that is cancelled does not wait; the next one waits for the file instead.
             return await asyncio.to_thread(self._search, query, limit)
 

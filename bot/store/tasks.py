@@ -238,12 +238,12 @@ class Tasks(TableAccess):
         """
         return tuple(map(task_of, await (source or self._database).fetch(_PARTS, {"parent": int(task)})))
 
-    async def told(self, task: str) -> int:
+    async def steps_shown(self, task: str) -> int:
         """Return how many of the task's steps were shown as messages."""
         rows = await self._database.fetch(_TOLD, {"id": int(task)})
         return int(rows[0]["told"]) if rows else 0
 
-    async def tell(self, task: str, steps: int) -> None:
+    async def set_steps_shown(self, task: str, steps: int) -> None:
         """Store how many of the task's steps were shown as messages."""
         await self._database.execute(_TELL, {"id": int(task), "told": steps})
 

@@ -49,7 +49,7 @@ class Writable:
         self.trouble = ""
 
 
-async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float) -> Result:
+async def retry_while_away(attempt: Callable[[], Awaitable[Result]], *, seconds: float) -> Result:
     """Repeat `attempt` while it raises StoreAway, and return its result. After `seconds` the last error is raised."""
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + seconds, FIRST_PAUSE_S
@@ -78,11 +78,11 @@ class PatientWrites:
         """Why writing fails at the moment; "" if it works or was not tried yet."""
         return self._writable.trouble
 
-    async def keep(self, write: Callable[[], Awaitable[Result]]) -> Result:
+    async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Repeat the write while the database is unavailable, for `PATIENCE_S` at most, and return its result. Raises
         StoreError.
         """
-        return await patiently(lambda: self.once(write), seconds=PATIENCE_S)
+        return await retry_while_away(lambda: self.once(write), seconds=PATIENCE_S)
 
     async def once(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Run the write once, without waiting, and return its result. Raises StoreAway if it may work later, else

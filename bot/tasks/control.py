@@ -14,7 +14,7 @@ from agent.ports.agent import Agent
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run import Outcome
 from bot.domain.address import Person
-from bot.domain.task import AgentFailed, NotStill, Task, TaskState, WrongState, require
+from bot.domain.task import ActionUnfinished, AgentFailed, Task, TaskState, WrongState, require
 from bot.tasks.event_bus import EventBus
 from bot.tasks.repository import ServiceLimits, TaskRepository
 from bot.tasks.shielded import ShieldedCalls
@@ -44,9 +44,9 @@ class TaskControl:
         limits: ServiceLimits,
     ) -> None:
         self._agent = agent
-        self._record = record
+        self._repository = record
         self._workers = workers
-        self._news = news
+        self._events = news
         self._calls = calls
         self._limits = limits
 
@@ -57,7 +57,7 @@ class TaskControl:
         if not task.parts:
             return await self._cancel(task, by)
         require(task, TaskState.ENDED)
-        parts = [part for part in await self._record.parts(task.id) if part.state is not TaskState.ENDED]
+        parts = [part for part in await self._repository.parts(task.id) if part.state is not TaskState.ENDED]
         return await self._each(task, "ended", parts, lambda part: self._cancel(part, by))
 
     async def pause(self, task: Task) -> Task:
@@ -69,7 +69,7 @@ class TaskControl:
         if not task.parts:
             return await self._pause(task)
         can = {TaskState.WORKING, TaskState.QUEUED}
-        parts = [part for part in await self._record.parts(task.id) if part.state in can]
+        parts = [part for part in await self._repository.parts(task.id) if part.state in can]
         return await self._each(task, "paused", parts, self._pause)
 
     async def resume(self, task: Task, note: str) -> Task:
@@ -78,8 +78,8 @@ class TaskControl:
         """
         if not task.parts:
             return await self._resume(task, note)
-        await self._record.close_hands(task.id)
-        parts = [part for part in await self._record.parts(task.id) if part.state in _STILL]
+        await self._repository.close_takeover_question(task.id)
+        parts = [part for part in await self._repository.parts(task.id) if part.state in _STILL]
         return await self._each(task, "working", parts, lambda part: self._resume(part, note))
 
     async def steer(self, task: Task, note: str) -> Task:
@@ -89,7 +89,7 @@ class TaskControl:
         """
         if not task.parts:
             return await self._steer(task, note)
-        parts = [part for part in await self._record.parts(task.id) if self._workers.alive(part.id)]
+        parts = [part for part in await self._repository.parts(task.id) if self._workers.alive(part.id)]
         return await self._each(task, "steered", parts, lambda part: self._steer(part, note))
 
     async def _each(
@@ -102,11 +102,11 @@ class TaskControl:
         """
         done = await asyncio.gather(*(act(part) for part in parts), return_exceptions=True)
         failed = [each for each in done if isinstance(each, BaseException)]
-        now = await self._record.known(task.id)
+        now = await self._repository.known(task.id)
         if all(isinstance(each, WrongState) for each in done):
             raise WrongState(now, wanted)
-        if moving := [each for each in failed if isinstance(each, NotStill)]:
-            raise NotStill(now, sent=any(each.sent for each in moving))
+        if moving := [each for each in failed if isinstance(each, ActionUnfinished)]:
+            raise ActionUnfinished(now, sent=any(each.sent for each in moving))
         for error in failed:
             if not isinstance(error, WrongState):
                 raise error
@@ -118,22 +118,22 @@ class TaskControl:
         """
         require(task, TaskState.ENDED)
         name = by.name or by.id
-        quiet, since = True, self._record.now()
+        quiet, since = True, self._repository.now()
         if self._workers.alive(task.id):
             self._workers.mark_cancelled(task.id, by)
-            self._news.changed(task.id)
-            self._calls.later(self._agent.cancel(task.id))
+            self._events.publish_change(task.id)
+            self._calls.spawn(self._agent.cancel(task.id))
             quiet = await self._workers.wait(task.id, self._limits.patience)
         with speaking(task.person.language):
             summary = say("desk.ended.cancelled", name=name)
             if not quiet:
-                sent = await self._record.in_flight(self._workers.runs(task.id), since=since)
+                sent = await self._repository.in_flight(self._workers.runs(task.id), since=since)
                 summary = paragraph(summary, say("desk.ended.cut_off_sending" if sent else "desk.ended.cut_off"))
-        ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary, by=by))
-        self._news.changed(task.id)
+        ended = await self._repository.end(task.id, Ending(Outcome.CANCELLED, summary, by=by))
+        self._events.publish_change(task.id)
         if not quiet:
             await self._workers.free_phones(task.id)
-            self._calls.later(self._workers.abandon(task.id, self._limits.goodbye))
+            self._calls.spawn(self._workers.abandon(task.id, self._limits.goodbye))
         return ended
 
     async def _pause(self, task: Task) -> Task:
@@ -141,39 +141,41 @@ class TaskControl:
         if task.state is TaskState.QUEUED and not task.parent:
             # Once it is its turn, it would occupy a phone that others wait for.
             raise WrongState(task, "paused")
-        since = self._record.now()
-        still = await self._calls.bounded(self._agent.pause(task.id))
+        since = self._repository.now()
+        still = await self._calls.with_timeout(self._agent.pause(task.id))
         try:
-            paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
+            paused = await self._repository.change_state(task.id, lambda _task, _asked: TaskState.PAUSED)
         except WrongState:
             # The task has just asked something or ended, so it is not paused and the agent must not be either.
-            await self._calls.bounded(self._agent.resume(task.id))
+            await self._calls.with_timeout(self._agent.resume(task.id))
             raise
-        self._news.changed(task.id)
+        self._events.publish_change(task.id)
         if not still:
-            raise NotStill(paused, sent=await self._record.in_flight(self._workers.runs(task.id), since=since))
+            raise ActionUnfinished(
+                paused, sent=await self._repository.in_flight(self._workers.runs(task.id), since=since)
+            )
         return paused
 
     async def _resume(self, task: Task, note: str) -> Task:
         if task.state not in _STILL:
             raise WrongState(task, "working")
-        await self._record.close_hands(task.id)
-        going = await self._record.move(task.id, _resumed)
+        await self._repository.close_takeover_question(task.id)
+        going = await self._repository.change_state(task.id, _resumed)
         if not self._workers.alive(task.id):
             self._workers.start(going, note)
         else:
             try:
-                await self._calls.bounded(self._agent.resume(task.id, note))
+                await self._calls.with_timeout(self._agent.resume(task.id, note))
             except AgentFailed:
-                await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
+                await self._repository.change_state(task.id, lambda _task, _asked: TaskState.PAUSED)
                 raise
-        self._news.changed(task.id)
+        self._events.publish_change(task.id)
         return going
 
     async def _steer(self, task: Task, note: str) -> Task:
         if task.state is TaskState.ENDED or not self._workers.alive(task.id):
             raise WrongState(task, "steered")
-        await self._calls.bounded(self._agent.steer(task.id, note))
+        await self._calls.with_timeout(self._agent.steer(task.id, note))
         return task
 
 
@@ -193,8 +195,8 @@ class Takeover:
         self, control: TaskControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
     ) -> None:
         self._control = control
-        self._record = record
-        self._news = news
+        self._repository = record
+        self._events = news
         self._clock = clock
 
     async def take(self, task: Task, by: Person) -> Task:
@@ -209,7 +211,7 @@ class Takeover:
             return await self._ask(task, by)
         try:
             paused = await self._control.pause(task)
-        except NotStill as moving:
+        except ActionUnfinished as moving:
             await self._ask(moving.task, by)
             raise
         return await self._ask(paused, by)
@@ -234,6 +236,6 @@ class Takeover:
             text=say("take_over.text_by_you") if alone else say("take_over.text", by=by.name or by.id),
             frame=task.frame,
         )
-        if await self._record.ask_for_hands(task.id, question):
-            self._news.changed(task.id)
+        if await self._repository.open_takeover_question(task.id, question):
+            self._events.publish_change(task.id)
         return task

@@ -22,7 +22,7 @@ from bot.views.tasks import tokens_json
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PartEvent:
     """An event of a task. If several phones work on it, `part` is the part that it belongs to, such as "12.1", and
     `phone` that phone's name; otherwise both are "".
     """
@@ -37,7 +37,7 @@ class Heard:
         return isinstance(self.event, TaskEnded) and not self.part
 
 
-def line_of(heard: Heard) -> dict[str, Any]:
+def line_of(heard: PartEvent) -> dict[str, Any]:
     """Convert the event to a plain JSON object. Steps, questions and the end have a stable form that scripts rely on.
 
     If several phones work on the task, their events also have `part` and `on` (the phone's name), and the end of one
@@ -80,7 +80,7 @@ PASSING_KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
+class TransientEvent:
     """An event that is not stored in any log, such as a piece of streamed text."""
 
     task: str
@@ -93,8 +93,8 @@ class Passing:
 class _Reader:
     """One reader of a log: whether there is something new, and the passing events since its last read."""
 
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    passing: deque[Passing] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
+    wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    transient: deque[TransientEvent] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
 
 
 class TaskFollowers:
@@ -107,7 +107,7 @@ class TaskFollowers:
         self._logs: dict[str, tuple[str, str]] = {}
         """The task and the conversation, "" for none, in whose logs each task or part at work is told."""
         self._closed = False
-        self._stops = (log.on_append(self._appended), task_service.on_passing(self._passed))
+        self._stops = (log.on_append(self._appended), task_service.on_transient(self._on_transient))
 
     def close(self) -> None:
         """Stop listening, and end every stream that follows a task."""
@@ -116,11 +116,11 @@ class TaskFollowers:
             stop()
         for readers in self._readers.values():
             for each in readers:
-                each.news.set()
+                each.wakeup.set()
 
     async def follow(
         self, *, task: str = "", conversation: str = "", after: int = 0, beat: float | None = None
-    ) -> AsyncGenerator[LoggedEvent | Passing | None, None]:
+    ) -> AsyncGenerator[LoggedEvent | TransientEvent | None, None]:
         """Stream the log of a task or a conversation from after event number `after`, then new events as they happen,
         mixed with passing events, which no log stores.
 
@@ -129,20 +129,20 @@ class TaskFollowers:
         """
         with self._reading(task or conversation) as reader:
             while not self._closed:
-                reader.news.clear()
+                reader.wakeup.clear()
                 found = await (
                     self._log.of_task(task, after) if task else self._log.of_conversation(conversation, after)
                 )
                 for one in found:
                     after = one.number if task else one.told
                     yield one
-                while reader.passing:
-                    yield reader.passing.popleft()
+                while reader.transient:
+                    yield reader.transient.popleft()
                 if len(found) < AT_ONCE:
                     yield None
                     with suppress(TimeoutError):
                         async with asyncio.timeout(beat):
-                            await reader.news.wait()
+                            await reader.wakeup.wait()
 
     @contextmanager
     def _reading(self, log: str) -> Iterator[_Reader]:
@@ -159,7 +159,7 @@ class TaskFollowers:
         """Return how many readers follow this log now; `log` is the id of the task or conversation."""
         return len(self._readers.get(log, ()))
 
-    async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[Heard, None]:
+    async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[PartEvent, None]:
         """Stream the events of the work on a task from its first, including those before this call. Ends after
         TaskEnded, or when the service shuts down; closing the stream does not affect the task. What people and the
         service do (notes, pauses, takeovers) is not streamed.
@@ -170,8 +170,8 @@ class TaskFollowers:
         """
         parts = {part.id: part for part in await self._task_service.parts(task)}
 
-        def heard(event: TaskEvent | ToolCalled, part: str) -> Heard:
-            return Heard(event, parts[part].called, parts[part].phone_name) if part in parts else Heard(event)
+        def heard(event: TaskEvent | ToolCalled, part: str) -> PartEvent:
+            return PartEvent(event, parts[part].called, parts[part].phone_name) if part in parts else PartEvent(event)
 
         untold = [task, *parts]
         """Of which nothing was told yet that no log keeps: what each waits for is still to tell."""
@@ -189,7 +189,7 @@ class TaskFollowers:
                             yield heard(event, part)
                         if one.is_last:
                             return
-                    case Passing(part=part, event=event):
+                    case TransientEvent(part=part, event=event):
                         if not isinstance(event, Thinking):
                             untold = [each for each in untold if each != part]
                             yield heard(event, part)
@@ -211,14 +211,14 @@ class TaskFollowers:
             self._logs[task.id] = logs
         for log in logs:
             for reader in self._readers.get(log, ()):
-                reader.news.set()
+                reader.wakeup.set()
 
-    def _passed(self, task: str, event: TaskEvent) -> None:
+    def _on_transient(self, task: str, event: TaskEvent) -> None:
         logs = self._logs.get(task, (task,))
         for log in logs:
             for reader in self._readers.get(log, ()):
-                reader.passing.append(Passing(logs[0], task, event))
-                reader.news.set()
+                reader.transient.append(TransientEvent(logs[0], task, event))
+                reader.wakeup.set()
 
 
 def _is_taken_over(event: LogEvent) -> bool:

@@ -1,8 +1,8 @@
 """Lets people operate phones by hand: records who holds which phone and what they were shown, and frees phones again.
 
-While a person operates a phone, they have a `Hold` on it. For an idle phone, the hold has a lease of its own. If the
-phone's task was taken over, or waits for a person at the phone, the hold uses the lease of that task's run, which is
-paused. Nothing is stored: pictures and the places on them are in memory, and a hold ends with the process.
+While a person operates a phone, they have a `ControlSession` on it. For an idle phone, the hold has a lease of its own.
+If the phone's task was taken over, or waits for a person at the phone, the hold uses the lease of that task's run,
+which is paused. Nothing is stored: pictures and the places on them are in memory, and a hold ends with the process.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from bot.people.access import same_person
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import (
     Aim,
-    ByHand,
+    ManualAction,
+    ManualInput,
+    ManualInputError,
     NeedsApproval,
-    Operated,
-    Operating,
     Place,
     Still,
     Touched,
-    leased,
+    acquire_lease,
     touchable_places,
 )
 from bot.tasks.service import TaskService
@@ -58,7 +58,7 @@ SETTLE_S = 1.0
 """Seconds given to a screen to settle after a touch, before it is shown."""
 
 
-class HeldByOther(TaskError):
+class PhoneInUse(TaskError):
     """Another person is operating the phone."""
 
     def __init__(self, phone: str, person: Person) -> None:
@@ -88,18 +88,18 @@ class LiveStill:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingApproval:
     """A touch that waits for approval by another person."""
 
     id: str
-    action: ByHand
+    action: ManualAction
     needs: NeedsApproval
     until: float
     """When the request expires, in seconds of the event loop's clock."""
 
 
 @dataclass(eq=False)
-class Hold:
+class ControlSession:
     """A phone that a person is operating by hand."""
 
     id: str
@@ -110,9 +110,9 @@ class Hold:
     task: str
     """The id of the task or part that is paused for it; "" for none."""
     lease: Lease
-    idle: float
+    idle_timeout: float
     """Seconds without a touch or a look after which the phone becomes free again."""
-    until: float
+    expires_at: float
     """When the phone becomes free again if nothing happens, in seconds of the event loop's clock."""
     touched: float
     """When the person last touched the phone, on the same clock."""
@@ -122,15 +122,15 @@ class Hold:
     """The message that shows that picture."""
     watchers: int = 0
     """Number of live views that show the phone now."""
-    asked: dict[str, Asked] = field(default_factory=dict)
+    pending_approvals: dict[str, PendingApproval] = field(default_factory=dict)
     """The touches that wait for approval, by id."""
     stills: deque[Still] = field(default_factory=lambda: deque(maxlen=STILLS_KEPT))
     """The latest pictures of the live view, to which a touch may still refer."""
-    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    touch_event: asyncio.Event = field(default_factory=asyncio.Event)
     """Set at the next touch, to wake those who watch; then replaced by a new event."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the hold has ended."""
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    input_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Allows one touch at a time."""
     pressing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Allows one press of a chat button at a time, including the picture that follows it."""
@@ -140,18 +140,18 @@ class Hold:
     """New numbers for pictures of the live view."""
 
     @property
-    def own(self) -> bool:
+    def has_own_lease(self) -> bool:
         """Whether the hold has a lease of its own, not that of a paused run."""
         return self.lease.run.task.startswith(_PREFIX)
 
-    def keep(self) -> None:
+    def renew(self) -> None:
         """Restart the time after which an idle hold ends, because the person is still there."""
-        self.until = asyncio.get_running_loop().time() + self.idle
+        self.expires_at = asyncio.get_running_loop().time() + self.idle_timeout
 
-    def stir(self) -> None:
+    def wake_watchers(self) -> None:
         """Wake the live views, because the phone was touched and its screen may change."""
-        self.stirred.set()
-        self.stirred = asyncio.Event()
+        self.touch_event.set()
+        self.touch_event = asyncio.Event()
 
     def still(self, number: int) -> Still | None:
         """Return the picture of the live view with this number; None if it is no longer remembered."""
@@ -161,65 +161,65 @@ class Hold:
 _PREFIX = "hand-"
 
 
-class Hands:
+class RemoteControlService:
     """Lets people hold phones to operate them, one person per phone, and frees phones whose holder has gone away."""
 
-    def __init__(self, leases: PhoneLeases, phones: Phones, operating: Operating, tasks: TaskService) -> None:
+    def __init__(self, leases: PhoneLeases, phones: Phones, operating: ManualInput, tasks: TaskService) -> None:
         self._leases = leases
         self._phones = phones
         self._operating = operating
         self._tasks = tasks
-        self._holds: dict[str, Hold] = {}
-        self._turn = asyncio.Lock()
-        self._watches: dict[str, asyncio.Task[None]] = {}
+        self._sessions: dict[str, ControlSession] = {}
+        self._lock = asyncio.Lock()
+        self._expiry_tasks: dict[str, asyncio.Task[None]] = {}
         self._looking: set[asyncio.Task[None]] = set()
-        self._forget = tasks.subscribe(self._task_changed)
+        self._unsubscribe = tasks.subscribe(self._task_changed)
 
     async def close(self) -> None:
         """End every hold. Call it before tasks and leases are stopped."""
-        self._forget()
-        for hold in tuple(self._holds.values()):
-            await self.free(hold)
+        self._unsubscribe()
+        for hold in tuple(self._sessions.values()):
+            await self.end(hold)
         await asyncio.gather(*self._looking, return_exceptions=True)
 
-    def get(self, hold: str) -> Hold | None:
+    def get(self, hold: str) -> ControlSession | None:
         """Return the hold with this id; None once it has ended."""
-        return self._holds.get(hold)
+        return self._sessions.get(hold)
 
-    def holder(self, phone: str) -> Hold | None:
+    def session_on(self, phone: str) -> ControlSession | None:
         """Return the current hold on this phone; None if nobody is operating it."""
-        return next((hold for hold in self._holds.values() if hold.phone == phone), None)
+        return next((hold for hold in self._sessions.values() if hold.phone == phone), None)
 
     def held_by(self, phone: str) -> str:
         """Return the name of the person who is operating this phone; "" if nobody is."""
-        hold = self.holder(phone)
+        hold = self.session_on(phone)
         return "" if hold is None else hold.person.name or hold.person.id
 
-    def shown_as(self, message: MessageRef) -> Hold | None:
+    def shown_as(self, message: MessageRef) -> ControlSession | None:
         """Return the hold whose picture this chat message shows; None if there is none."""
-        return next((hold for hold in self._holds.values() if hold.message == message), None)
+        return next((hold for hold in self._sessions.values() if hold.message == message), None)
 
-    async def take(self, phone: str, person: Person, *, idle: float) -> Hold:
+    async def take(self, phone: str, person: Person, *, idle: float) -> ControlSession:
         """Let a person operate a phone; a task that is working on it is paused first. If they hold the phone already,
-        the same hold is returned. `idle` is the seconds without a touch or look after which the hold ends. The caller
-        checks their rights first.
+        the same hold is returned. `idle_timeout` is the seconds without a touch or look after which the hold ends. The
+        caller checks their rights first.
 
         Raises HeldByOther, Operated if the phone is not available, and what `TaskService.take_over` raises.
         """
-        async with self._turn:
-            held = self.holder(phone)
+        async with self._lock:
+            held = self.session_on(phone)
             if held is not None:
                 if not same_person(held.person, person):
-                    raise HeldByOther(held.name, held.person)
-                held.idle = max(held.idle, idle)
-                held.keep()
+                    raise PhoneInUse(held.name, held.person)
+                held.idle_timeout = max(held.idle_timeout, idle)
+                held.renew()
                 return held
             name = next((info.name for info in self._phones.list() if info.id == phone), phone)
             lease, task = await self._lease(phone, person)
             now = asyncio.get_running_loop().time()
-            hold = Hold(secrets.token_hex(6), phone, name, person, task, lease, idle, now + idle, now)
-            self._holds[hold.id] = hold
-            self._watches[hold.id] = asyncio.create_task(self._watch(hold), name=f"hand on {name}")
+            hold = ControlSession(secrets.token_hex(6), phone, name, person, task, lease, idle, now + idle, now)
+            self._sessions[hold.id] = hold
+            self._expiry_tasks[hold.id] = asyncio.create_task(self._watch(hold), name=f"hand on {name}")
             logger.info("%s is in the hands of %s", name, person.id)
             return hold
 
@@ -229,27 +229,27 @@ class Hands:
         if working is not None:
             task = await self._tasks.get(working.run.task)
             if task is None:
-                raise Operated(say("operate.busy"))
-            if await self._taken_over(task) is None:
+                raise ManualInputError(say("operate.busy"))
+            if await self._takeover_question(task) is None:
                 task = await self._tasks.take_over(task.id, person)
             return working, task.id
         run = RunId(f"{_PREFIX}{secrets.token_hex(8)}")
-        lease = Lease(phone, run, await leased(self._leases, run, phone))
+        lease = Lease(phone, run, await acquire_lease(self._leases, run, phone))
         try:
             await self._phones.get(phone).prepare()
         except PhoneError as error:
             await self._leases.release(run)
-            raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
+            raise ManualInputError(say("operate.failed", why=said(sentence_of(error)))) from error
         except BaseException:
             await self._leases.release(run)
             raise
         # A paused run has no lease if the person has taken long, or after a restart.
         for task in await self._tasks.active():
-            if task.phone == phone and await self._taken_over(task) is not None:
+            if task.phone == phone and await self._takeover_question(task) is not None:
                 return lease, task.id
         return lease, ""
 
-    async def _taken_over(self, task: Task) -> OpenQuestion | None:
+    async def _takeover_question(self, task: Task) -> OpenQuestion | None:
         """The question that keeps the task paused until a person is done on its phone; None if there is none."""
         if task.state not in {TaskState.PAUSED, TaskState.WAITING}:
             return None
@@ -258,73 +258,73 @@ class Hands:
             open_ones += [one for one in await self._tasks.open_questions(task=task.parent) if one.task == task.parent]
         return next((one for one in open_ones if one.question.kind is QuestionKind.TAKE_OVER), None)
 
-    async def free(self, hold: Hold) -> None:
+    async def end(self, hold: ControlSession) -> None:
         """End a hold. A task that was paused for it stays paused. Does nothing if the hold has ended."""
         if not self._ended(hold):
             return
-        async with hold.turn:  # a touch in progress is completed first
-            if hold.own:
+        async with hold.input_lock:  # a touch in progress is completed first
+            if hold.has_own_lease:
                 with suppress(PhoneError):
                     await self._phones.get(hold.phone).restore()
                 await self._leases.release(hold.lease.run)
 
-    def _ended(self, hold: Hold) -> bool:
+    def _ended(self, hold: ControlSession) -> bool:
         """End the hold. Returns False if it had ended before."""
-        if self._holds.pop(hold.id, None) is None:
+        if self._sessions.pop(hold.id, None) is None:
             return False
         hold.over.set()
-        watch = self._watches.pop(hold.id, None)
+        watch = self._expiry_tasks.pop(hold.id, None)
         if watch is not None and watch is not asyncio.current_task():
             watch.cancel()
         logger.info("%s is nobody's any more", hold.name)
         return True
 
-    async def done(self, hold: Hold, by: Person) -> str:
+    async def finish(self, hold: ControlSession, by: Person) -> str:
         """End a hold because the person is done, and resume the task that was paused for it. Returns the id of the
         whole task, "" if none resumes. A task with several phones resumes only once the last of them is free.
         """
-        await self.free(hold)
+        await self.end(hold)
         task = await self._tasks.get(hold.task) if hold.task else None
-        asked = None if task is None else await self._taken_over(task)
+        asked = None if task is None else await self._takeover_question(task)
         if task is None or asked is None:
             return ""
-        for other in tuple(self._holds.values()):
+        for other in tuple(self._sessions.values()):
             if other.task and await self._is_about(other, asked):
                 return ""
         await self._tasks.answer(asked.question.id, DONE, by)
         return task.parent or task.id
 
-    async def _is_about(self, hold: Hold, asked: OpenQuestion) -> bool:
+    async def _is_about(self, hold: ControlSession, asked: OpenQuestion) -> bool:
         task = await self._tasks.get(hold.task)
         return task is not None and asked.task in {task.id, task.parent}
 
     async def touch(
-        self, hold: Hold, action: ByHand, event: str, aim: Aim, *, approves: bool, allowed: str = ""
+        self, hold: ControlSession, action: ManualAction, event: str, aim: Aim, *, approves: bool, allowed: str = ""
     ) -> Touched:
         """Perform one input on the held phone, once per `event` id, at the place described by `aim`. See
-        `Operating.touch_held`, also for `approves` and `allowed`. Raises what that raises, and Operated if the hold has
-        ended.
+        `ManualInput.touch_held`, also for `approves` and `allowed`. Raises what that raises, and Operated if the hold
+        has ended.
         """
-        async with hold.turn:
+        async with hold.input_lock:
             await self._require(hold)
             hold.touched = asyncio.get_running_loop().time()
-            hold.keep()
+            hold.renew()
             try:
-                return await self._operating.touch_held(
+                return await self._operating.touch_in_session(
                     hold.lease, action, event, aim, allowed=allowed, approves=approves
                 )
             finally:
-                hold.stir()
+                hold.wake_watchers()
 
-    async def _require(self, hold: Hold) -> None:
-        if hold.id not in self._holds or not self._still_leased(hold):
-            raise Operated(say("hand.over"))
+    async def _require(self, hold: ControlSession) -> None:
+        if hold.id not in self._sessions or not self._still_leased(hold):
+            raise ManualInputError(say("hand.over"))
         if hold.task:
             task = await self._tasks.get(hold.task)
-            if task is None or await self._taken_over(task) is None:
-                raise Operated(say("hand.went_on"))
+            if task is None or await self._takeover_question(task) is None:
+                raise ManualInputError(say("hand.went_on"))
 
-    def _still_leased(self, hold: Hold) -> bool:
+    def _still_leased(self, hold: ControlSession) -> bool:
         """Return whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives
         its phone back, and what another run does there must not be shown to this person.
         """
@@ -333,35 +333,35 @@ class Hands:
         self._ended(hold)
         return False
 
-    def ask(self, hold: Hold, action: ByHand, needs: NeedsApproval) -> Asked:
+    def request_approval(self, hold: ControlSession, action: ManualAction, needs: NeedsApproval) -> PendingApproval:
         """Remember a touch that another person has to allow, and return it with an id."""
-        asked = Asked(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + ASKED_S)
-        hold.asked[asked.id] = asked
+        asked = PendingApproval(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + ASKED_S)
+        hold.pending_approvals[asked.id] = asked
         return asked
 
-    def take_asked(self, hold: Hold, asked: str) -> Asked | None:
+    def take_asked(self, hold: ControlSession, asked: str) -> PendingApproval | None:
         """Remove and return the touch with this id that waits for approval; None if it is unknown or has expired."""
-        found = hold.asked.pop(asked, None)
+        found = hold.pending_approvals.pop(asked, None)
         return found if found is not None and found.until > asyncio.get_running_loop().time() else None
 
-    async def look(self, hold: Hold, *, after: Observation | None = None) -> Look:
+    async def capture_screen(self, hold: ControlSession, *, after: Observation | None = None) -> Look:
         """Take a picture of the screen for a chat, with the places that can be touched. `after` is the screen before
         the last touch, so that the change can be waited for; None takes it at once. Raises Operated.
         """
-        async with hold.turn:
+        async with hold.input_lock:
             await self._require(hold)
-            hold.keep()
+            hold.renew()
             try:
                 phone = self._phones.get(hold.phone)
                 seen = await (phone.observe() if after is None else phone.observe(after=after, patience=SETTLE_S))
             except PhoneError as error:
-                raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
+                raise ManualInputError(say("operate.failed", why=said(sentence_of(error)))) from error
             places = await asyncio.to_thread(touchable_places, seen)
             bare = seen.without_picture()
             hold.look = Look(next(hold.looks), bare, screen_word(bare), places)
             return replace(hold.look, seen=seen)
 
-    async def live(self, hold: Hold) -> LiveStill | None:
+    async def live(self, hold: ControlSession) -> LiveStill | None:
         """Return the current screen for a live view; None if the person no longer holds the phone. Nothing is stored.
         Raises PhoneError.
         """
@@ -380,7 +380,7 @@ class Hands:
         hold.stills.append(still)
         return LiveStill(still, image)
 
-    def film(self, hold: Hold, size: Size) -> AsyncGenerator[bytes] | None:
+    def film(self, hold: ControlSession, size: Size) -> AsyncGenerator[bytes] | None:
         """Return video of the screen in this size (see `VideoSource.film`); None if the phone cannot stream any. Call
         `live` repeatedly meanwhile: it says whether the screen may be shown. Raises PhoneError.
         """
@@ -388,39 +388,39 @@ class Hands:
         return phone.film(size) if isinstance(phone, VideoSource) else None
 
     @asynccontextmanager
-    async def watched(self, hold: Hold) -> AsyncIterator[None]:
+    async def watched(self, hold: ControlSession) -> AsyncIterator[None]:
         """Keep the hold while the block runs, because somebody watches; at most UNTOUCHED_S seconds after a touch."""
         hold.watchers += 1
         try:
             yield
         finally:
             hold.watchers -= 1
-            hold.keep()
+            hold.renew()
 
-    async def _watch(self, hold: Hold) -> None:
+    async def _watch(self, hold: ControlSession) -> None:
         """End the hold once its time is over."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
-            until = hold.touched + UNTOUCHED_S if hold.watchers else hold.until
+            until = hold.touched + UNTOUCHED_S if hold.watchers else hold.expires_at
             if until <= now:
-                await self.free(hold)
+                await self.end(hold)
                 return
             # Whoever stops watching begins a time that is shorter than this one.
-            await asyncio.sleep(min(until - now, hold.idle))
+            await asyncio.sleep(min(until - now, hold.idle_timeout))
 
     def _task_changed(self, _task: str) -> None:
-        if any(hold.task for hold in self._holds.values()):
+        if any(hold.task for hold in self._sessions.values()):
             look = asyncio.ensure_future(self._look_at_tasks())
             self._looking.add(look)
             look.add_done_callback(self._looking.discard)
 
     async def _look_at_tasks(self) -> None:
         """End the holds whose task has resumed or ended."""
-        for hold in tuple(self._holds.values()):
+        for hold in tuple(self._sessions.values()):
             task = await self._tasks.get(hold.task) if hold.task else None
-            if hold.task and (task is None or await self._taken_over(task) is None):
-                await self.free(hold)
+            if hold.task and (task is None or await self._takeover_question(task) is None):
+                await self.end(hold)
 
 
 def _same_still(seen: Observation, size: Size, app: str, thumbnail: Image.Image | None) -> bool:

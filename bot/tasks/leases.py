@@ -14,7 +14,7 @@ from agent.run import RunId
 from bot.store.errors import StoreAway
 from bot.store.phones import LeaseTable
 from bot.store.waiting import PATIENCE_S
-from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless, place_of, silent
+from bot.tasks.queue import Certainty, NotAdmitted, Waiter, granted, place_of, silent, unservable_reason
 from bot.texts import say
 from devices.phone import Phones
 
@@ -35,26 +35,26 @@ async def _no_names() -> Mapping[str, str]:
     return {}
 
 
-def _sure(_run: RunId, _told: Callable[[], None]) -> Standing:
-    return Standing.SURE
+def _sure(_run: RunId, _told: Callable[[], None]) -> Certainty:
+    return Certainty.SURE
 
 
 @dataclass
-class _Waiting:
+class _QueueEntry:
     waiter: Waiter
     called: str
     """The name of the wished phone; "" if it takes any."""
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    wakeup: asyncio.Event = field(default_factory=asyncio.Event)
     due: bool = True
     """Whether it has to be looked whether it can be served now; by others that is looked as what they do ends."""
     lease: Lease | None = None
     trouble: NoPhone | None = None
     hopeless_since: float | None = None
 
-    def learned(self) -> None:
+    def mark_due(self) -> None:
         """Record that more is known about what the run may have."""
         self.due = True
-        self.news.set()
+        self.wakeup.set()
 
     def result(self) -> Lease | None:
         """The lease; None while there is none. Raises the NoPhone that ended the waiting."""
@@ -77,7 +77,7 @@ class PhoneLeases:
         phones: Phones,
         clock: Callable[[], float] = time.time,
         admits: Callable[[RunId, str], bool] = _anybody,
-        standing: Callable[[RunId, Callable[[], None]], Standing] = _sure,
+        standing: Callable[[RunId, Callable[[], None]], Certainty] = _sure,
         names: Callable[[], Awaitable[Mapping[str, str]]] = _no_names,
     ) -> None:
         """Keep the components; call `start` before use.
@@ -89,20 +89,20 @@ class PhoneLeases:
         """
         self._table = table
         self._admits = admits
-        self._standing = standing
+        self._certainty = standing
         self._names = names
         self._phones = phones
         self._clock = clock
         self._held: dict[RunId, Lease] = {}
-        self._waiting: dict[RunId, _Waiting] = {}
-        self._lent: dict[RunId, Callable[[], None] | None] = {}
+        self._waiting: dict[RunId, _QueueEntry] = {}
+        self._borrowed: dict[RunId, Callable[[], None] | None] = {}
         """Of those who hold one, who may not need it, and what they are told when somebody else does; None once they
         were told.
         """
-        self._kept: dict[str, RunId] = {}
+        self._reserved: dict[str, RunId] = {}
         """Phones that runs held when the former process ended, for those that come back to them at once."""
-        self._kept_until = 0.0
-        self._turn = asyncio.Lock()
+        self._reserved_until = 0.0
+        self._lock = asyncio.Lock()
         self._draining = False
         self._helpers: list[asyncio.Task[None]] = []
 
@@ -115,8 +115,8 @@ class PhoneLeases:
         """
         now = self._clock()
         former = await self._table.release_all(now=now)
-        self._kept = {lease.phone: lease.run for lease in former if lease.run.task in goes_on}
-        self._kept_until = now + EXPIRY_S
+        self._reserved = {lease.phone: lease.run for lease in former if lease.run.task in goes_on}
+        self._reserved_until = now + EXPIRY_S
         self._helpers = [
             asyncio.create_task(self._beat(), name="lease heartbeat"),
             asyncio.create_task(self._watch(), name="lease phones"),
@@ -146,18 +146,18 @@ class PhoneLeases:
             raise RuntimeError(f"run {run} is in the queue already")
         admits, phones = partial(self._admits, run), self._phones.list()
         called = await self._called(wish)
-        trouble = hopeless(wish, phones, self._held_phones(), admits, called=called)
+        trouble = unservable_reason(wish, phones, self._held_phones(), admits, called=called)
         if trouble is not None and not silent(wish, phones, admits):
             raise trouble
-        first = first or run in self._kept.values()
+        first = first or run in self._reserved.values()
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
-        waiting = _Waiting(Waiter(run, wish, rank, admits, lambda: self._standing(run, waiting.learned)), called)
+        waiting = _QueueEntry(Waiter(run, wish, rank, admits, lambda: self._certainty(run, waiting.mark_due)), called)
         self._waiting[run] = waiting
         self._tell_all()
         told = 0
         try:
             while True:
-                waiting.news.clear()
+                waiting.wakeup.clear()
                 if waiting.due:
                     waiting.due = False
                     await self._serve()
@@ -167,7 +167,7 @@ class PhoneLeases:
                 if place != told:
                     told = place
                     yield Place(place, called or say("desk.phone.any"))
-                await waiting.news.wait()
+                await waiting.wakeup.wait()
         except BaseException:
             await self._leave(waiting)
             raise
@@ -178,11 +178,11 @@ class PhoneLeases:
         run has or waits for a phone, or if the store is unavailable. `wanted` is called when another run could use it.
         See `agent.ports.leases.Leases`.
         """
-        async with self._turn:
+        async with self._lock:
             if self._draining or run in self._held or run in self._waiting:
                 return None
             now, last = self._clock(), max((each.waiter.rank for each in self._waiting.values()), default=0) + 1
-            mine = Waiter(run, wish, last, partial(self._admits, run), lambda: self._standing(run, lambda: None))
+            mine = Waiter(run, wish, last, partial(self._admits, run), lambda: self._certainty(run, lambda: None))
             grants = granted([*self._queue(), mine], self._phones.list(), self._held_phones() | self._awaited(now))
             phone = next((phone for waiter, phone in grants if waiter is mine), None)
             if phone is None:
@@ -192,24 +192,24 @@ class PhoneLeases:
             except StoreAway:
                 return None
             if lease is not None:
-                self._held[run], self._lent[run] = lease, wanted
+                self._held[run], self._borrowed[run] = lease, wanted
             return lease
 
     def keep(self, run: RunId) -> bool:
         """Turn a borrowed phone into one that the run has, because it is needed. Returns False if the run has borrowed
         none, or was already asked to return it. See `agent.ports.leases.Leases`.
         """
-        if self._lent.get(run) is None:
+        if self._borrowed.get(run) is None:
             return False
-        del self._lent[run]
+        del self._borrowed[run]
         return True
 
     async def release(self, run: RunId) -> None:
         """Give back the run's phone, or its place in the queue; does nothing if it has neither."""
-        async with self._turn:
+        async with self._lock:
             self._held.pop(run, None)
-            self._lent.pop(run, None)
-            self._kept = {phone: kept for phone, kept in self._kept.items() if kept != run}
+            self._borrowed.pop(run, None)
+            self._reserved = {phone: kept for phone, kept in self._reserved.items() if kept != run}
             try:
                 await self._table.release(run, now=self._clock())
             except StoreAway as away:
@@ -223,7 +223,9 @@ class PhoneLeases:
 
     def holder(self, phone: str) -> Lease | None:
         """Return the lease of the run that has this phone; None if the phone is free or only borrowed."""
-        return next((held for held in self._held.values() if held.phone == phone and held.run not in self._lent), None)
+        return next(
+            (held for held in self._held.values() if held.phone == phone and held.run not in self._borrowed), None
+        )
 
     @property
     def held(self) -> tuple[Lease, ...]:
@@ -234,7 +236,7 @@ class PhoneLeases:
         """Move a waiting run to the head of its queue; no phone is taken from another run. Returns False if the run is
         not waiting.
         """
-        async with self._turn:
+        async with self._lock:
             waiting = self._waiting.get(run)
             if waiting is None:
                 return False
@@ -251,7 +253,7 @@ class PhoneLeases:
         """Give free phones to waiting runs in order, and wake every run whose situation may have changed. While the
         store is unavailable, this is left to a later heartbeat.
         """
-        async with self._turn:
+        async with self._lock:
             if self._draining:
                 return
             try:
@@ -266,40 +268,42 @@ class PhoneLeases:
             lease = await self._table.take(waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S)
             if lease is None:
                 continue
-            self._kept.pop(phone, None)
+            self._reserved.pop(phone, None)
             waiting = self._waiting.pop(waiter.run, None)
             if waiting is None:
                 # It left the queue in this very moment.
                 await self._table.release(waiter.run, now=now)
                 continue
             self._held[waiter.run] = waiting.lease = lease
-            waiting.news.set()
+            waiting.wakeup.set()
             self._tell_all()
         self._ask_back(now)
         phones, held = self._phones.list(), self._held_phones()
         for waiting in self._waiting.values():
             waiter = waiting.waiter
-            self._judge(waiting, hopeless(waiter.wish, phones, held, waiter.admits, called=waiting.called), now)
+            self._judge(
+                waiting, unservable_reason(waiter.wish, phones, held, waiter.admits, called=waiting.called), now
+            )
 
     def _ask_back(self, now: float) -> None:
         """Ask borrowers to return phones that waiting runs could have."""
-        if not self._lent or not self._waiting:
+        if not self._borrowed or not self._waiting:
             return
-        lent = {self._held[run].phone: run for run in self._lent}
+        lent = {self._held[run].phone: run for run in self._borrowed}
         others = (self._held_phones() | self._awaited(now)) - lent.keys()
         for _, phone in granted(self._queue(), self._phones.list(), others):
             run = lent.get(phone)
-            if run is not None and (wanted := self._lent[run]) is not None:
-                self._lent[run] = None
+            if run is not None and (wanted := self._borrowed[run]) is not None:
+                self._borrowed[run] = None
                 wanted()
 
     def _awaited(self, now: float) -> frozenset[str]:
         """The phones that are reserved for runs which have not come back yet."""
-        if now >= self._kept_until:
-            self._kept.clear()
-        return frozenset(phone for phone, run in self._kept.items() if run not in self._waiting)
+        if now >= self._reserved_until:
+            self._reserved.clear()
+        return frozenset(phone for phone, run in self._reserved.items() if run not in self._waiting)
 
-    def _judge(self, waiting: _Waiting, trouble: NoPhone | None, now: float) -> None:
+    def _judge(self, waiting: _QueueEntry, trouble: NoPhone | None, now: float) -> None:
         """Check whether the wish can still be served; its phone may be away for a while."""
         if trouble is None:
             waiting.hopeless_since = None
@@ -308,9 +312,9 @@ class PhoneLeases:
             waiting.hopeless_since = now
         if isinstance(trouble, NotAdmitted) or now - waiting.hopeless_since >= GRACE_S:
             waiting.trouble = trouble
-            waiting.learned()  # and says it again in the language of its person
+            waiting.mark_due()  # and says it again in the language of its person
 
-    async def _leave(self, waiting: _Waiting) -> None:
+    async def _leave(self, waiting: _QueueEntry) -> None:
         """Record that the run stopped waiting. While the service stops, its ticket keeps its place."""
         run = waiting.waiter.run
         self._waiting.pop(run, None)
@@ -339,7 +343,7 @@ class PhoneLeases:
     def _tell_all(self) -> None:
         """Wake every waiting run to look at its place again."""
         for waiting in self._waiting.values():
-            waiting.news.set()
+            waiting.wakeup.set()
 
     def _queue(self) -> list[Waiter]:
         return [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]

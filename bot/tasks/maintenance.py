@@ -37,17 +37,17 @@ class Maintenance:
         watch: ClockWatch,
     ) -> None:
         self._store = store
-        self._record = record
-        self._closings = QuestionClosing(store, clock)
+        self._repository = record
+        self._question_closing = QuestionClosing(store, clock)
         self._workers = workers
-        self._news = news
+        self._events = news
         self._calls = calls
         self._clock = clock
         self._limits = limits
         self._watch = watch
-        self._behind = 0.0
+        self._clock_shift = 0.0
         """Seconds by which the clock was set and which are not written yet."""
-        self._turned = time.monotonic()
+        self._last_round = time.monotonic()
 
     async def recover(self) -> None:
         """Recover the unfinished tasks of an earlier process. Tasks that were working on a phone become interrupted and
@@ -75,7 +75,7 @@ class Maintenance:
         round.
         """
         while True:
-            self._turned = time.monotonic()
+            self._last_round = time.monotonic()
             await asyncio.sleep(self._limits.tick)
             try:
                 await self.expire()
@@ -84,39 +84,39 @@ class Maintenance:
             except Exception:
                 logger.exception("The maintenance of tasks failed and will be repeated")
 
-    def still_for(self) -> float:
+    def seconds_since_round(self) -> float:
         """Return the seconds since the last round of `run`, to detect that it hangs."""
-        return time.monotonic() - self._turned
+        return time.monotonic() - self._last_round
 
     async def expire(self) -> None:
         """Close expired questions, and end interrupted tasks that were not resumed in time."""
         await self._follow_clock()
         now = self._clock()
-        for question in await self._closings.expire(now):
-            self._turned = time.monotonic()
-            self._news.changed(question.task)
+        for question in await self._question_closing.expire(now):
+            self._last_round = time.monotonic()
+            self._events.publish_change(question.task)
             # An agent that hangs on one must not keep the others from expiring.
-            await self._calls.bounded(self._workers.deliver(question))
+            await self._calls.with_timeout(self._workers.deliver(question))
         for task in await self._store.tasks.interrupted_before(now - self._limits.interrupted):
             with speaking(task.person.language):
-                await self._record.end(task.id, Ending(Outcome.BLOCKED, say("desk.ended.not_resumed")))
-            self._news.changed(task.id)
+                await self._repository.end(task.id, Ending(Outcome.BLOCKED, say("desk.ended.not_resumed")))
+            self._events.publish_change(task.id)
 
     async def _follow_clock(self) -> None:
         """Shift the deadlines if the system clock was set, so that none becomes shorter or longer."""
-        self._behind += self._watch.jumped()
-        if self._behind:
+        self._clock_shift += self._watch.jumped()
+        if self._clock_shift:
             logger.warning(
-                "The clock was changed by %+.0f s; open questions still last as long as before.", self._behind
+                "The clock was changed by %+.0f s; open questions still last as long as before.", self._clock_shift
             )
-            await self._store.deadlines.move(self._behind)
-            self._behind = 0.0
+            await self._store.deadlines.move(self._clock_shift)
+            self._clock_shift = 0.0
 
     async def _interrupt(self, task: Task) -> None:
         if task.request.watch is not None:
             with speaking(task.person.language):
-                await self._record.end(task.id, Ending(Outcome.FAILED, say("watch.interrupted")))
-            self._news.changed(task.id)
+                await self._repository.end(task.id, Ending(Outcome.FAILED, say("watch.interrupted")))
+            self._events.publish_change(task.id)
             return
-        await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
-        self._news.changed(task.id)
+        await self._repository.change_state(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
+        self._events.publish_change(task.id)

@@ -103,7 +103,7 @@ def tap(at: Point) -> act.Tap:
 
 logger = logging.getLogger(__name__)
 
-ByHand = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type | act.PressKey | act.OpenApp
+ManualAction = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type | act.PressKey | act.OpenApp
 """The actions that people can do by hand. Points are in native pixels of the phone."""
 
 BY_HAND = -1
@@ -112,11 +112,11 @@ _PATCH = 0.06
 """Share of the screen's height, in each direction, that must look the same around a place that was touched."""
 
 
-class Operated(TaskError):
+class ManualInputError(TaskError):
     """The input was not performed, or it is unknown whether it was."""
 
 
-class ScreenMoved(Operated):
+class ScreenMoved(ManualInputError):
     """The screen has changed since the person saw it, so the input was not performed."""
 
     def __init__(self) -> None:
@@ -155,11 +155,11 @@ class Touched:
 class Aim(Protocol):
     """What a person meant to touch, judged by the screen that they saw."""
 
-    def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
+    def locate(self, now: ScreenView, action: ManualAction) -> ResolvedTarget:
         """Return where the target is on the current screen. Raises ScreenMoved if the screen has changed too much."""
         ...
 
-    def holds(self, gate: Gate) -> bool:
+    def is_certain(self, gate: Gate) -> bool:
         """Return whether the target is certain enough, given `gate`: the decision of the approval rules about this
         input. By default, a target that was found is.
         """
@@ -175,7 +175,7 @@ class AtAnchor(Aim):
 
     anchor: dict[str, Any]
 
-    def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
+    def locate(self, now: ScreenView, action: ManualAction) -> ResolvedTarget:
         """Return where the control is on the current screen. Raises ScreenMoved if it is not there."""
         del action
         where = relocated(self.anchor, now.observation)
@@ -192,7 +192,7 @@ class OnScreen(Aim):
 
     word: str
 
-    def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
+    def locate(self, now: ScreenView, action: ManualAction) -> ResolvedTarget:
         """Return where the input goes on the current screen. Raises ScreenMoved if the fingerprint differs."""
         if screen_word(now.observation) != self.word:
             raise ScreenMoved
@@ -219,9 +219,9 @@ class OnStill(Aim):
 
     def __init__(self, still: Still) -> None:
         self._still = still
-        self._moves = False
+        self._is_animated = False
 
-    def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
+    def locate(self, now: ScreenView, action: ManualAction) -> ResolvedTarget:
         """Return where the place is on the current screen. Raises ScreenMoved if the screen there has changed."""
         seen, there = self._still.seen, now.observation
         hidden = seen.thumbnail is None
@@ -236,14 +236,14 @@ class OnStill(Aim):
         if not _alike(seen, there, patch):
             if self._still.before is None or _alike(self._still.before, seen, patch):
                 raise ScreenMoved
-            self._moves = True
+            self._is_animated = True
         return where
 
-    def holds(self, gate: Gate) -> bool:
+    def is_certain(self, gate: Gate) -> bool:
         """Return whether the place is certain enough: a moving one is only if the rules allow the touch without
         approval.
         """
-        return not self._moves or gate.verdict == "allow"
+        return not self._is_animated or gate.verdict == "allow"
 
 
 def _patch(where: ResolvedTarget, size: Size) -> Bounds:
@@ -263,7 +263,7 @@ def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
     return same_picture(here, there)
 
 
-class Operating:
+class ManualInput:
     """Performs people's input on phones. `policy` contains the rules about approvals; `journal` records each input."""
 
     def __init__(self, leases: PhoneLeases, phones: Phones, policy: Policy, journal: Journal) -> None:
@@ -272,7 +272,7 @@ class Operating:
         self._policy = policy
         self._journal = journal
 
-    async def touch(self, phone: str, action: ByHand, event: str, *, allowed: str = "") -> Touched:
+    async def touch(self, phone: str, action: ManualAction, event: str, *, allowed: str = "") -> Touched:
         """Perform one input on a phone that nobody holds, once per `event` id, and return what it hit. `allowed` is
         what a person has approved: the `asked` of an earlier NeedsApproval, "" for nothing.
 
@@ -280,7 +280,7 @@ class Operating:
         it, or if an input with this `event` was begun before.
         """
         run = RunId(f"hand-{hashlib.sha256(event.encode()).hexdigest()[:16]}")
-        fence = await leased(self._leases, run, phone)
+        fence = await acquire_lease(self._leases, run, phone)
         try:
             found = self._phones.get(phone)
             await found.prepare()
@@ -290,12 +290,12 @@ class Operating:
                 with suppress(PhoneError):
                     await found.restore()
         except PhoneError as error:
-            raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
+            raise ManualInputError(say("operate.failed", why=said(sentence_of(error)))) from error
         finally:
             await self._leases.release(run)
 
-    async def touch_held(
-        self, lease: Lease, action: ByHand, event: str, aim: Aim, *, allowed: str = "", approves: bool
+    async def touch_in_session(
+        self, lease: Lease, action: ManualAction, event: str, aim: Aim, *, allowed: str = "", approves: bool
     ) -> Touched:
         """Perform one input under an existing lease, once per `event` id, at the place described by `aim`. With
         `approves`, the person's touch itself counts as the approval; `allowed` is that of `touch`.
@@ -308,23 +308,31 @@ class Operating:
             phone = self._phones.get(lease.phone)
             return await self._touch(phone, action, key, lease.fence, aim, allowed, approves=approves)
         except PhoneError as error:
-            raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
+            raise ManualInputError(say("operate.failed", why=said(sentence_of(error)))) from error
         except LeaseLost as error:
-            raise Operated(say("hand.over")) from error
+            raise ManualInputError(say("hand.over")) from error
 
     async def _touch(
-        self, phone: Phone, action: ByHand, key: ActionKey, fence: int, aim: Aim | None, allowed: str, *, approves: bool
+        self,
+        phone: Phone,
+        action: ManualAction,
+        key: ActionKey,
+        fence: int,
+        aim: Aim | None,
+        allowed: str,
+        *,
+        approves: bool,
     ) -> Touched:
         seen = await phone.observe(fit=_tiny)
         screen, targets = screen_of(replace(seen, image=None, jpeg=None), seen.size)
         view = ScreenView(seen.without_picture(), screen, targets)
-        where = resolve_target(action, view) if aim is None else aim.found(view, action)
+        where = resolve_target(action, view) if aim is None else aim.locate(view, action)
         gate = self._policy.gate(action, spot_of(view, where, action))
-        if aim is not None and not aim.holds(gate):
+        if aim is not None and not aim.is_certain(gate):
             raise ScreenMoved
         yes = self._yes(gate, action, view, where, allowed, approves=approves)
         if not await self._journal.begin(key, _journalled(action), fence=fence):
-            raise Operated(say("operate.begun"))
+            raise ManualInputError(say("operate.begun"))
         try:
             await phone.act(_input_of(action, where, view), receipt=key.receipt)
         except InputRejected as error:
@@ -337,7 +345,7 @@ class Operating:
         return Touched(seen.package, _called(where.element), yes, view.observation)
 
     def _yes(
-        self, gate: Gate, action: ByHand, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
+        self, gate: Gate, action: ManualAction, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
     ) -> str:
         """Return why the rules require an approval, if the person's own touch counts as that approval; "" if they
         require none.
@@ -346,7 +354,7 @@ class Operating:
         """
         reason = said(gate.reason)
         if gate.verdict == "refuse":
-            raise Operated(say("operate.refused", why=reason))
+            raise ManualInputError(say("operate.refused", why=reason))
         if gate.verdict != "approve":
             return ""
         label = _called(where.element)
@@ -361,7 +369,7 @@ GIVEN_BACK_S: Final = 12.0
 """Seconds to wait for the return of a borrowed phone; restoring it may take ten (`agent.runner.local.RESTORE_S`)."""
 
 
-async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
+async def acquire_lease(leases: PhoneLeases, run: RunId, phone: str) -> int:
     """Lease a phone that is free, or that is only borrowed and returned in time, and return the lease's fencing number.
     Does not wait for a working task: then Operated is raised.
     """
@@ -373,10 +381,10 @@ async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
                 if leases.holder(phone) is not None:
                     break
     except NoPhone as error:
-        raise Operated(str(error)) from error
+        raise ManualInputError(str(error)) from error
     except TimeoutError:
         pass  # the phone counts as busy
-    raise Operated(say("operate.busy"))
+    raise ManualInputError(say("operate.busy"))
 
 
 def _tiny(screen: Size) -> Size:
@@ -391,13 +399,13 @@ def _called(element: Element | None) -> str:
     return element.description or element.hint if element.editable else element.label
 
 
-def _journalled(action: ByHand) -> dict[str, Any]:
+def _journalled(action: ManualAction) -> dict[str, Any]:
     """The action as the journal stores it: of typed text only the length."""
     data = action.model_dump(mode="json")
     return data | {"text": "", "length": len(action.text)} if isinstance(action, act.Type) else data
 
 
-def _input_of(action: ByHand, where: ResolvedTarget, view: ScreenView) -> Input:
+def _input_of(action: ManualAction, where: ResolvedTarget, view: ScreenView) -> Input:
     spec = BUILT_IN.spec_of(action)
     assert isinstance(spec, InputAction)
     physical = spec.to_input(action, where, view)

@@ -47,12 +47,12 @@ class TaskQueries:
         self, store: Store, record: TaskRepository, workers: Workers, news: EventBus, leases: PhoneLeases
     ) -> None:
         self._store = store
-        self._record = record
+        self._repository = record
         self._workers = workers
-        self._news = news
+        self._events = news
         self._leases = leases
         # What others know already is offered as it is, with its own documentation.
-        self.subscribe, self.on_event, self.on_passing = news.subscribe, news.on_event, news.on_passing
+        self.subscribe, self.on_event, self.on_transient = news.subscribe, news.on_event, news.on_transient
         self.status = news.status
         stored = store.tasks
         self.get, self.known, self.parts, self.around = stored.get, stored.known, stored.parts, stored.around
@@ -94,10 +94,10 @@ class TaskQueries:
         await self._store.questions.shown(question, message)
         shown = await self._store.questions.get(question)
         if shown is not None:
-            self._news.changed(shown.task)
+            self._events.publish_change(shown.task)
 
     async def set_place(self, task: str, place: Address) -> Task:
         """Send the task's card and messages to this place from now on, and return the task. Raises UnknownTask."""
-        changed = await self._record.place(task, place)
-        self._news.changed(task)
+        changed = await self._repository.set_place(task, place)
+        self._events.publish_change(task)
         return changed

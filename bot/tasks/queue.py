@@ -34,7 +34,7 @@ def _any(_phone: str) -> bool:
     return True
 
 
-class Standing(Enum):
+class Certainty(Enum):
     """How certain it is that a run may have the phones for which it waits."""
 
     SURE = auto()
@@ -46,8 +46,8 @@ class Standing(Enum):
     """The chat platform does not answer for now: other runs go first."""
 
 
-def _sure() -> Standing:
-    return Standing.SURE
+def _sure() -> Certainty:
+    return Certainty.SURE
 
 
 class NotAdmitted(NoPhone):
@@ -65,7 +65,7 @@ class Waiter:
     """The position in the queue: lower ranks are served first."""
     admits: Admits = _any
     """Whether the run may have the phone with this id; called each time, as rights change meanwhile."""
-    standing: Callable[[], Standing] = _sure
+    certainty: Callable[[], Certainty] = _sure
     """Called when there is a phone for the run, to learn how sure its right is."""
 
 
@@ -83,11 +83,11 @@ def granted(
     grants = []
     for waiter in sorted(waiters, key=lambda waiter: waiter.rank):
         chosen = next((phone for phone in free if waiter.wish in {"", phone.id} and waiter.admits(phone.id)), None)
-        standing = waiter.standing() if chosen is not None else Standing.UNKNOWN
-        if chosen is None or standing is Standing.UNKNOWN:
+        standing = waiter.certainty() if chosen is not None else Certainty.UNKNOWN
+        if chosen is None or standing is Certainty.UNKNOWN:
             continue
         free.remove(chosen)
-        if standing is Standing.SURE:
+        if standing is Certainty.SURE:
             grants.append((waiter, chosen.id))
     return tuple(grants)
 
@@ -100,7 +100,7 @@ def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
     )
 
 
-def hopeless(
+def unservable_reason(
     wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any, *, called: str = ""
 ) -> NoPhone | None:
     """Return why no phone can serve this wish (a phone's id, "" for any) at present; None if waiting makes sense.
@@ -156,7 +156,7 @@ Heard = Callable[[Task, Person], Awaitable[None]]
 
 
 @dataclass
-class _Held:
+class _ActiveTask:
     """A task being worked on, and the latest answer about its person's roles."""
 
     task: Task
@@ -164,7 +164,7 @@ class _Held:
     at: float = float("-inf")
     """When the answer, or the lack of one, came."""
     asking: asyncio.Task[None] | None = None
-    told: set[Callable[[], None]] = field(default_factory=set)
+    callbacks: set[Callable[[], None]] = field(default_factory=set)
     noted: bool = False
     """Whether the card says that the platform does not answer."""
 
@@ -179,13 +179,13 @@ class Admission:
         self._ask: AskRoles | None = None
         self._note: Note
         self._heard: Heard
-        self._held: dict[str, _Held] = {}
+        self._active: dict[str, _ActiveTask] = {}
 
     def subject(self, person: Person) -> str:
         """Return the id under which memory is kept for tasks of this person."""
         return self._policy().subject(person)
 
-    def ask_with(self, ask: AskRoles, note: Note, heard: Heard) -> None:
+    def set_role_lookup(self, ask: AskRoles, note: Note, heard: Heard) -> None:
         """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
         called to show on a task's card that the roles could not be found out; `heard` is called with the task and its
         person with the roles that were found.
@@ -194,11 +194,11 @@ class Admission:
 
     def begin(self, task: Task) -> None:
         """Register a task that is now being worked on."""
-        self._held[task.id] = _Held(task)
+        self._active[task.id] = _ActiveTask(task)
 
     def end(self, task: Task) -> None:
         """Forget a task that is no longer being worked on."""
-        held = self._held.pop(task.id, None)
+        held = self._active.pop(task.id, None)
         if held is not None and held.asking is not None:
             held.asking.cancel()
 
@@ -206,9 +206,9 @@ class Admission:
         """Return whether the run (one attempt to work on a task) may have this phone, as far as is known. Called each
         time a phone is about to be given out.
 
-        If the person's right came with a role that has not been looked up yet, it is assumed to hold; see `standing`.
+        If the person's right came with a role that has not been looked up yet, it is assumed to hold; see `certainty`.
         """
-        held = self._held.get(run.task)
+        held = self._active.get(run.task)
         entitled = None if held is None else held.task.request.entitled
         if held is None or entitled is None:
             return True
@@ -222,32 +222,32 @@ class Admission:
         place = _place(held.task)
         return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
 
-    def standing(self, run: RunId, told: Callable[[], None]) -> Standing:
+    def certainty(self, run: RunId, told: Callable[[], None]) -> Certainty:
         """Return how certain the answer of `admits` is at this moment. If a role has to be looked up, this starts the
-        look-up and calls `told` when it is done.
+        look-up and calls `callbacks` when it is done.
 
         A role that was looked up more than FRESH_S seconds ago does not count, because it may have been taken away. If
         only the person's tier (their quota level) depends on roles and the platform does not answer, the phone is given
         and the task keeps the tier with which it was accepted.
         """
-        held = self._held.get(run.task)
+        held = self._active.get(run.task)
         if held is None or self._known(held):
-            return Standing.SURE
+            return Certainty.SURE
         by_right = _by_role(held.task)
         if not by_right and not self._policy().tier_hangs_on_roles(held.task.person, held.task.origin):
-            return Standing.SURE
+            return Certainty.SURE
         lately = held.person is None and self._clock() - held.at < AGAIN_S
         if held.asking is None and (lately or self._ask is None):
-            return Standing.UNKNOWN if by_right else Standing.SURE
-        held.told.add(told)
+            return Certainty.UNKNOWN if by_right else Certainty.SURE
+        held.callbacks.add(told)
         if held.asking is None and self._ask is not None:
             held.asking = asyncio.create_task(self._learn(held, self._ask), name=f"roles for {run}")
-        return Standing.ASKED
+        return Certainty.ASKED
 
-    def _known(self, held: _Held) -> bool:
+    def _known(self, held: _ActiveTask) -> bool:
         return held.person is not None and self._clock() - held.at < FRESH_S
 
-    async def _learn(self, held: _Held, ask: AskRoles) -> None:
+    async def _learn(self, held: _ActiveTask, ask: AskRoles) -> None:
         task, held.person = held.task, None
         try:
             person = await ask(task.person, _place(task))
@@ -258,7 +258,7 @@ class Admission:
             logger.exception("The roles for task %s could not be read", task.id)
         finally:
             held.at, held.asking = self._clock(), None
-            told, held.told = held.told, set()
+            told, held.callbacks = held.callbacks, set()
             for each in told:
                 each()
         if held.person is None and not held.noted and _by_role(task):

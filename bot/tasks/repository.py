@@ -34,7 +34,7 @@ from bot.store.audit import AuditKind, YesDetail
 from bot.store.database import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
-from bot.store.waiting import PATIENCE_S, patiently
+from bot.store.waiting import PATIENCE_S, retry_while_away
 from bot.tasks.transitions import Ending, Transitions
 
 
@@ -76,7 +76,7 @@ class TaskRepository:
         gate: Quotas | None = None,
     ) -> None:
         self._store = store
-        self._keeping = Transitions(store, clock)
+        self._transitions = Transitions(store, clock)
         self._gate = gate
         self._model = model
         self._clock = self.now = clock
@@ -111,7 +111,7 @@ class TaskRepository:
                 return accepted
             if (trigger := request.trigger) is not None:
                 await self._store.schedules.mark(transaction, trigger, now=self._clock(), begins=False)
-            return Accepted(await self._keeping.end(transaction, accepted.task, ending), duplicate=False)
+            return Accepted(await self._transitions.end(transaction, accepted.task, ending), duplicate=False)
 
         return await self._store.write(work)
 
@@ -138,7 +138,7 @@ class TaskRepository:
         await self._store.tasks.worked_with(transaction, task.id, self._model())
         return task
 
-    async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
+    async def change_state(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
         """Change the task's state to what `to` returns. `to` is called with the task and whether it has an open
         question. Raises WrongState. If the task becomes interrupted, its person gets a message.
         """
@@ -147,7 +147,7 @@ class TaskRepository:
             current = await self._store.tasks.known(task, transaction)
             asked = bool(await self._store.questions.open(task, source=transaction))
             changed = moved(current, to(current, asked), now=self._clock())
-            await self._keeping.save(transaction, current, changed)
+            await self._transitions.save(transaction, current, changed)
             if changed.state is TaskState.INTERRUPTED and not changed.parent:
                 await self._store.outbox.add(transaction, task, NoticePayload(Notice.INTERRUPTED), now=self._clock())
             return changed
@@ -164,7 +164,7 @@ class TaskRepository:
         """Return the stored tasks that this one follows up, at most `most`, oldest first. Tasks of which a message was
         deleted are left out. Waits while the store is unavailable.
         """
-        return await patiently(lambda: self._followed(task, most), seconds=PATIENCE_S)
+        return await retry_while_away(lambda: self._followed(task, most), seconds=PATIENCE_S)
 
     async def _followed(self, task: Task, most: int) -> tuple[Task, ...]:
         found: list[Task] = []
@@ -175,7 +175,7 @@ class TaskRepository:
         forgotten = await self._store.conversations.with_deleted([one.id for one in found]) if found else ()
         return tuple(one for one in reversed(found) if one.id not in forgotten)
 
-    async def place(self, task: str, place: Address) -> Task:
+    async def set_place(self, task: str, place: Address) -> Task:
         """Send the task's card and messages to this place from now on, and return the task."""
 
         async def work(transaction: Transaction) -> Task:
@@ -186,7 +186,7 @@ class TaskRepository:
         # The place has been opened already; if it were not stored, another one would be opened.
         return await self._store.write(work, patience=PATIENCE_S)
 
-    async def ask_for_hands(self, task: str, question: Question) -> bool:
+    async def open_takeover_question(self, task: str, question: Question) -> bool:
         """Store and send the question that a paused task asks while a person is using its phone. Returns False if such
         a question is already open. Raises WrongState if the task is no longer paused.
         """
@@ -209,13 +209,13 @@ class TaskRepository:
 
         return await self._store.write(work)
 
-    async def close_hands(self, task: str) -> None:
+    async def close_takeover_question(self, task: str) -> None:
         """Close the question that waits until a person is done on the phone, because the task continues."""
 
         async def work(transaction: Transaction) -> None:
             for one in await self._store.questions.open(task, source=transaction):
                 if one.question.origin is QuestionOrigin.TAKEOVER:
-                    await self._keeping.closings.by_going_on(transaction, task, one.question.id)
+                    await self._transitions.question_closing.by_going_on(transaction, task, one.question.id)
 
         await self._store.write(work)
 
@@ -252,15 +252,15 @@ class TaskRepository:
             if current.state is TaskState.ENDED:
                 return current
             if not current.parts:
-                return await self._keeping.end(transaction, current, ending)
+                return await self._transitions.end(transaction, current, ending)
             for part in await self._store.tasks.parts(task, transaction):
                 if part.state is not TaskState.ENDED:
-                    await self._keeping.end(transaction, part, ending)
+                    await self._transitions.end(transaction, part, ending)
             return await self._store.tasks.known(task, transaction)
 
         return await self._store.write(work, patience=patience)
 
-    async def take(self, task: str, event: TaskEvent, *, by: Person | None = None) -> OpenQuestion | None:
+    async def apply_event(self, task: str, event: TaskEvent, *, by: Person | None = None) -> OpenQuestion | None:
         """Store the changes that an event of the agent makes. Events after the task's end change nothing. `by` is the
         person who ended the task, if one did.
 
@@ -283,20 +283,20 @@ class TaskRepository:
                     planned = replace(current, todos=event.todos or current.todos)
                     if planned.state is TaskState.QUEUED and planned.members_at_work:
                         planned = moved(planned, TaskState.WORKING, now=self._clock())
-                    await self._keeping.save(transaction, current, planned)
+                    await self._transitions.save(transaction, current, planned)
                 case Started():
-                    await self._wait_ends(transaction, current)
+                    await self._notify_started(transaction, current)
                     begun = replace(current, phone=event.phone, phone_name=event.phone_name)
-                    await self._goes_on(transaction, begun)
+                    await self._mark_working(transaction, begun)
                 case Seen():
-                    await self._keeping.save(transaction, current, replace(current, frame=event.frame))
+                    await self._transitions.save(transaction, current, replace(current, frame=event.frame))
                 case Step():
                     await self._step(transaction, current, event)
                 case Asked():
                     return await self._asked(transaction, current, event)
                 case Resumed():
-                    await self._keeping.closings.by_going_on(transaction, task, event.question)
-                    await self._goes_on(transaction, current, begins=False)
+                    await self._transitions.question_closing.by_going_on(transaction, task, event.question)
+                    await self._mark_working(transaction, current, begins=False)
                 case FileFound():
                     name = f"{current.phone_name} {event.name}" if current.parent else event.name
                     await self._store.outbox.add(
@@ -315,7 +315,7 @@ class TaskRepository:
                         needs_model=event.needs_model,
                         by=by if event.outcome is Outcome.CANCELLED else None,
                     )
-                    await self._keeping.end(transaction, current, ending)
+                    await self._transitions.end(transaction, current, ending)
                 case _:
                     pass
             return None
@@ -323,7 +323,7 @@ class TaskRepository:
         # The agent stands still meanwhile.
         return await self._store.write(work, patience=PATIENCE_S)
 
-    async def _wait_ends(self, transaction: Transaction, task: Task) -> None:
+    async def _notify_started(self, transaction: Transaction, task: Task) -> None:
         """Send a message that the work begins if the person was told to wait and it took long; otherwise only the
         card changes. With several phones, the first one sends it.
         """
@@ -334,7 +334,7 @@ class TaskRepository:
         if since is not None and self._clock() - since >= self._limits.waited:
             await self._store.outbox.add(transaction, known.id, NoticePayload(Notice.STARTED), now=self._clock())
 
-    async def _goes_on(self, transaction: Transaction, task: Task, *, begins: bool = True) -> None:
+    async def _mark_working(self, transaction: Transaction, task: Task, *, begins: bool = True) -> None:
         """Record that the run is working. A paused task stays paused, and one that is only planning stays queued: it
         has no phone yet, so a restart costs only its thoughts.
         """
@@ -345,7 +345,7 @@ class TaskRepository:
             task = moved(task, TaskState.QUEUED, now=self._clock())
         elif task.state in {TaskState.QUEUED, TaskState.WAITING}:
             task = moved(task, TaskState.WORKING, now=self._clock())
-        await self._keeping.save(transaction, before, task)
+        await self._transitions.save(transaction, before, task)
 
     async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
         told = {name: getattr(event, name) for name in Step.model_fields}
@@ -357,14 +357,14 @@ class TaskRepository:
             **{field.name: told[field.name] for field in fields(StepRow) if field.name in told},
         )
         if await self._store.steps.add(transaction, row):
-            await self._passed(transaction, task, event)
+            await self._audit_standing_approvals(transaction, task, event)
             whole = await self._store.tasks.known(task.parent, transaction) if task.parent else task
             done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name, target=row.target)
             await self._store.task_events.append(transaction, task, done)
             after = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
-            await self._keeping.save(transaction, task, after)
+            await self._transitions.save(transaction, task, after)
 
-    async def _passed(self, transaction: Transaction, task: Task, event: Step) -> None:
+    async def _audit_standing_approvals(self, transaction: Transaction, task: Task, event: Step) -> None:
         """Record in the audit, under the person who gave the task, what was sent by a standing approval."""
         for each in event.effect:
             if isinstance(each, AllowedAhead):
@@ -386,5 +386,5 @@ class TaskRepository:
         asking = replace(task, frame=question.frame or task.frame)
         if task.state in {TaskState.QUEUED, TaskState.WORKING}:
             asking = moved(asking, TaskState.WAITING, now=now)
-        await self._keeping.save(transaction, task, asking)
+        await self._transitions.save(transaction, task, asking)
         return None

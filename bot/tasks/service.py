@@ -77,30 +77,30 @@ class TaskService(TaskQueries):
         steady: Callable[[], float] | None = None,
     ) -> None:
         self._limits = limits or ServiceLimits()
-        self._news = EventBus()
+        self._events = EventBus()
         record = TaskRepository(store, clock, self._limits, model, gate)
-        workers = Workers(agent, record, self._news, leases, admission or Admission(Policy))
-        super().__init__(store, record, workers, self._news, leases)
+        workers = Workers(agent, record, self._events, leases, admission or Admission(Policy))
+        super().__init__(store, record, workers, self._events, leases)
         self._agent = agent
         self._secrets = secrets
         self._one_secret = asyncio.Lock()
-        self._closings = QuestionClosing(store, clock)
+        self._question_closing = QuestionClosing(store, clock)
         self._calls = ShieldedCalls(self._limits.patience)
-        self._control = TaskControl(agent, record, workers, self._news, self._calls, self._limits)
-        self._takeover = Takeover(self._control, record, self._news, clock)
+        self._control = TaskControl(agent, record, workers, self._events, self._calls, self._limits)
+        self._takeover = Takeover(self._control, record, self._events, clock)
         watch = ClockWatch(clock, steady or clock)
-        self._maintenance = Maintenance(store, record, workers, self._news, self._calls, clock, self._limits, watch)
-        self.model_away = self._news.passed
+        self._maintenance = Maintenance(store, record, workers, self._events, self._calls, clock, self._limits, watch)
+        self.model_away = self._events.publish_transient
         """Shows on a task's card that its model does not answer, or that the waiting for it is over."""
-        self.still_for, self.expire = self._maintenance.still_for, self._maintenance.expire
-        self._house: asyncio.Task[None] | None = None
+        self.seconds_since_round, self.expire = self._maintenance.seconds_since_round, self._maintenance.expire
+        self._supervisor: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to work, and recover the unfinished tasks of an earlier process. Call it once the phones are known."""
         waiting = [task.id for task in await self._store.tasks.active() if task.state is TaskState.WAITING]
         await self._leases.start(waiting)
         ready = asyncio.Event()
-        self._house = asyncio.create_task(self._workers.run(ready, self._maintenance.run), name="task service")
+        self._supervisor = asyncio.create_task(self._workers.run(ready, self._maintenance.run), name="task service")
         await ready.wait()
         await self._maintenance.recover()
 
@@ -114,27 +114,27 @@ class TaskService(TaskQueries):
         self._workers.close()
         with suppress(AgentFailed):
             # The failure is logged; the rest has to stop nevertheless.
-            await self._calls.bounded(self._agent.shutdown(), seconds=self._limits.drain)
+            await self._calls.with_timeout(self._agent.shutdown(), seconds=self._limits.drain)
         await self._workers.wait_all(max(0.0, until - loop.time()))
         await self._calls.stop(self._limits.goodbye)
-        if self._house is not None:
-            self._house.cancel()
-            _, stuck = await asyncio.wait({self._house}, timeout=self._limits.goodbye)
+        if self._supervisor is not None:
+            self._supervisor.cancel()
+            _, stuck = await asyncio.wait({self._supervisor}, timeout=self._limits.goodbye)
             if stuck:
                 logger.error("Some work did not stop in time and was abandoned")
         await self._leases.stop()
 
     async def accept(self, request: TaskRequest) -> Accepted:
         """Store the task and begin to work on it. Raises BadText, TooManyTasks or OverQuota."""
-        return await self._calls.unbroken(self._accept(_cleaned(request)))
+        return await self._calls.shield(self._accept(_cleaned(request)))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
         """Store a task that ends as blocked without having begun. `why` is its final message. Raises BadText."""
-        return await self._calls.unbroken(self._end_at_once(_cleaned(request), Ending(Outcome.BLOCKED, why)))
+        return await self._calls.shield(self._end_at_once(_cleaned(request), Ending(Outcome.BLOCKED, why)))
 
     async def reply(self, request: TaskRequest, answer: str) -> Accepted:
         """Store a task that is answered at once with this text, without any work. Raises BadText."""
-        return await self._calls.unbroken(self._end_at_once(_cleaned(request), Ending(Outcome.ANSWERED, answer)))
+        return await self._calls.shield(self._end_at_once(_cleaned(request), Ending(Outcome.ANSWERED, answer)))
 
     async def cancel(self, task: str, by: Person) -> Task:
         """End the task within a second, and return it. If it was ending at the same moment, its outcome may not be
@@ -161,7 +161,7 @@ class TaskService(TaskQueries):
         """
         found = await self.known(task)
         runs = [RunId(part.id) for part in await self.parts(task)] or [RunId(task)]
-        if not any([await self._calls.unbroken(self._leases.hurry(run)) for run in runs]):
+        if not any([await self._calls.shield(self._leases.hurry(run)) for run in runs]):
             raise NotWaiting(found)
         logger.info("task %s: first in its queue, by %s", task, by.id)
         return found
@@ -179,34 +179,34 @@ class TaskService(TaskQueries):
         """Show on the task's card what its work is waiting for, until the work continues or "" is passed. This is not
         stored.
         """
-        self._news.passed(task, Told(text=text))
+        self._events.publish_transient(task, Told(text=text))
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
         """Answer a question; the first answer in time wins. Returns the question and whether this answer won. Raises
         UnknownQuestion, BadText or AgentFailed.
         """
-        return await self._calls.unbroken(self._answer(question, text, by))
+        return await self._calls.shield(self._answer(question, text, by))
 
     async def give_up(self, question: str) -> None:
         """Close a question that nobody will answer, which ends its task as blocked. Does nothing if the question is
         closed. Raises UnknownQuestion.
         """
-        return await self._calls.unbroken(self._give_up(question))
+        return await self._calls.shield(self._give_up(question))
 
     async def _act(self, task: str, what: str, by: Person, act: Callable[[Task], Coroutine[Any, Any, Task]]) -> Task:
         found = await self.known(task)
         logger.info("task %s: %s, by %s", task, what, by.id)
-        return await self._calls.unbroken(act(found))
+        return await self._calls.shield(act(found))
 
     async def _steer(self, task: Task, note: str, by: Person) -> Task:
         steered = await self._control.steer(task, note)
-        await self._record.note(task, note, by)
+        await self._repository.note(task, note, by)
         return steered
 
     async def _resume(self, task: Task, note: str, by: Person) -> Task:
         resumed = await self._control.resume(task, note)
         if note:
-            await self._record.note(task, note, by)
+            await self._repository.note(task, note, by)
         return resumed
 
     async def _accept(self, request: TaskRequest) -> Accepted:
@@ -214,7 +214,7 @@ class TaskService(TaskQueries):
         if live + max(1, len(request.phones)) > self._limits.max_live:
             raise TooManyTasks(say("desk.full", number=self._limits.max_live))
         try:
-            accepted = await self._record.accept(request)
+            accepted = await self._repository.accept(request)
         except OverQuota as refused:
             await self._store.audit.note(AuditKind.OVER_QUOTA, request.person, detail=refused.detail)
             raise
@@ -222,12 +222,12 @@ class TaskService(TaskQueries):
             parts = await self.parts(accepted.task.id) if accepted.task.parts else ()
             for task in parts or [accepted.task]:
                 self._workers.start(task)
-            self._news.changed(accepted.task.id)
+            self._events.publish_change(accepted.task.id)
         return accepted
 
     async def _end_at_once(self, request: TaskRequest, ending: Ending) -> Accepted:
-        accepted = await self._record.end_at_once(request, ending)
-        self._news.changed(accepted.task.id)
+        accepted = await self._repository.end_at_once(request, ending)
+        self._events.publish_change(accepted.task.id)
         return accepted
 
     async def _answer(self, question_id: str, text: str, by: Person) -> Answered:
@@ -237,7 +237,7 @@ class TaskService(TaskQueries):
             return Answered(False, question)
         text = choice_of(question.question, answer_of(question.question.kind, text))
         secret = question.question.kind is QuestionKind.SECRET
-        won = await (self._give_secret if secret else self._record.answer)(question, text, by)
+        won = await (self._give_secret if secret else self._repository.answer)(question, text, by)
         question = await self._question(question_id)
         if won:
             await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
@@ -245,11 +245,11 @@ class TaskService(TaskQueries):
             if text == ALLOW_FOR_TASK and to is not None:
                 detail = YesDetail(to=to.name, app=to.app, by=by.name or by.id)
                 await self._store.audit.note(AuditKind.ALLOWED_AHEAD, by, task=question.task, detail=detail)
-            self._news.changed(question.task)
+            self._events.publish_change(question.task)
             if question.question.origin is QuestionOrigin.TAKEOVER:
                 await self._takeover.done(await self.known(question.task), by)
                 return Answered(won, question)
-            await self._calls.bounded(self._workers.deliver(question))
+            await self._calls.with_timeout(self._workers.deliver(question))
         return Answered(won, question)
 
     async def _give_secret(self, question: OpenQuestion, value: str, by: Person) -> bool:
@@ -262,7 +262,7 @@ class TaskService(TaskQueries):
             self._secrets.keep(question_id, value)
             won = False
             try:
-                won = await self._record.answer(question, "", by)
+                won = await self._repository.answer(question, "", by)
             finally:
                 if not won:
                     self._secrets.take(question_id)
@@ -272,11 +272,11 @@ class TaskService(TaskQueries):
         question = await self._question(question_id)
         if question.answer is not None or question.expired:
             return
-        await self._closings.give_up(question.task, question_id)
+        await self._question_closing.give_up(question.task, question_id)
         question = await self._question(question_id)
         if question.expired:
-            self._news.changed(question.task)
-            await self._calls.bounded(self._workers.deliver(question))
+            self._events.publish_change(question.task)
+            await self._calls.with_timeout(self._workers.deliver(question))
 
     async def _question(self, question_id: str) -> OpenQuestion:
         found = await self._store.questions.get(question_id)

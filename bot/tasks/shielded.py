@@ -19,10 +19,10 @@ class ShieldedCalls:
     """Runs calls as tasks of their own, and keeps references to them until they have ended."""
 
     def __init__(self, patience: float) -> None:
-        self._patience = patience
+        self._timeout = patience
         self._running: set[asyncio.Task[Any]] = set()
 
-    async def unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
+    async def shield(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Await `work` and return its result. It is completed even if the caller is cancelled, so that what is
         committed is also acted on.
         """
@@ -33,18 +33,18 @@ class ShieldedCalls:
             running.add_done_callback(_log_failure)
             raise
 
-    def later(self, work: Coroutine[Any, Any, object]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         """Run `work` in the background. A failure is logged."""
         self._begin(work).add_done_callback(_log_failure)
 
-    async def bounded(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:
+    async def with_timeout(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:
         """Await a call to the agent with a time limit (`seconds`, by default that of the service). Returns False if it
         took longer, and then continues in the background, or if it raised TimeoutError itself.
 
         Raises AgentFailed if the call failed for another reason.
         """
         running = self._begin(work)
-        await asyncio.wait({running}, timeout=self._patience if seconds is None else seconds)
+        await asyncio.wait({running}, timeout=self._timeout if seconds is None else seconds)
         if not running.done():
             running.add_done_callback(_log_failure)
             return False

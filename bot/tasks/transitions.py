@@ -33,7 +33,7 @@ _WORST_LAST = (
 )
 
 
-def standing(parts: Sequence[Task]) -> TaskState:
+def combined_state(parts: Sequence[Task]) -> TaskState:
     """Return the state of a task with these parts.
 
     A part that needs a person comes first: if one is interrupted, the whole task is, because that part waits to be
@@ -58,13 +58,13 @@ def outcome_of(parts: Sequence[Task]) -> Outcome:
     return max((part.outcome or Outcome.FAILED for part in parts), key=_WORST_LAST.index)
 
 
-def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None = None) -> Task:
+def updated_from_parts(task: Task, parts: Sequence[Task], *, now: float, frame: str | None = None) -> Task:
     """Return the task with its state, step count and usage updated from its parts. `frame` is the newest screenshot's
     id; `now` is in Unix seconds.
     """
     usage = sum((part.usage for part in parts), Usage())
     task = replace(task, steps=sum(part.steps for part in parts), usage=usage, frame=frame or task.frame)
-    to = standing(parts)
+    to = combined_state(parts)
     if to is TaskState.QUEUED and task.started is not None:
         # After a restart all parts wait for their phones again, but the task has already begun.
         to = TaskState.WORKING
@@ -175,7 +175,7 @@ class Transitions:
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
-        self.closings = QuestionClosing(store, clock)
+        self.question_closing = QuestionClosing(store, clock)
 
     async def save(self, transaction: Transaction, before: Task, task: Task, *, by: Person | None = None) -> None:
         """Store `task`, whose former state was `before`, and update the task that it is a part of. `by` is the person
@@ -189,9 +189,9 @@ class Transitions:
         if before.state is TaskState.ENDED:
             return
         parts = await self._store.tasks.parts(task.parent, transaction)
-        after = followed(before, parts, now=now, frame=task.frame)
+        after = updated_from_parts(before, parts, now=now, frame=task.frame)
         if after.state is TaskState.ENDED:
-            await self.closings.by_end(transaction, after)
+            await self.question_closing.by_end(transaction, after)
         await self._keep(transaction, before, after, now, by)
         if after.state is TaskState.ENDED:
             await self._store.outbox.add(transaction, after.id, _final(after, by), now=now)
@@ -238,7 +238,7 @@ class Transitions:
         )
         if (watch := task.request.watch) is not None:
             ended = replace(ended, verdict=await self._judged(transaction, watch, ending, now))
-        await self.closings.by_end(transaction, ended)
+        await self.question_closing.by_end(transaction, ended)
         await self.save(transaction, task, ended, by=ending.by)
         if not task.parent and ended.end_is_told:
             await self._store.outbox.add(transaction, task.id, _final(task, ending.by), now=now)

@@ -60,8 +60,8 @@ class Workers:
         self, agent: Agent, record: TaskRepository, news: EventBus, leases: Leases, admission: Admission
     ) -> None:
         self._agent = agent
-        self._record = record
-        self._news = news
+        self._repository = record
+        self._events = news
         self._leases = leases
         self._admission = admission
         self._workers: dict[str, _Worker] = {}
@@ -153,12 +153,12 @@ class Workers:
         itself asked, the task ends as blocked, because the agent does not know that question.
         """
         # The task's person may have another language than the person who answers.
-        with speaking((await self._record.known(question.task)).person.language):
+        with speaking((await self._repository.known(question.task)).person.language):
             await self._deliver(question)
 
     async def _deliver(self, question: OpenQuestion) -> None:
         if question.question.origin is QuestionOrigin.TAKEOVER:
-            await self._nobody_came(question.task)
+            await self._end_abandoned_takeover(question.task)
             return
         secret = question.question.kind is QuestionKind.SECRET
         answer = Answer(
@@ -174,11 +174,11 @@ class Workers:
             await self._fail(question.task, error)
             await self.abandon(question.task, 0.0)
 
-    async def _nobody_came(self, task: str) -> None:
+    async def _end_abandoned_takeover(self, task: str) -> None:
         """End the task as blocked, because the person who took over never said that they were done."""
-        await self._record.end(task, Ending(Outcome.BLOCKED, say("take_over.nobody")))
-        self._news.changed(task)
-        for each in (task, *(part.id for part in await self._record.parts(task))):
+        await self._repository.end(task, Ending(Outcome.BLOCKED, say("take_over.nobody")))
+        self._events.publish_change(task)
+        for each in (task, *(part.id for part in await self._repository.parts(task))):
             if not self.alive(each):
                 continue
             try:
@@ -199,7 +199,7 @@ class Workers:
             logger.warning("Task %s was interrupted: %s", task.id, away)
             # One that is paused or asks waits for its person all the same, and goes on when it is resumed or answered.
             with suppress(WrongState):
-                await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
+                await self._repository.change_state(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
         except Exception as error:
             logger.exception("Task %s failed because of a fault in the program", task.id)
             await self._fail(task.id, error)
@@ -214,7 +214,7 @@ class Workers:
             finally:
                 self._workers.pop(task.id, None)
                 self._admission.end(task)
-                self._news.changed(task.id)
+                self._events.publish_change(task.id)
 
     async def _listen(self, task: Task, worker: _Worker) -> None:
         asked, skill = task.request, task.request.skill or SkillCall("")
@@ -241,7 +241,7 @@ class Workers:
         events = self._agent.work(order)
         try:
             async for event in events:
-                await self._take(task.id, worker, event)
+                await self._handle_event(task.id, worker, event)
                 ended = isinstance(event, TaskEnded)
                 if worker.note and not ended:
                     note, worker.note = worker.note, ""
@@ -261,26 +261,26 @@ class Workers:
                 summary=before.summary,
                 data=before.data,
             )
-            for before in await self._record.followed(task, FOLLOWED)
+            for before in await self._repository.followed(task, FOLLOWED)
         )
 
-    async def _take(self, task: str, worker: _Worker, event: TaskEvent) -> None:
+    async def _handle_event(self, task: str, worker: _Worker, event: TaskEvent) -> None:
         match event:
             case Waiting() if worker.place is not None:
                 # Kept since its first place: all who wait move up at once, and whoever stops a task waits for no store.
                 worker.place = event.place
-                self._news.passed(task, event)
+                self._events.publish_transient(task, event)
                 return
             case Told() | ModelAway():
-                self._news.passed(task, event)
+                self._events.publish_transient(task, event)
                 return
             case Thinking():
                 worker.thoughts += len(event.text) + len(event.reasoning)
                 if worker.thoughts > MOST_THOUGHTS:
-                    self._news.passed(task, event)
+                    self._events.publish_transient(task, event)
                 else:
-                    await self._record.take(task, event)
-                    self._news.happened(task, event)
+                    await self._repository.apply_event(task, event)
+                    self._events.publish_event(task, event)
                 return
             case Waiting():
                 worker.place = event.place
@@ -297,9 +297,9 @@ class Workers:
                 event = event.model_copy(update={"summary": f"{words} {event.summary}".strip()})
             case _:
                 pass
-        closed = await self._record.take(task, event, by=worker.cancelled_by)
-        self._news.happened(task, event)
-        self._news.changed(task)
+        closed = await self._repository.apply_event(task, event, by=worker.cancelled_by)
+        self._events.publish_event(task, event)
+        self._events.publish_change(task)
         if closed is not None:
             await self.deliver(closed)
 
@@ -307,8 +307,8 @@ class Workers:
         fault = fault_of(error)
         try:
             # Without its end the task would read as working until the next start: a full disk is waited for.
-            await self._record.end(task, Ending(fault.outcome, fault.sentence), patience=math.inf)
+            await self._repository.end(task, Ending(fault.outcome, fault.sentence), patience=math.inf)
         except OSError:
             logger.exception("The end of task %s could not be stored; it will be reported at the next start", task)
         else:
-            self._news.changed(task)
+            self._events.publish_change(task)

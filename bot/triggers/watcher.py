@@ -152,8 +152,8 @@ class TriggerWatcher:
         """When notifications were last read, by the clock; None before the first time."""
         self._working: dict[tuple[str, ...], asyncio.Task[None]] = {}
         """Work in progress: reading, by phone and app, and handling what was read, by trigger."""
-        self._dealt: Recent[tuple[str, str], None] = Recent(KEPT)
-        self._told: dict[str, float] = {}
+        self._handled: Recent[tuple[str, str], None] = Recent(KEPT)
+        self._reported_at: dict[str, float] = {}
         """When each trigger last reported why it started nothing."""
 
     async def run(self) -> None:
@@ -163,7 +163,7 @@ class TriggerWatcher:
             while True:
                 try:
                     schedules.trigger_begun.clear()
-                    if not await self.look():
+                    if not await self.check():
                         await schedules.trigger_begun.wait()
                 except StoreAway as away:
                     logger.debug("the triggers are looked through again: %s", away)
@@ -175,7 +175,7 @@ class TriggerWatcher:
                 task.cancel()
             await asyncio.gather(*self._working.values(), return_exceptions=True)
 
-    async def look(self) -> bool:
+    async def check(self) -> bool:
         """Begin to read the notifications of every phone and app that has a trigger and is not being read already.
         Returns whether there are triggers.
         """
@@ -237,14 +237,14 @@ class TriggerWatcher:
         mark = mark_of(phone_id, one)
         begun = self._begun.get(schedule.id)
         is_before = begun is None or one.age >= self._ticks() - begun
-        if (schedule.id, mark) in self._dealt or not trigger.takes(one) or is_before:
+        if (schedule.id, mark) in self._handled or not trigger.takes(one) or is_before:
             return
         if not await self._services.store.schedules.is_marked(schedule.id, mark):
             with speaking(schedule.plan.person.language):
-                await self._deal(schedule, mark, one, self._services.clock())
-        self._dealt[schedule.id, mark] = None
+                await self._start_task(schedule, mark, one, self._services.clock())
+        self._handled[schedule.id, mark] = None
 
-    async def _deal(self, schedule: Schedule, mark: str, one: PhoneNotification, now: float) -> None:
+    async def _start_task(self, schedule: Schedule, mark: str, one: PhoneNotification, now: float) -> None:
         trigger, plan = schedule.plan.trigger, schedule.plan
         assert trigger is not None
         if trigger.quiet is not None and trigger.quiet.hold(datetime.fromtimestamp(now, ZoneInfo(plan.rule.zone))):
@@ -268,20 +268,24 @@ class TriggerWatcher:
                 received=(ReceivedText(source=trigger.source, text=said),),
             )
         except NotAllowed as refused:
-            await self._tell(schedule, of, event, say("trigger.not_allowed", trigger=schedule.id, why=refused), now)
+            await self._report_blocked(
+                schedule, of, event, say("trigger.not_allowed", trigger=schedule.id, why=refused), now
+            )
             await self._services.store.schedules.pause(schedule.id)
         except RolesUnknown:
-            await self._tell(schedule, of, event, say("trigger.roles_unknown", trigger=schedule.id), now)
+            await self._report_blocked(schedule, of, event, say("trigger.roles_unknown", trigger=schedule.id), now)
         except (OverTriggerLimit, OverQuota, Refused, TaskError) as refused:
-            await self._tell(schedule, of, event, say("trigger.refused", trigger=schedule.id, why=refused), now)
+            await self._report_blocked(
+                schedule, of, event, say("trigger.refused", trigger=schedule.id, why=refused), now
+            )
         else:
             logger.info("trigger %s: task %s", schedule.id, started.task.id)
             await self._services.store.schedules.begun(schedule, started.task.id)
 
-    async def _tell(self, schedule: Schedule, of: TaskTrigger, event: str, why: str, now: float) -> None:
+    async def _report_blocked(self, schedule: Schedule, of: TaskTrigger, event: str, why: str, now: float) -> None:
         """Report why nothing was started, as a task that is blocked from the beginning; at most once an hour."""
         logger.info("trigger %s: nothing begun", schedule.id)
-        if now - self._told.get(schedule.id, -HOUR) < HOUR:
+        if now - self._reported_at.get(schedule.id, -HOUR) < HOUR:
             return
         plan = schedule.plan
         request = TaskRequest(
@@ -294,4 +298,4 @@ class TriggerWatcher:
             trigger=of,
         )
         await self._services.task_service.turn_down(request, why)
-        self._told[schedule.id] = now
+        self._reported_at[schedule.id] = now

@@ -31,7 +31,7 @@ from bot.web.auth import caller_of
 from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
 from bot.web.stream import Cursor
 from bot.web.viewers import Viewer, Viewers
-from bot.web.views import standing_of
+from bot.web.views import read_snapshot
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -102,7 +102,7 @@ class Api:
         """Return tasks, phones and questions as JSON, with the cursor from which the page's event stream continues."""
         viewer = self._viewers.of(request)
         cursor = await Cursor.now(viewer.log, self._services.store.task_events)
-        state = viewer.state(await viewer.standing(await standing_of(self._services)))
+        state = viewer.state(await viewer.visible_snapshot(await read_snapshot(self._services)))
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(BY_NAME))
         more = {"cursor": str(cursor), "commands": commands, "signed_in": signed_in}
@@ -150,7 +150,9 @@ class Api:
             return refuse(409, say("refusal.file_missing"))
         place = viewer.address(said.thread)
         shown = NOT_KEPT if may_be_secret(command, await self._services.store.questions.open()) else said.text
-        hear = partial(viewer.chat.heard, place, shown, nonce=said.event, files=[file.name for file in files])
+        hear = partial(
+            viewer.chat.show_user_message, place, shown, nonce=said.event, files=[file.name for file in files]
+        )
         # The log of a task contains what is written to it, unless that has no effect.
         ref = None if said.thread and command is None else await hear()
         incoming = Incoming(

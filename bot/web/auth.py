@@ -89,7 +89,7 @@ class ConsoleGate:
     """Checks every request before any handler sees it: its host, its origin, and its token or session."""
 
     def __init__(self, door: Exposure, token: str, sessions: Sessions, rights: Rights) -> None:
-        self._door = door
+        self._exposure = door
         self._rights = rights
         self._token = token.encode()
         self._local: frozenset[str] = frozenset()
@@ -103,18 +103,18 @@ class ConsoleGate:
     def opened(self, port: int, serves: Callable[[Request], bool]) -> None:
         """Begin to admit requests, now that the port is known. `serves` returns whether a request's path exists."""
         self._serves = serves
-        names = LOOPBACK_NAMES | ({url_host(self._door.host)} if self._door.local else set())
+        names = LOOPBACK_NAMES | ({url_host(self._exposure.host)} if self._exposure.local else set())
         self._local = frozenset().union(*(hosts(f"http://{name}:{port}") for name in names))
-        self._origin = self._door.origin(port)
+        self._origin = self._exposure.origin(port)
         self._elsewhere = hosts(self._origin) if self._origin else frozenset()
-        own = hosts(self._door.own_url(port))
+        own = hosts(self._exposure.own_url(port))
         if not own & self._local:
             # The command line uses it; pages do not, because their origin must be the one above.
             self._elsewhere |= own
             self._own = own
         # Named after the port, because browsers share cookies between ports. Behind https the browser itself ties them
         # to this host.
-        covered = "__Host-" if self._door.covered else ""
+        covered = "__Host-" if self._exposure.covered else ""
         self._cookies = {
             Way.TOKEN: f"opengui_console_{port}",
             Way.PASSWORD: f"{covered}opengui_session_{port}",
@@ -124,18 +124,18 @@ class ConsoleGate:
     @property
     def signs_in(self) -> bool:
         """Whether anybody can sign in: with the operator's password, or with a person's token."""
-        return self._door.password is not None or self.person_may_sign_in
+        return self._exposure.password is not None or self.person_may_sign_in
 
     @property
     def person_may_sign_in(self) -> bool:
         """Whether there are valid access tokens, with which people can sign in."""
         return bool(self._rights.tokens.valid)
 
-    def right(self, token: str) -> bool:
+    def is_start_token(self, token: str) -> bool:
         """Return whether this is the start token. The check takes the same time for every wrong token."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
-    def here(self, request: Request) -> bool:
+    def is_local(self, request: Request) -> bool:
         """Return whether the request came from this machine, under one of its own names and not through a proxy."""
         return _host(request) in self._local and is_loopback(remote_of(request)) and not _passed_on(request)
 
@@ -144,13 +144,13 @@ class ConsoleGate:
         program connects from that same address.
         """
         if _host(request) not in self._own:
-            return self.here(request)
+            return self.is_local(request)
         own = request.scope["server"]
         return own is not None and remote_of(request) == own[0] and not _passed_on(request)
 
-    def covered(self, request: Request) -> bool:
+    def is_https(self, request: Request) -> bool:
         """Return whether the request came through HTTPS, from a proxy in front of the console."""
-        return self._door.covered and not self.here(request)
+        return self._exposure.covered and not self.is_local(request)
 
     async def admit(self, request: Request, response: Response, way: Way, address: str, token: str = "") -> None:
         """Begin a session in the browser that sent `request`, by adding its cookie to `response`. `address` is the
@@ -163,19 +163,19 @@ class ConsoleGate:
             max_age=int(LIFETIME_S[way]),
             httponly=True,
             samesite="strict",
-            secure=self.covered(request),
+            secure=self.is_https(request),
         )
 
     def dismiss(self, request: Request, response: Response) -> None:
         """Delete the session cookie in the browser that sent `request`, by adding that to `response`."""
         name = self._cookies[caller_of(request).way]
-        response.delete_cookie(name, path="/", secure=self.covered(request), httponly=True, samesite="strict")
+        response.delete_cookie(name, path="/", secure=self.is_https(request), httponly=True, samesite="strict")
 
-    def still(self, request: Request) -> bool:
+    def is_still_valid(self, request: Request) -> bool:
         """Return whether the caller who opened a stream with this request still has a valid session or token."""
         caller = caller_of(request)
         if caller.session:
-            return self.sessions.holds(caller.session)
+            return self.sessions.is_valid(caller.session)
         return caller.token is None or self._rights.tokens.holds(caller.token)
 
     async def refusal(self, request: Request) -> Response | None:
@@ -187,7 +187,7 @@ class ConsoleGate:
         if refusal := self._misdirected(request):
             return refuse_at(request, 403, refusal, "other_page")
         if not programs and not re.match(r"/api(/|$)", path):
-            if path == "/" or path.startswith(("/page/", "/docs", HOOKS)) or self.here(request):
+            if path == "/" or path.startswith(("/page/", "/docs", HOOKS)) or self.is_local(request):
                 return None
             return refuse(403, say("refusal.elsewhere"))
         # A token in the address would end up in histories and proxy logs.
@@ -205,7 +205,7 @@ class ConsoleGate:
                 return refuse_at(request, 403, say("refusal.other_page"), "other_page")
             request.state.caller = caller
             request.state.verdict = partial(self._verdict, caller)
-            request.state.still = partial(self.still, request)
+            request.state.still = partial(self.is_still_valid, request)
         of_form = path.endswith("/api/v1/files") and _content_type(request) == "multipart/form-data"
         if request.method in {"POST", "PATCH", "PUT"} and not of_form and _content_type(request) not in BODY_TYPES:
             return refuse_at(request, 415, say("refusal.type"))
@@ -232,7 +232,7 @@ class ConsoleGate:
         return response
 
     def _misdirected(self, request: Request) -> str:
-        if not self.here(request) and _host(request) not in self._elsewhere:
+        if not self.is_local(request) and _host(request) not in self._elsewhere:
             return say("refusal.address")
         origin = request.headers.get("Origin")
         if origin is not None and origin != (
@@ -246,10 +246,10 @@ class ConsoleGate:
     async def caller(self, request: Request) -> Caller | None:
         """Return the caller of a request; None if it carries no valid token or session."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-        if scheme == "Bearer" and self._on_this_machine(request) and self.right(bearer.strip()):
+        if scheme == "Bearer" and self._on_this_machine(request) and self.is_start_token(bearer.strip()):
             return Caller("")
         for way, name in self._cookies.items():
-            if way is Way.TOKEN and not self.here(request):
+            if way is Way.TOKEN and not self.is_local(request):
                 continue
             if session := await self.sessions.use(request.cookies.get(name, ""), way):
                 return self._signed_in(session, way)

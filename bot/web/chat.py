@@ -64,7 +64,7 @@ class WebChat:
         self._log = log
         self._frames = frames
         self.platform = platform
-        self.news = Wakeup()
+        self.updated = Wakeup()
         """Beats after every change of the log."""
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
@@ -85,7 +85,7 @@ class WebChat:
             return MessageRef(place, nonce)
         await turn()
         entry = await log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
-        return self._told(entry, place)
+        return self._publish(entry, place)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Change a message in place. Raises ChatGone if it was deleted."""
@@ -107,7 +107,7 @@ class WebChat:
             entry = await self._log_of(ref.address).replace(_entry_id(ref), content)
         except KeyError as error:
             raise _gone(ref) from error
-        self._told(entry, ref.address)
+        self._publish(entry, ref.address)
 
     async def delete(self, ref: MessageRef) -> None:
         """Remove a message from the page and the log."""
@@ -115,15 +115,17 @@ class WebChat:
             entry = await self._log_of(ref.address).remove(_entry_id(ref))
         except KeyError as error:
             raise _gone(ref) from error
-        self._told(entry, ref.address)
+        self._publish(entry, ref.address)
 
-    async def heard(self, place: Address, text: str, *, nonce: str, files: Sequence[str] = ()) -> MessageRef:
+    async def show_user_message(
+        self, place: Address, text: str, *, nonce: str, files: Sequence[str] = ()
+    ) -> MessageRef:
         """Show on the page what the person wrote, with the names of the attached files, and return the reference of
         that message.
         """
         content = Content(body=text, footer="\n".join(files))
         log = self._log_of(place)
-        return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
+        return self._publish(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
 
     def _log_of(self, place: Address) -> ConsoleMessages:
         """Return the messages of the chat's owner. Raises ChatGone for a place that does not exist here."""
@@ -132,8 +134,8 @@ class WebChat:
             raise ChatGone(f"{place} is no place of the console.")
         return self._log if at_home else self._log.of(place.chat)
 
-    def _told(self, entry: Entry, place: Address) -> MessageRef:
-        self.news.beat()
+    def _publish(self, entry: Entry, place: Address) -> MessageRef:
+        self.updated.notify()
         return MessageRef(replace(place, thread=entry.thread), str(entry.id))
 
     async def _content(self, message: Message) -> Content:

@@ -48,7 +48,7 @@ from bot.web.http import (
     read_body,
     refuse_as_openai,
 )
-from bot.web.v1.calls import Along, Calls, CutOff, Progress, answer_ordinary, question_words, wait_for_task
+from bot.web.v1.calls import Calls, CutOff, Progress, ProgressEvent, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.models import plain_options
 from bot.web.wakeup import ends_before
 from devices.recent import Recent
@@ -102,22 +102,22 @@ class ChatCompletions:
         if (side := side_answer(chat)) is not None:
             return Streamed(partial(_tell_at_once, chat, side), _EVENTS) if chat.stream else _completion(chat, side)
         try:
-            calls, task, key = await self._begun(request, chat)
+            calls, task, key = await self._resolve_task(request, chat)
         except (Refused, TaskError, ParseError, StoreAway) as error:
             return _refused(error)
         return (
             self._streamed(calls, task, chat, key)
             if chat.stream
-            else await self._whole(calls, task, chat, key, request)
+            else await self._respond(calls, task, chat, key, request)
         )
 
-    async def _whole(self, calls: Calls, task: Task, chat: ChatRequest, key: str, request: Request) -> Response:
+    async def _respond(self, calls: Calls, task: Task, chat: ChatRequest, key: str, request: Request) -> Response:
         answer = await answer_nobody(request, ClientDisconnect())
 
         async def wait() -> None:
             nonlocal answer
             try:
-                told, below, ended = await self._told(calls, task)
+                told, below, ended = await self._wait_for_answer(calls, task)
                 answer = _completion(chat, _joined(told, below), ended)
             except CutOff as error:
                 answer = _refused(error)
@@ -129,9 +129,9 @@ class ChatCompletions:
 
     def _streamed(self, calls: Calls, task: Task, chat: ChatRequest, key: str) -> Response:
         async def tell(write: Write) -> None:
-            stream = Telling(chat, task.id, write, in_form=task.request.result_schema is not None)
+            stream = ChunkStream(chat, task.id, write, in_form=task.request.result_schema is not None)
             await stream.send({"role": "assistant", "content": ""})
-            waiting = asyncio.ensure_future(self._told(calls, task, stream.hear))
+            waiting = asyncio.ensure_future(self._wait_for_answer(calls, task, stream.send_progress))
             try:
                 while not (await asyncio.wait([waiting], timeout=BEAT_S))[0]:
                     await write(b": still at work\n\n")
@@ -146,7 +146,7 @@ class ChatCompletions:
 
         return Streamed(tell, _EVENTS)
 
-    async def _begun(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
+    async def _resolve_task(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
         """Return the task of this request: one at work, one that asks, or a new one. Raises Refused and TaskError."""
         said = [message for message in chat.messages if message.role == "user"]
         texts = [message.text for message in said]
@@ -161,7 +161,7 @@ class ChatCompletions:
         phone = self._phone(calls, chat.model)
         key = _key(calls, chat)
         async with self._turn:
-            known = self._undelivered.get(key) or await self._at_work(calls.asking(thread).address, texts, chat)
+            known = self._undelivered.get(key) or await self._retried_task(calls.asking(thread).address, texts, chat)
             if known and (task := await self._services.task_service.get(known)) is not None:
                 return calls, task, key
             # The first message begins a conversation, even if another one began with the same words.
@@ -198,7 +198,7 @@ class ChatCompletions:
         found = [await self._services.task_service.known(number) for number in numbers]
         return next((task for task in found if task.text in texts[:-1]), None)
 
-    async def _at_work(self, place: Address, texts: list[str], chat: ChatRequest) -> str:
+    async def _retried_task(self, place: Address, texts: list[str], chat: ChatRequest) -> str:
         """Return the unfinished task of this conversation that was already given these words, because the client
         retries; "" if there is none.
         """
@@ -208,11 +208,11 @@ class ChatCompletions:
                 continue
             if (task.text, task.request.result_schema) == (wish, chat.result_schema):
                 return task.id
-            if task.text in earlier and await self._told_before(task, texts[earlier.index(task.text) + 1 :]):
+            if task.text in earlier and await self._is_noted(task, texts[earlier.index(task.text) + 1 :]):
                 return task.id
         return ""
 
-    async def _told_before(self, task: Task, texts: list[str]) -> bool:
+    async def _is_noted(self, task: Task, texts: list[str]) -> bool:
         """Whether the last of these texts is already a note of the task, as often as it occurs among them."""
         notes, after = 0, 0
         while found := await self._services.store.task_events.of_task(task.id, after):
@@ -229,7 +229,9 @@ class ChatCompletions:
                 return phone.id
         raise Unknown(say("programs.no_model", model=model[:60]))
 
-    async def _told(self, calls: Calls, task: Task, progress: Progress | None = None) -> tuple[str, str, Task]:
+    async def _wait_for_answer(
+        self, calls: Calls, task: Task, progress: Progress | None = None
+    ) -> tuple[str, str, Task]:
         """Wait for the end of the task or its question; return the answer, what follows below it, and the task. Raises
         CutOff.
         """
@@ -240,7 +242,7 @@ class ChatCompletions:
         return now.summary, _joined(now.data or "", source_lines(now.sources)), now
 
 
-class Telling:
+class ChunkStream:
     """Streams an answer in OpenAI's chunks. Steps, tools and thoughts are sent as `reasoning_content`, the answer in
     pieces. With `in_form`, the answer is JSON and is sent whole at the end.
     """
@@ -262,7 +264,7 @@ class Telling:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         await self._data({**_head(self._chat, self._task, "chat.completion.chunk"), "choices": [choice], **more})
 
-    async def hear(self, event: Along) -> None:
+    async def send_progress(self, event: ProgressEvent) -> None:
         """Send an event of the task as progress: a step, a thought, or a used tool."""
         match event:
             case Step():
@@ -338,7 +340,7 @@ def _title(chat: ChatRequest, about: str) -> str:
 
 
 async def _tell_at_once(chat: ChatRequest, text: str, write: Write) -> None:
-    stream = Telling(chat, "0", write)
+    stream = ChunkStream(chat, "0", write)
     await stream.send({"role": "assistant", "content": ""})
     await stream.end(text)
 

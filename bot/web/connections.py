@@ -55,36 +55,36 @@ class Connections:
         self._open: set[Connection] = set()
         self._resting: dict[Connection, None] = {}
         """Connections that may be closed, in the order in which they became idle."""
-        self._told = False
+        self._full_logged = False
 
     def join(self, connection: Connection) -> bool:
         """Add a connection. Returns False if there is no room for it, so that it must be closed."""
         if len(self._open) >= self._most:
-            if not self._told:
+            if not self._full_logged:
                 logger.warning(
                     "The console has its %d connections: idle ones are closed for new ones, and new ones are refused "
                     "while all are at work",
                     self._most,
                 )
-                self._told = True
+                self._full_logged = True
             if not self._resting:
                 return False
             next(iter(self._resting)).drop()
         self._open.add(connection)
-        self.rests(connection)
+        self.mark_idle(connection)
         return True
 
     def leave(self, connection: Connection) -> None:
         """Forget a connection that is closed, or is about to be."""
         self._open.discard(connection)
         self._resting.pop(connection, None)
-        self._told = self._told and len(self._open) > self._most // 2
+        self._full_logged = self._full_logged and len(self._open) > self._most // 2
 
-    def works(self, connection: Connection) -> None:
+    def mark_busy(self, connection: Connection) -> None:
         """Record that a connection's request is complete and being handled, so that it is not closed to make room."""
         self._resting.pop(connection, None)
 
-    def rests(self, connection: Connection) -> None:
+    def mark_idle(self, connection: Connection) -> None:
         """Record that a connection is idle: it waits for a request, or for the rest of one."""
         if connection in self._open:
             self._resting[connection] = None
@@ -159,7 +159,7 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request after a response was sent."""
-        self._connections.rests(self)
+        self._connections.mark_idle(self)
         super().on_response_complete()
         if not self.transport.is_closing():
             self._wait_for_next()
@@ -201,7 +201,7 @@ class Connection(H11Protocol):
         if not begun:
             self._enough()
             if stage in {h11.DONE, h11.MUST_CLOSE} and not self.cycle.response_complete:
-                self._connections.works(self)
+                self._connections.mark_busy(self)
         elif self._due is None or self._stage is not stage:
             self._enough()
             within = self._connections.arrives_within

@@ -33,8 +33,8 @@ from bot.commands.hand import ask_approver, note, take
 from bot.domain.address import Place
 from bot.domain.right import Right
 from bot.domain.task import TaskError
-from bot.tasks.hands import Hands, Hold, LiveStill
-from bot.tasks.operating import ByHand, NeedsApproval, OnStill, Still
+from bot.tasks.hands import ControlSession, LiveStill, RemoteControlService
+from bot.tasks.operating import ManualAction, NeedsApproval, OnStill, Still
 from bot.texts import say
 from bot.web.api import Body, body_of
 from bot.web.chat import HOME
@@ -66,7 +66,7 @@ class Video:
     `key` frame.
     """
 
-    def __init__(self, hands: Hands, hold: Hold, write: Write) -> None:
+    def __init__(self, hands: RemoteControlService, hold: ControlSession, write: Write) -> None:
         self._hands = hands
         self._hold = hold
         self._write = write
@@ -178,15 +178,15 @@ class LiveHand:
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
         self._stopping = stopping
-        self._last: WeakKeyDictionary[Hold, bytes] = WeakKeyDictionary()
+        self._last: WeakKeyDictionary[ControlSession, bytes] = WeakKeyDictionary()
 
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
         return [
-            post("/api/hand", _told(self.take), Right.OPERATE),
-            get("/api/hand/{hold}/stills", _told(self.stills), Right.OPERATE),
-            post("/api/hand/{hold}/touch", _told(self.touch), Right.OPERATE),
-            post("/api/hand/{hold}/done", _told(self.done), Right.OPERATE),
+            post("/api/hand", _with_refusals(self.take), Right.OPERATE),
+            get("/api/hand/{hold}/stills", _with_refusals(self.stills), Right.OPERATE),
+            post("/api/hand/{hold}/touch", _with_refusals(self.touch), Right.OPERATE),
+            post("/api/hand/{hold}/done", _with_refusals(self.done), Right.OPERATE),
         ]
 
     async def take(self, request: Request) -> Response:
@@ -209,22 +209,22 @@ class LiveHand:
         wanted = request.query_params.get("video") == "1"
 
         async def tell(write: Write) -> None:
-            hands = self._services.hands
+            hands = self._services.remote_control
             async with hands.watched(hold), aclosing(Video(hands, hold, write)) as video:
                 await self._stream(hold, write, video if wanted else None)
 
         return Streamed(tell, {"Content-Type": "application/octet-stream", "Cache-Control": "no-store"})
 
-    async def _stream(self, hold: Hold, write: Write, video: Video | None) -> None:
+    async def _stream(self, hold: ControlSession, write: Write, video: Video | None) -> None:
         loop = asyncio.get_running_loop()
         until, fast_until, told = loop.time() + STREAM_S, loop.time() + FAST_FOR_S, 0
         if (last := self._last.get(hold)) is not None:
             await write(last)
         while loop.time() < until and not (hold.over.is_set() or self._stopping.is_set()):
-            began, stirred = loop.time(), hold.stirred
+            began, stirred = loop.time(), hold.touch_event
             try:
                 async with asyncio.timeout(PATIENCE_S):
-                    live = await self._services.hands.live(hold)
+                    live = await self._services.remote_control.live(hold)
             except (PhoneError, TimeoutError) as error:
                 logger.info("the page got no live picture of %s: %s", hold.name, str(error) or "too slow")
                 live = None
@@ -254,7 +254,9 @@ class LiveHand:
         action = _action(wish, still)
         approves = verdict(asked, self._services.policy, Right.APPROVE, phone=hold.phone).allowed
         try:
-            touched = await self._services.hands.touch(hold, action, wish.event, OnStill(still), approves=approves)
+            touched = await self._services.remote_control.touch(
+                hold, action, wish.event, OnStill(still), approves=approves
+            )
         except NeedsApproval as needs:
             # In the operator's console, because nobody in the person's own chat could approve it.
             await ask_approver(needs, action, hold, replace(asked, place=Place(HOME, private=True)), self._services)
@@ -265,17 +267,17 @@ class LiveHand:
     async def done(self, request: Request) -> Response:
         """End the caller's operation of the phone. A task that was paused for it resumes."""
         hold = self._held(request)
-        return JSONResponse({"task": await self._services.hands.done(hold, person_of(request))})
+        return JSONResponse({"task": await self._services.remote_control.finish(hold, person_of(request))})
 
-    def _held(self, request: Request) -> Hold:
+    def _held(self, request: Request) -> ControlSession:
         """Return the caller's hold. Raises RequestRefused."""
-        hold = self._services.hands.get(request.path_params["hold"])
+        hold = self._services.remote_control.get(request.path_params["hold"])
         if hold is None or not self._services.policy.same(hold.person, person_of(request)):
             raise RequestRefused(404, say("hand.over"))
         return hold
 
 
-def _told(handler: Callable[[Request], Awaitable[Response]]) -> Handler:
+def _with_refusals(handler: Callable[[Request], Awaitable[Response]]) -> Handler:
     """Return the handler with its refusals turned into answers."""
 
     async def answered(request: Request) -> Response:
@@ -293,7 +295,7 @@ def _caller(request: Request) -> Caller:
     return Caller(person_of(request), place_of(request), "")
 
 
-def _action(wish: Touch, still: Still) -> ByHand:
+def _action(wish: Touch, still: Still) -> ManualAction:
     """Return the input in native pixels. Raises RequestRefused."""
     start = _point(wish.x, wish.y, still.seen.size)
     end = _point(wish.to_x, wish.to_y, still.seen.size)

@@ -75,16 +75,16 @@ class PeopleChanges:
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
         return [
-            post("/api/console/people", partial(self._told, self._allow)),
-            post("/api/console/people/deny", partial(self._told, self._deny)),
-            get("/api/console/pairing", partial(self._told, self._waiting)),
-            post("/api/console/pairing", partial(self._told, self._let_in)),
-            get("/api/console/tokens", partial(self._told, self._tokens)),
-            post("/api/console/tokens/{name}/revoke", partial(self._told, self._revoke)),
+            post("/api/console/people", partial(self._run, self._allow)),
+            post("/api/console/people/deny", partial(self._run, self._deny)),
+            get("/api/console/pairing", partial(self._run, self._waiting)),
+            post("/api/console/pairing", partial(self._run, self._let_in)),
+            get("/api/console/tokens", partial(self._run, self._tokens)),
+            post("/api/console/tokens/{name}/revoke", partial(self._run, self._revoke)),
             post("/api/tokens", self._make_token),
         ]
 
-    async def _told(self, does: _Does, request: Request) -> Response:
+    async def _run(self, does: _Does, request: Request) -> Response:
         commands = PeopleCommands(Caller(person_of(request), place_of(request), ""), self._services)
         try:
             return JSONResponse({"text": await does(request, commands)})

@@ -167,7 +167,7 @@ class Thumbnails:
         self._phones = services.phones
         self._tasks = services.task_service
         self._now = now
-        self._held_by = services.hands.held_by
+        self._held_by = services.remote_control.held_by
         self._seen: dict[str, _Seen] = {}
 
     def routes(self) -> list[Route]:
@@ -186,7 +186,7 @@ class Thumbnails:
             return refuse(404, say("refusal.phone"))
         if info.health not in {Health.READY, Health.LOW_BATTERY}:
             return refuse(409, say("refusal.not_ready", name=info.name, state=health_words(info.health)))
-        if await self._held(info.id):
+        if await self._is_at_work(info.id):
             return refuse(409, say("refusal.at_work", name=info.name))
         if person := self._held_by(info.id):
             return refuse(409, say("hand.held_now", phone=info.name, person=person))
@@ -203,7 +203,7 @@ class Thumbnails:
             raise _gone()
         return Response(seen.picture, headers={"Cache-Control": "no-store"}, media_type="image/jpeg")
 
-    async def _held(self, phone: str) -> bool:
+    async def _is_at_work(self, phone: str) -> bool:
         return any(task.phone == phone and task.state in HOLDS for task in await self._tasks.active())
 
     async def _look(self, info: PhoneInfo) -> _Seen:

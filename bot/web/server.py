@@ -87,7 +87,7 @@ class Console:
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
     ) -> None:
-        self._door = door
+        self._exposure = door
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
@@ -98,7 +98,7 @@ class Console:
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
-        self._note: handover.Handover | None = None
+        self._handover: handover.Handover | None = None
         services = viewers.services
         board = Dashboard(services)
         services.on_outage(board.change)
@@ -129,7 +129,7 @@ class Console:
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
         # Open pages of a revoked token end at once.
-        self._forget = self._tokens.on_change(self._gate.sessions.gone.beat)
+        self._forget = self._tokens.on_change(self._gate.sessions.ended.notify)
         app = Starlette()
         for error, answer_to in (
             (RequestRefused, answer_refusal),
@@ -148,23 +148,23 @@ class Console:
         self.routes = app.router.routes
         self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
         try:
-            port = await self._server.listen(self._door.host, self._port)
+            port = await self._server.listen(self._exposure.host, self._port)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise ConsolePortInUse(self._door.host, self._port) from error
+                raise ConsolePortInUse(self._exposure.host, self._port) from error
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise ConsoleError(
-                f"The console was not started on {self._door.host}, port {self._port}: {reason}. "
+                f"The console was not started on {self._exposure.host}, port {self._port}: {reason}. "
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
         self._gate.opened(
             port, lambda request: any(route.matches(request.scope)[0] is not Match.NONE for route in self.routes)
         )
-        url = self._door.own_url(port)
+        url = self._exposure.own_url(port)
         if self._data_dir is not None:
-            self._note = handover.Handover(url=url, token=self._token, pid=os.getpid())
+            self._handover = handover.Handover(url=url, token=self._token, pid=os.getpid())
             try:
-                await asyncio.to_thread(handover.write, self._data_dir, self._note)
+                await asyncio.to_thread(handover.write, self._data_dir, self._handover)
             except OSError as error:
                 await self.stop()
                 raise ConsoleError(
@@ -172,13 +172,13 @@ class Console:
                     f"({error.strerror}). Check DATA_DIR and its rights."
                 ) from error
         logger.info("The console listens on %s", url)
-        return self._told(url, self._door.origin(port))
+        return self._opening_url(url, self._exposure.origin(port))
 
-    def _told(self, url: str, elsewhere: str) -> str:
+    def _opening_url(self, url: str, elsewhere: str) -> str:
         """Return the address to open, after logging how others reach the console."""
         if elsewhere:
             logger.info("The console is opened from elsewhere as %s, with CONSOLE_PASSWORD", elsewhere)
-            if not self._door.covered:
+            if not self._exposure.covered:
                 logger.warning(
                     "People reach the console by plain http: anyone on the network path can read the password. "
                     "Put a proxy with https in front and set CONSOLE_URL to its address."
@@ -191,8 +191,8 @@ class Console:
         if self._forget is not None:
             self._forget()
             self._forget = None
-        if self._data_dir is not None and self._note is not None:
-            await asyncio.to_thread(handover.remove, self._data_dir, self._note)
+        if self._data_dir is not None and self._handover is not None:
+            await asyncio.to_thread(handover.remove, self._data_dir, self._handover)
         if self._server is not None:
             await self._server.close()
 
@@ -211,8 +211,8 @@ class Console:
             if token is None:
                 return await answer(request, page)
             response = Response(status_code=303, headers={"Location": "/", "Cache-Control": "no-store"})
-            if self._gate.here(request) and await self._gate.caller(request) is None:
-                if self._gate.right(token):
+            if self._gate.is_local(request) and await self._gate.caller(request) is None:
+                if self._gate.is_start_token(token):
                     await self._gate.admit(request, response, Way.TOKEN, caller_address(request))
                 else:
                     response.headers["Location"] = "/#old-address"  # for the page, which says what that means
@@ -278,13 +278,13 @@ class SettingsCheck:
     async def near(self, _: Request) -> Response:
         """Run the checks that contact no other server, and return their findings and the settings without secrets."""
         settings = [asdict(one) for one in self._checks.settings()]
-        return JSONResponse({"findings": _told(await self._checks.near()), "settings": settings})
+        return JSONResponse({"findings": _findings_json(await self._checks.near()), "settings": settings})
 
     async def far(self, _: Request) -> Response:
         """Run the checks of the model and the chats, which contact other servers, and return their findings."""
         async with self._turn:
-            return JSONResponse({"findings": _told(await self._checks.far())})
+            return JSONResponse({"findings": _findings_json(await self._checks.far())})
 
 
-def _told(findings: Sequence[Finding]) -> list[Json]:
+def _findings_json(findings: Sequence[Finding]) -> list[Json]:
     return [asdict(finding) for finding in findings]

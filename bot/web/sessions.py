@@ -91,7 +91,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._noted: dict[str, float] = {}
         """When each session's last use was last stored."""
-        self.gone = Wakeup()
+        self.ended = Wakeup()
         """Beats when sessions have ended."""
 
     async def load(self) -> None:
@@ -125,7 +125,7 @@ class Sessions:
         last use.
         """
         digest = self._digest(session, way) if session and way in self._marks else ""
-        if not self.holds(digest):
+        if not self.is_valid(digest):
             return ""
         now = self._now()
         self._sessions[digest] = replace(self._sessions[digest], used=now)
@@ -137,10 +137,10 @@ class Sessions:
                 logger.warning("The last use of a console session could not be stored: %s", error)
         return digest
 
-    def holds(self, digest: str) -> bool:
+    def is_valid(self, digest: str) -> bool:
         """Return whether the session with this digest is valid, without counting as a use."""
         session = self._sessions.get(digest)
-        return session is not None and self._lives(session)
+        return session is not None and self._is_unexpired(session)
 
     def token_of(self, digest: str) -> str:
         """Return the name of the token with which the session with this digest was opened; "" for a session of the
@@ -151,7 +151,7 @@ class Sessions:
 
     def listed(self) -> tuple[Session, ...]:
         """Return the valid sessions, the most recently used first."""
-        lives = (session for session in self._sessions.values() if self._lives(session))
+        lives = (session for session in self._sessions.values() if self._is_unexpired(session))
         return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
 
     async def end(self, digests: Collection[str]) -> None:
@@ -161,7 +161,7 @@ class Sessions:
         for digest in digests:
             self._sessions.pop(digest, None)
             self._noted.pop(digest, None)
-        self.gone.beat()
+        self.ended.notify()
         await self._kept.forget(digests)
 
     async def end_all(self, *, but: str = "", of: str = "") -> int:
@@ -173,7 +173,7 @@ class Sessions:
         await self.end(meant)
         return len(ended)
 
-    def _lives(self, session: Session) -> bool:
+    def _is_unexpired(self, session: Session) -> bool:
         """Whether the session is valid. A clock set far back ends sessions too, or they could last for years."""
         way = next((way for way in self._marks if way == session.way), None)
         if way is None or (session.token and not self._holds_token(session.token, session.begun)):

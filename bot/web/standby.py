@@ -34,8 +34,8 @@ ALIVE_S = 1.0
 
 
 class Standby:
-    """Answers requests from the first `told` until `aclose`, and calls `alive` every second meanwhile. It has no data
-    about tasks or people, so nobody has to sign in.
+    """Answers requests from the first `set_active` until `aclose`, and calls `alive` every second meanwhile. It has no
+    data about tasks or people, so nobody has to sign in.
     """
 
     def __init__(self, settings: Settings, alive: Callable[[], None], prepare: Callable[[], None]) -> None:
@@ -48,9 +48,9 @@ class Standby:
         self._since = 0.0
         self._work: asyncio.Task[None] | None = None
         self._server: HttpServer | None = None
-        self._note: handover.Handover | None = None
+        self._handover: handover.Handover | None = None
 
-    def told(self, service: str) -> None:
+    def set_active(self, service: str) -> None:
         """Record the name of the service that owns the record now; begin to answer at the first call."""
         if self._work is None or service != self._active:
             logger.info("Standing by: the active service is %s. This one takes over when that is gone.", service)
@@ -61,13 +61,13 @@ class Standby:
 
     async def aclose(self) -> None:
         """Stop answering, so that the console can use the address. Safe to call twice, and without an earlier
-        `told`.
+        `set_active`.
         """
         if self._work is not None:
             self._work.cancel()
             await asyncio.wait({self._work})
-        if self._note is not None:
-            await asyncio.to_thread(handover.remove, self._settings.data_dir, self._note)
+        if self._handover is not None:
+            await asyncio.to_thread(handover.remove, self._settings.data_dir, self._handover)
         if self._server is not None:
             await self._server.close()
 
@@ -86,8 +86,8 @@ class Standby:
         try:
             door = await asyncio.to_thread(Exposure.of, here.console_host, here.console_url, password)
             url = door.own_url(await self._server.listen(door.host, here.console_port))
-            self._note = handover.Handover(url=url, token=secrets.token_urlsafe(), pid=os.getpid())
-            await asyncio.to_thread(handover.write, here.data_dir, self._note)
+            self._handover = handover.Handover(url=url, token=secrets.token_urlsafe(), pid=os.getpid())
+            await asyncio.to_thread(handover.write, here.data_dir, self._handover)
         except (OSError, ConsoleError) as error:
             logger.warning("The console's address cannot show that this service is on standby: %s", error)
         else:

@@ -34,7 +34,7 @@ from bot.web.auth import ConsoleGate
 from bot.web.http import STREAM_HEADERS, Streamed, Write, get, refuse, server_sent
 from bot.web.log import event_json
 from bot.web.viewers import Viewer, Viewers
-from bot.web.views import Changes, Standing, changes_json, standing_after, standing_of, state_json, waits_of
+from bot.web.views import Changes, StateSnapshot, changes_json, read_snapshot, state_json, update_snapshot, waits_of
 from bot.web.wakeup import Wakeup, any_of
 
 logger = logging.getLogger(__name__)
@@ -49,31 +49,33 @@ AGAIN_S = 30.0
 """Seconds after which everything is read again, for changes that nothing reports, such as a battery level."""
 
 
-class Shown:
+class EncodedState:
     """The state as the pages show it, encoded only once for all pages that use the same language."""
 
-    def __init__(self, standing: Standing, number: int, told: Callable[[Standing], Json] = state_json) -> None:
-        self.standing = standing
+    def __init__(
+        self, standing: StateSnapshot, number: int, told: Callable[[StateSnapshot], Json] = state_json
+    ) -> None:
+        self.snapshot = standing
         self.number = number
         self._state_of = told
         self._states: dict[str, Json] = {}
-        self._told: dict[tuple[str, int], str] = {}
+        self._changes: dict[tuple[str, int], str] = {}
 
     def state(self) -> Json:
         """Return the whole state in the current language."""
         if (state := self._states.get(spoken())) is None:
-            state = self._states[spoken()] = self._state_of(self.standing)
+            state = self._states[spoken()] = self._state_of(self.snapshot)
         return state
 
-    def since(self, before: Shown | None) -> str:
+    def since(self, before: EncodedState | None) -> str:
         """Return what has changed for a page that last got the state `before`, as JSON; "" if nothing has. None means
         that the page has no state yet.
         """
         key = (spoken(), -1 if before is None else before.number)
-        if (told := self._told.get(key)) is None:
+        if (told := self._changes.get(key)) is None:
             state = self.state()
             news = state | {"whole": True} if before is None else changes_json(before.state(), state)
-            told = self._told[key] = json.dumps(news, ensure_ascii=False) if news else ""
+            told = self._changes[key] = json.dumps(news, ensure_ascii=False) if news else ""
         return told
 
 
@@ -86,15 +88,15 @@ class Dashboard:
         self._services = services
         self._changed = Wakeup()
         self._changes = Changes()
-        self._whole = True
+        self._reload_all = True
         """Whether everything is to be read again."""
         self._watchers = 0
-        self._keeping: asyncio.Task[None] | None = None
-        self.news = Wakeup()
-        """Beats when `shown` has changed."""
-        self.happened = Wakeup()
+        self._update_task: asyncio.Task[None] | None = None
+        self.updated = Wakeup()
+        """Beats when `current` has changed."""
+        self.task_event = Wakeup()
         """Beats when there is an event of a task."""
-        self.shown: Shown | None = None
+        self.current: EncodedState | None = None
         """The latest state, None before the first."""
         self._looks = 0
 
@@ -102,81 +104,81 @@ class Dashboard:
         """Update the state, because the service began or stopped waiting for something. Called as a listener of
         outages.
         """
-        self._changed.beat()
+        self._changed.notify()
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """Keep `shown` up to date until the block ends, because a page is open."""
+    async def keep_updated(self) -> AsyncIterator[None]:
+        """Keep `current` up to date until the block ends, because a page is open."""
         self._watchers += 1
-        if self._keeping is None or self._keeping.done():
-            self._keeping = asyncio.create_task(self._keep(), name="what the console shows")
+        if self._update_task is None or self._update_task.done():
+            self._update_task = asyncio.create_task(self._run(), name="what the console shows")
         try:
             yield
         finally:
             self._watchers -= 1
-            if not self._watchers and self._keeping is not None:
-                keeping, self._keeping = self._keeping, None
-                self.shown = None
+            if not self._watchers and self._update_task is not None:
+                keeping, self._update_task = self._update_task, None
+                self.current = None
                 keeping.cancel()
                 await asyncio.gather(keeping, return_exceptions=True)
 
-    async def _keep(self) -> None:
-        self._whole = True
+    async def _run(self) -> None:
+        self._reload_all = True
         stops = (
-            self._services.store.task_events.on_append(self._hear),
-            self._services.task_service.subscribe(self._hear_of),
+            self._services.store.task_events.on_append(self._on_event),
+            self._services.task_service.subscribe(self._on_task_changed),
         )
-        phones = asyncio.create_task(self._hear_of_phones())
+        phones = asyncio.create_task(self._watch_phones())
         try:
             while True:
                 changed = self._changed.next()
                 began = time.monotonic()
-                await self._look()
+                await self._update()
                 await asyncio.sleep(max(APART_S, RESTS * (time.monotonic() - began)))
                 try:
                     async with asyncio.timeout(AGAIN_S):
                         await changed.wait()
                 except TimeoutError:
-                    self._whole = True
+                    self._reload_all = True
         finally:
             for stop in stops:
                 stop()
             phones.cancel()
             await asyncio.gather(phones, return_exceptions=True)
 
-    def _hear_of(self, task: str) -> None:
+    def _on_task_changed(self, task: str) -> None:
         self._changes.tasks.add(task)
-        self._changed.beat()
+        self._changed.notify()
 
-    def _hear(self, task: Task, event: LogEvent) -> None:
+    def _on_event(self, task: Task, event: LogEvent) -> None:
         if isinstance(event, StepDone):
             self._changes.steps[task.parent or task.id] = _row_of(task, event)
         self._changes.questions |= isinstance(event, Asked | QuestionClosed)
-        self.happened.beat()
+        self.task_event.notify()
 
-    async def _look(self) -> None:
-        changes, whole = self._changes, self._whole
-        self._changes, self._whole = Changes(), False
+    async def _update(self) -> None:
+        changes, whole = self._changes, self._reload_all
+        self._changes, self._reload_all = Changes(), False
         try:
-            if self.shown is None or whole:
-                standing = await standing_of(self._services)
+            if self.current is None or whole:
+                standing = await read_snapshot(self._services)
             else:
-                standing = await standing_after(self._services, self.shown.standing, changes)
+                standing = await update_snapshot(self._services, self.current.snapshot, changes)
         except StoreError as error:
-            self._whole = True
+            self._reload_all = True
             logger.warning("The state of tasks could not be read, so the console's pages are not up to date: %s", error)
-            if self.shown is None:
+            if self.current is None:
                 return
-            standing = replace(self.shown.standing, model=self._services.model(), waits=waits_of(self._services))
-        if self.shown is None or standing != self.shown.standing:
+            standing = replace(self.current.snapshot, model=self._services.model(), waits=waits_of(self._services))
+        if self.current is None or standing != self.current.snapshot:
             self._looks += 1
-            self.shown = Shown(standing, self._looks)
-            self.news.beat()
+            self.current = EncodedState(standing, self._looks)
+            self.updated.notify()
 
-    async def _hear_of_phones(self) -> None:
+    async def _watch_phones(self) -> None:
         while True:
             await self._services.phones.wait_for_change()
-            self._changed.beat()
+            self._changed.notify()
 
 
 def _row_of(task: Task, step: StepDone) -> StepRow:
@@ -231,7 +233,7 @@ class Events:
         self._services = viewers.services
         self._gate = gate
         self._viewers = viewers
-        self._board = board
+        self._dashboard = board
         self._stopping = stopping
 
     def routes(self) -> list[Route]:
@@ -262,7 +264,7 @@ class Events:
         async def tell(write: Write) -> None:
             if lost:
                 await write(server_sent("reset", json.dumps({"cursor": str(now)}), number=str(now)))
-            async with self._board.watched():
+            async with self._dashboard.keep_updated():
                 await self._stream(request, viewer, write, begin)
 
         return Streamed(tell, STREAM_HEADERS)
@@ -270,7 +272,7 @@ class Events:
     async def _stream(self, request: Request, viewer: Viewer, write: Write, since: Cursor) -> None:
         """Send what is new, then wait for news without reading the store."""
         loop = asyncio.get_running_loop()
-        told: Shown | None = None
+        told: EncodedState | None = None
         written = loop.time()
         changed: asyncio.Event | None = None
         happened: asyncio.Event | None = None
@@ -278,14 +280,14 @@ class Events:
         await write(b"retry: 1000\n\n")
         while not self._stopping.is_set() and self._may_read(request):
             events: list[bytes] = []
-            moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
+            moved, gone = self._dashboard.updated.next(), self._gate.sessions.ended.next()
             if changed is None or changed.is_set():
-                changed = viewer.chat.news.next()
+                changed = viewer.chat.updated.next()
                 events += await reader.messages()
             if happened is None or happened.is_set():
-                happened = self._board.happened.next()
+                happened = self._dashboard.task_event.next()
                 events += await reader.happened()
-            if (shown := self._board.shown) is not None and (told is None or shown.number != told.number):
+            if (shown := self._dashboard.current) is not None and (told is None or shown.number != told.number):
                 own = await self._own(viewer, shown)
                 if news := own.since(told):
                     events.append(server_sent("state", news))
@@ -300,13 +302,13 @@ class Events:
             await any_of(changed, happened, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
 
     def _may_read(self, request: Request) -> bool:
-        return self._gate.still(request) and request.state.verdict(Right.USE).allowed
+        return self._gate.is_still_valid(request) and request.state.verdict(Right.USE).allowed
 
-    async def _own(self, viewer: Viewer, shown: Shown) -> Shown:
+    async def _own(self, viewer: Viewer, shown: EncodedState) -> EncodedState:
         """Return the part of the state that the viewer may see; operators share one."""
         if viewer.services is None:
             return shown
-        return Shown(await viewer.standing(shown.standing), shown.number, viewer.state)
+        return EncodedState(await viewer.visible_snapshot(shown.snapshot), shown.number, viewer.state)
 
 
 class _Reader:

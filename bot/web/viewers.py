@@ -25,7 +25,7 @@ from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.chat import HOME, WebChat
 from bot.web.page_files import locale_of
-from bot.web.views import TASKS_SHOWN, Standing, state_json
+from bot.web.views import TASKS_SHOWN, StateSnapshot, state_json
 from devices.phone import PhoneInfo
 
 SHOWN_RIGHTS: Final = (Right.APPROVE, Right.OPERATE, Right.ADMIN)
@@ -63,7 +63,7 @@ class Viewer:
         """The names of the rights beyond `use` that they have on at least one phone; `admin` only if for all phones."""
         if self.services is None:
             return [right.value for right in SHOWN_RIGHTS]
-        held = self.services.policy.held(self.person, self.home)
+        held = self.services.policy.grants_of(self.person, self.home)
         return [right.value for right in SHOWN_RIGHTS if any(grant.gives(right, "") for grant in held)]
 
     def sees(self, task: Task) -> bool:
@@ -93,7 +93,7 @@ class Viewer:
         admin = Right.ADMIN.value in self.rights
         return sorted(name for name in names if admin or BY_NAME[name].right is not Right.ADMIN)
 
-    async def standing(self, standing: Standing) -> Standing:
+    async def visible_snapshot(self, standing: StateSnapshot) -> StateSnapshot:
         """Return the state reduced to the tasks, phones and questions that they may see. Raises StoreError."""
         if self.services is None:
             return standing
@@ -111,7 +111,7 @@ class Viewer:
             questions=tuple(one for one in standing.questions if one.task in known),
         )
 
-    def state(self, standing: Standing) -> Json:
+    def state(self, standing: StateSnapshot) -> Json:
         """Return as JSON everything that their page shows in addition to messages."""
         tasks = {task.id: task for task in standing.active}
         return state_json(standing, self.home, lambda one: self._may_answer(one, tasks.get(one.task)))

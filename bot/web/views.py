@@ -35,7 +35,7 @@ HOLDING_UP: Final = (STORE, "disk", "memory", "adb")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StateSnapshot:
     """The state of tasks, phones, questions and the model at one moment."""
 
     tasks: tuple[Task, ...]
@@ -77,39 +77,39 @@ def waits_of(services: Services) -> tuple[Wait, ...]:
     return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
-async def standing_of(services: Services) -> Standing:
+async def read_snapshot(services: Services) -> StateSnapshot:
     """Read the whole current state. It takes three reads of the store, and further ones for the cards. Raises
     StoreError.
     """
     tasks = services.task_service
     recent, active = await tasks.recent(TASKS_SHOWN), await tasks.active()
     questions = tuple(await services.store.questions.open())
-    return await _standing(services, (*recent, *active), questions, None, Changes())
+    return await _build_snapshot(services, (*recent, *active), questions, None, Changes())
 
 
-async def standing_after(services: Services, before: Standing, changes: Changes) -> Standing:
+async def update_snapshot(services: Services, before: StateSnapshot, changes: Changes) -> StateSnapshot:
     """Return the state updated from `before`: reads only the changed tasks, and the questions if they changed. Raises
     StoreError.
     """
     found = await services.task_service.around(changes.tasks) if changes.tasks else ()
     questions = tuple(await services.store.questions.open()) if changes.questions else before.questions
-    return await _standing(services, (*before.tasks, *before.active, *found), questions, before, changes)
+    return await _build_snapshot(services, (*before.tasks, *before.active, *found), questions, before, changes)
 
 
-async def _standing(
+async def _build_snapshot(
     services: Services,
     known: Iterable[Task],
     questions: tuple[OpenQuestion, ...],
-    before: Standing | None,
+    before: StateSnapshot | None,
     changes: Changes,
-) -> Standing:
+) -> StateSnapshot:
     """Build the state. In `known` newer versions of a task come after older ones."""
     tasks, newest = services.task_service, {task.id: task for task in known}
     ordered = sorted(newest.values(), key=lambda task: int(task.id))
     active = tuple(task for task in ordered if task.state is not TaskState.ENDED)
     whole = [task for task in reversed(ordered) if not task.parent]
     shown = (*whole[:TASKS_SHOWN], *(task for task in whole[TASKS_SHOWN:] if task.state is not TaskState.ENDED))
-    now = Standing(
+    now = StateSnapshot(
         shown,
         active,
         {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts},
@@ -133,7 +133,7 @@ async def _standing(
     return replace(now, facts=facts)
 
 
-async def _facts(task: Task, now: Standing, services: Services, known: CardFacts | None) -> CardFacts:
+async def _facts(task: Task, now: StateSnapshot, services: Services, known: CardFacts | None) -> CardFacts:
     """Return the facts for the card of a task; `known` are those that need no reading."""
     tasks, place = services.task_service, now.places.get(task.id)
     step = await tasks.last_step(task.id) if known is None else known.step
@@ -247,7 +247,7 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
 
 
 def state_json(
-    standing: Standing, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
+    standing: StateSnapshot, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
 ) -> Json:
     """Convert the state to JSON: everything that the page of the chat at `home` shows besides messages. `allowed`
     returns whether the page may answer a question.
@@ -267,7 +267,7 @@ def state_json(
     }
 
 
-def card_json(task: Task, standing: Standing) -> Json | None:
+def card_json(task: Task, standing: StateSnapshot) -> Json | None:
     """Return as JSON what is shown beside the phone of an active task: screen, last touch, progress and buttons. None
     for other tasks.
     """

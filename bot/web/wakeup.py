@@ -15,10 +15,10 @@ class Wakeup:
         self._next = asyncio.Event()
 
     def next(self) -> asyncio.Event:
-        """Return the event that the next `beat` will set."""
+        """Return the event that the next `notify` will set."""
         return self._next
 
-    def beat(self) -> None:
+    def notify(self) -> None:
         """Wake all waiters."""
         beaten, self._next = self._next, asyncio.Event()
         beaten.set()

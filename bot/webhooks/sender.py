@@ -67,7 +67,7 @@ class WebhookSender:
                 self._wake.clear()
                 wait = LOOK_AGAIN
                 try:
-                    await self.look()
+                    await self.send_due()
                     due = await self._services.store.webhooks.next_due()
                     if due is not None:
                         wait = min(wait, max(1.0, due - self._services.clock()))
@@ -90,7 +90,7 @@ class WebhookSender:
             for each in woken:
                 each.cancel()
 
-    async def look(self) -> None:
+    async def send_due(self) -> None:
         """Begin to send the messages that are due, to every webhook to which nothing is being sent at the moment."""
         if not self._services.store.is_ours:
             return
@@ -142,7 +142,7 @@ class WebhookSender:
             await self._switch_off(webhook, "not_allowed")
             return True
         with speaking(wish.person.language):
-            told = await self._told(wish, delivery)
+            told = await self._payload(wish, delivery)
         if told is None:
             await store.drop(delivery)
             return True
@@ -167,7 +167,7 @@ class WebhookSender:
             await self._switch_off(webhook, "long")
         return status != 0
 
-    async def _told(self, wish: NewWebhook, delivery: Delivery) -> dict[str, Any] | None:
+    async def _payload(self, wish: NewWebhook, delivery: Delivery) -> dict[str, Any] | None:
         """Return the contents of the message, None if it is obsolete."""
         task = await self._services.task_service.get(delivery.task)
         if task is None or not (wish.everybody or self._services.policy.same(wish.person, task.person)):

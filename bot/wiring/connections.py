@@ -87,13 +87,13 @@ class ConnectedChats:
         self._platforms = platforms
         self._make = make
         self._chats = chats
-        self._changed = changed
+        self._on_changed = changed
         self._made: dict[str, tuple[Connected, asyncio.Task[None] | None]] = {}
-        self._of: dict[str, object] = {}
+        self._made_with: dict[str, object] = {}
         """By platform what its chat was made with."""
         self._closed = asyncio.Event()
         self._turn = asyncio.Lock()
-        self._untold: set[str] = set()
+        self._unreported: set[str] = set()
         """The platforms that `changed` has yet to hear of."""
 
     def make(self, settings: Settings) -> None:
@@ -121,18 +121,18 @@ class ConnectedChats:
         async with self._turn:
             if self._closed.is_set():
                 return
-            others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
+            others = [one for one in self._platforms if self._made_with.get(one.name) != _own(one, settings)]
             for platform in others:
-                self._untold.add(platform.name)
+                self._unreported.add(platform.name)
                 # The old connection has to end first, because a platform allows one reader for each token.
                 await self._remove(platform.name)
                 if self._closed.is_set():
                     return
                 self._add(platform, settings)
                 self._keep(platform.name)
-            for name in sorted(self._untold):
-                await self._changed(name)
-                self._untold.remove(name)
+            for name in sorted(self._unreported):
+                await self._on_changed(name)
+                self._unreported.remove(name)
 
     async def resume(self, settings: Settings) -> None:
         """Reconnect all chats after `close`. Raises what `change` does."""
@@ -143,12 +143,12 @@ class ConnectedChats:
     async def close(self) -> None:
         """End all connections within twice CLOSE_WITHIN seconds. No new ones are made until `resume`."""
         self._closed.set()  # for a change that is under way, too
-        self._of.clear()
+        self._made_with.clear()
         await asyncio.gather(*map(self._remove, [*self._made]))
 
     def _keep(self, name: str) -> None:
         if (made := self._made.get(name)) is not None:
-            self._made[name] = (made[0], asyncio.create_task(keep(made[0]), name=name))
+            self._made[name] = (made[0], asyncio.create_task(keep_connected(made[0]), name=name))
 
     def _add(self, platform: Platform[Any], settings: Settings) -> None:
         if refusal := platform.refusal(settings):
@@ -158,14 +158,14 @@ class ConnectedChats:
             self._made[platform.name] = (chat, None)
         else:
             logger.info("%s is skipped: %s is not set.", platform.title, platform.token.upper())
-        self._of[platform.name] = _own(platform, settings)
+        self._made_with[platform.name] = _own(platform, settings)
 
     async def _remove(self, name: str) -> None:
         if (made := self._made.pop(name, None)) is not None:
             del self._chats[name]
             chat, task = made
             if task is not None:
-                await end(task, chat)
+                await disconnect(task, chat)
 
 
 async def connect_while(
@@ -199,7 +199,7 @@ def _own(platform: Platform[Any], settings: Settings) -> object:
     return own, platform.refusal(settings) == ""
 
 
-async def keep(
+async def keep_connected(
     chat: Connected,
     *,
     clock: Callable[[], float] = time.monotonic,
@@ -227,7 +227,7 @@ async def keep(
         pause = min(pause * 2, LAST_PAUSE)
 
 
-async def end(task: asyncio.Task[None], chat: Connected) -> None:
+async def disconnect(task: asyncio.Task[None], chat: Connected) -> None:
     """Close a chat, for at most CLOSE_WITHIN seconds and whatever goes wrong; then cancel the asyncio task of its
     connection and wait until that has ended, for at most CLOSE_WITHIN seconds more.
     """

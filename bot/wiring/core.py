@@ -41,9 +41,9 @@ from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store, open_checkpoints
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.follow import TaskFollowers
-from bot.tasks.hands import Hands
+from bot.tasks.hands import RemoteControlService
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import Operating
+from bot.tasks.operating import ManualInput
 from bot.tasks.queue import Admission
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
@@ -76,14 +76,14 @@ class Core:
     checkpoints: Checkpoints
     phones: Pool
     live: RuntimeSettings
-    terms: RunConfigs
+    run_configs: RunConfigs
     task_service: TaskService
     rights: Rights
     quotas: Quotas
     housekeeper: Housekeeper
     admission: Admission
-    operating: Operating
-    hands: Hands
+    operating: ManualInput
+    hands: RemoteControlService
     skills: Skills
     tools: Callable[[], ToolOffer]
     members: Members
@@ -110,8 +110,8 @@ class Core:
             tools=self.tools,
             offered_tools=self.toolbox.offered,
             readings=self.readings,
-            reasoning=lambda: self.terms.models.reasoning,
-            model=lambda: self.terms.state,
+            reasoning=lambda: self.run_configs.models.reasoning,
+            model=lambda: self.run_configs.state,
             machines=self.machines,
         )
 
@@ -209,7 +209,7 @@ async def open_core(
         def admits(run: RunId, phone: str) -> bool:
             return admission.admits(run, phone) and (machines is None or machines.phones.may_use(run, phone))
 
-        leases = PhoneLeases(store.leases, phones, SteadyClock(), admits, admission.standing, store.phone_names.all)
+        leases = PhoneLeases(store.leases, phones, SteadyClock(), admits, admission.certainty, store.phone_names.all)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
         offer = await workshop_of(settings)
@@ -274,12 +274,12 @@ async def open_core(
             steady=seconds_since_boot,
         )
         if machines is not None:
-            stack.callback(task_service.on_event(machines.in_record))
+            stack.callback(task_service.on_event(machines.confirm_stored))
             stack.push_async_callback(machines.stop)
             await machines.start()
         stack.push_async_callback(task_service.stop)
-        operating = Operating(leases, phones, policy, store.journal)
-        hands = Hands(leases, phones, operating, task_service)
+        operating = ManualInput(leases, phones, policy, store.journal)
+        hands = RemoteControlService(leases, phones, operating, task_service)
         stack.push_async_callback(hands.close)
         await task_service.start()
         housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)

@@ -49,7 +49,7 @@ async def _memory() -> str:
 
 
 async def _model(core: Core) -> str:
-    cause = core.terms.state.cause
+    cause = core.run_configs.state.cause
     return "" if cause is None else words(f"waits.model.{cause}")
 
 

@@ -28,7 +28,7 @@ accepts. Setting either of the two values ends glibc's own adjustment of both.
 logger = logging.getLogger(__name__)
 
 
-def keep_small() -> None:
+def tune_malloc() -> None:
     """Configure the C library's heap to return freed memory to the system. Call it before the first thread is started.
     Does nothing if the C library is not glibc.
     """
@@ -44,7 +44,7 @@ def keep_small() -> None:
             logger.debug("this C library does not take %d for %d of its heap", value, what)
 
 
-def settle() -> None:
+def freeze_gc() -> None:
     """Exempt all objects that exist now from garbage collection. Call it at the end of the start, when these are mainly
     the program itself.
 

@@ -59,7 +59,7 @@ from bot.web.viewers import Viewers
 from bot.wiring.connections import ChatMoves, ConnectedChats, connect_while
 from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
-from bot.wiring.memory import settle
+from bot.wiring.memory import freeze_gc
 from bot.wiring.parts import part_routers, part_routes, parts_at_work
 from bot.wiring.team import TOOL_NAMES, refused_folders
 from devices.adb.host import WifiPhones
@@ -91,7 +91,7 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
     standby = Standby(settings, manager.alive, partial(_load_ahead, settings, platforms))
 
     def stand_by(active: str) -> None:
-        standby.told(active)
+        standby.set_active(active)
         manager.ready()
         manager.status("Standing by")
 
@@ -103,12 +103,14 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
             await standby.aclose()  # the console has the same address
             waits = Dependencies(of_core(core))
             pulse = Pulse(
-                core.task_service.still_for, manager, partial(status_line, core.store.tasks, core.phones, waits)
+                core.task_service.seconds_since_round,
+                manager,
+                partial(status_line, core.store.tasks, core.phones, waits),
             )
             opened: list[str] = []
             async with waits.watched(), _chats(core, platforms, pulse, waits, opened.append):
                 with pulse.beating():
-                    settle()
+                    freeze_gc()
                     for address in opened:
                         announce(address)  # below all that was logged meanwhile
                     logger.info("Ready.")
@@ -125,7 +127,7 @@ def _load_ahead(settings: Settings, platforms: Sequence[Platform[Any]]) -> None:
     chats = [name for platform in wanted for name in platform.loads]
     for name in ("bot.store.postgresql.checkpoints", *chats):
         import_module(name)
-    settle()
+    freeze_gc()
 
 
 @contextmanager
@@ -171,7 +173,7 @@ async def _chats(
         turns=turns,
         press_turns=partial(turns, urgency=Urgency.URGENT),  # a person is looking at the message
         transcriber=transcriber.now,
-        waits=waits.now,
+        waits=waits.current_waits,
         on_outage=waits.on_change,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
     )
@@ -214,7 +216,7 @@ async def _chats(
         connected = ConnectedChats(platforms, make, chats, changed)
         connected.make(core.live.now)
 
-        core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
+        core.admission.set_role_lookup(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
         waits.add(of_chats(connected.of(*named)))
         await outbox.start()
         await stack.enter_async_context(_in_background(commands.missed.run(), "missed"))
@@ -228,23 +230,30 @@ async def _chats(
             stack.callback(asyncio.create_task(ours, name="ours").cancel)
         stack.push_async_callback(outbox.stop)  # before the chats end: what is being sent is finished
         metrics = Metrics(
-            core.store.figures, core.phones, pulse, core.task_service.still_for, waits, lambda: core.housekeeper.kept
+            core.store.figures,
+            core.phones,
+            pulse,
+            core.task_service.seconds_since_round,
+            waits,
+            lambda: core.housekeeper.kept,
         )
-        stack.callback(core.task_service.on_event(metrics.hear))
+        stack.callback(core.task_service.on_event(metrics.record_event))
         stack.enter_context(listening(metrics.part))
         if (spans := spans_to(settings.otlp_endpoint)) is not None:
             stack.push_async_callback(spans.close)
-            stack.callback(core.task_service.on_event(spans.hear))
+            stack.callback(core.task_service.on_event(spans.record_event))
             stack.enter_context(listening(spans.part))
-        watch = WatchPages(pulse, metrics, waits, lambda: core.terms.state, named)
-        checks = ServiceCheck(core.live, core.phones.list, waits.now, core.terms, platforms, refused_folders)
+        watch = WatchPages(pulse, metrics, waits, lambda: core.run_configs.state, named)
+        checks = ServiceCheck(
+            core.live, core.phones.list, waits.current_waits, core.run_configs, platforms, refused_folders
+        )
         connect = Connect(
             services,
             platforms,
             online=connected.online,
             team=lambda: core.members.team,
             members=settings.data_dir / AGENTS_NAME,
-            model=core.terms,
+            model=core.run_configs,
         )
         alone = not connected.of(*named)
         viewers = Viewers(web, people, services)

@@ -190,7 +190,7 @@ def refusal(result: Result) -> str:
     return f"exit code {result.code}" if result.code else ""
 
 
-class Titles:
+class AppTitles:
     """Names of apps for people, known from memory. The phone is asked in the background and only during a run (between
     `begin` and `end`).
     """
@@ -226,7 +226,7 @@ class Titles:
         """Return the version code of an app as learned in this run; "" if unknown."""
         return self._versions.get(package, "")
 
-    def met(self, package: str) -> None:
+    def note_front(self, package: str) -> None:
         """Note that an app came to the front: during a run, ask the phone for its label and version in the background.
 
         Only one app is asked about at a time; another one is skipped until it is met again.

@@ -14,7 +14,7 @@ from typing import TypeVar
 from PIL import Image
 
 from devices.adb import files
-from devices.adb.apps import Apps, Titles
+from devices.adb.apps import Apps, AppTitles
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.film import film
@@ -33,7 +33,7 @@ from devices.geometry import Size
 from devices.inputs import Input
 from devices.measuring import measured
 from devices.notification import PhoneNotification
-from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo
+from devices.phone import InputResult, InstalledApp, Judged, Observation, PhoneInfo
 from devices.pictures import Fit
 from devices.storage import FolderEntry, FoundFiles
 
@@ -73,12 +73,12 @@ class AdbPhone:
         self._preparation = Preparation(self._shell)
         self._ownership = Ownership(self._shell, shared=shell is None)
         self._apps = Apps(self._shell, aliases)
-        self._titles = Titles(self._apps)
+        self._titles = AppTitles(self._apps)
         self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, self._apps, clock, may_send)
         self._observer = Observer(self._shell, self._camera, trees, self._inputs, self._titles, self._learn, clock)
         self.number = ""
         """The serial number that the phone itself reports; adb may use another one."""
-        self.heard = 0.0
+        self.last_heard = 0.0
         """When the phone last reported its state, in seconds of the event loop's clock."""
 
     @property
@@ -104,11 +104,11 @@ class AdbPhone:
         self._camera.forget()
         self._info = dataclasses.replace(self._info, serial=connection.serial)
 
-    def note(self, info: PhoneInfo) -> None:
+    def set_info(self, info: PhoneInfo) -> None:
         """Replace the information about this phone by what the pool has learned."""
         self._info = info
 
-    def learn(self, identity: Identity) -> None:
+    def update_identity(self, identity: Identity) -> None:
         """Update the information about this phone with what it reported about itself."""
         self.number = identity.serial or self.number
         self._info = dataclasses.replace(
@@ -127,12 +127,12 @@ class AdbPhone:
         """
         identity = await identify(self._shell)
         with contextlib.suppress(PhoneTaken):
-            await self.look_for_others()
-        self.learn(identity)
+            await self.check_ownership()
+        self.update_identity(identity)
         return self._info
 
     def _learn(self, state: State) -> None:
-        self.heard = asyncio.get_running_loop().time()
+        self.last_heard = asyncio.get_running_loop().time()
         health, reason, fix = self._ownership.condition or health_of(state)
         self._info = dataclasses.replace(
             self._info,
@@ -204,7 +204,7 @@ class AdbPhone:
         watched: bool = False,
         later: bool = False,
         judged: Judged | None = None,
-    ) -> Done:
+    ) -> InputResult:
         """Send one input, at most once: it is never repeated here. See `Phone.act`."""
         last = await self._observer.take_last(what)
         check = None if judged is None else partial(self._observer.check_judged, judged, last.size)
@@ -223,12 +223,12 @@ class AdbPhone:
         await self._known_when_taken(self._ownership.take())
         self._learn(await self._preparation.prepare(self._observer.size or self._info.size))
         self._titles.begin()
-        self._titles.met(self._info.app)
+        self._titles.note_front(self._info.app)
         self._lane.begin()
 
     async def restore(self) -> None:
         """Implements `Phone.restore`. While another service uses the phone, its settings are left alone."""
-        await self._observer.drop_late()
+        await self._observer.cancel_reading()
         await self._titles.end()
         await self._lane.end()
         try:
@@ -241,7 +241,7 @@ class AdbPhone:
         finally:
             await self._ownership.release()
 
-    async def mend(self) -> bool:
+    async def restore_leftovers(self) -> bool:
         """Restore settings that a crashed run left changed, unless a run is using the phone. Returns whether
         everything is restored; False if a run is using it.
 
@@ -249,13 +249,13 @@ class AdbPhone:
         """
         return await self._known_when_taken(self._ownership.between_runs(self._preparation.mend))
 
-    async def look_for_others(self) -> None:
+    async def check_ownership(self) -> None:
         """Raise PhoneTaken if another service is using the phone; `info` then says so too."""
         await self._known_when_taken(self._ownership.between_runs())
 
-    async def let_go(self) -> None:
+    async def close(self) -> None:
         """Stop everything that runs for this phone in the background, and release its lock."""
-        await self._observer.drop_late()
+        await self._observer.cancel_reading()
         await self._titles.end()
         await self._lane.end()
         await self._ownership.release()

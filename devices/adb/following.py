@@ -130,9 +130,9 @@ class DeviceTracker:
         lost: Callable[[Link, str], None],
     ) -> None:
         self._servers = tuple(servers)
-        self._attached = attached
-        self._lost = lost
-        self._told: dict[Link, str] = {}
+        self._on_attached = attached
+        self._on_lost = lost
+        self._reported: dict[Link, str] = {}
         self._pending: dict[Link, asyncio.Task[None]] = {}
         self._bad_since: dict[Link, float] = {}
         """When the bad news of a link began (monotonic seconds); more bad news does not restart the delay."""
@@ -170,7 +170,7 @@ class DeviceTracker:
         for listed in self._listed.values():
             await listed.wait()
 
-    async def told(self) -> None:
+    async def wait_until_reported(self) -> None:
         """Wait until everything that was listed has been reported to `attached` or `lost`."""
         while self._pending:
             await asyncio.wait(self._pending.values())
@@ -229,27 +229,27 @@ class DeviceTracker:
             self.dialer.lost(serial)
         self._states[address] = states
         links = {(address, serial) for serial in states}
-        links |= {link for link in (*self._told, *self._pending) if link[0] == address}
+        links |= {link for link in (*self._reported, *self._pending) if link[0] == address}
         for link in links:
             state = states.get(link[1], "")
             pending = self._pending.pop(link, None)
             if pending is not None:
                 pending.cancel()
-            if state != self._told.get(link, ""):
-                self._pending[link] = asyncio.create_task(self._tell(link, state))
+            if state != self._reported.get(link, ""):
+                self._pending[link] = asyncio.create_task(self._report(link, state))
 
-    async def _tell(self, link: Link, state: str) -> None:
+    async def _report(self, link: Link, state: str) -> None:
         if state == ATTACHED:
             if dialled(link[1]):
                 self._networked.add(link)
-            await self._attached(link)
+            await self._on_attached(link)
         else:
             now = time.monotonic()
             await asyncio.sleep(max(0.0, self._bad_since.setdefault(link, now) + DEBOUNCE - now))
-            self._lost(link, state)
+            self._on_lost(link, state)
         self._bad_since.pop(link, None)
-        self._told[link] = state
+        self._reported[link] = state
         if not state:
-            del self._told[link]
+            del self._reported[link]
         if self._pending.get(link) is asyncio.current_task():
             del self._pending[link]

@@ -31,7 +31,7 @@ from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText, contains_typed
-from devices.phone import Done, Element
+from devices.phone import Element, InputResult
 from devices.wording import Words, sentence_of, words
 
 logger = logging.getLogger(__name__)
@@ -180,8 +180,8 @@ class InputDriver:
         self._preparation = preparation
         self._apps = apps
         self._clock = clock
-        self._left: tuple[Element, ...] | None = None
-        self._open: Callable[[tuple[Element, ...], str], Done] | None = None
+        self._elements_after: tuple[Element, ...] | None = None
+        self._open: Callable[[tuple[Element, ...], str], InputResult] | None = None
         """Judges the last input by the elements and the app in front, once an observation shows them."""
         self.expected = ""
         """The package of the app that the last input opened, until it is known whether it came to the front."""
@@ -196,7 +196,7 @@ class InputDriver:
         watched: bool = False,
         later: bool = False,
         check: Callable[[], Coroutine[Any, Any, None]] | None = None,
-    ) -> Done:
+    ) -> InputResult:
         """Send the input and return the result.
 
         A touch, a text or Enter is sent only if the screen is still the one in `last`, as far as that is known; other
@@ -205,12 +205,12 @@ class InputDriver:
         - `receipt`: Id of the input.
         - `watched`: Whether to find out if another window than expected received it. This works only for inputs that
           are checked like this and consist of one command.
-        - `later`: Whether results that only an observation can show are left to `take_done`.
+        - `later`: Whether results that only an observation can show are left to `take_result`.
         - `check`: A further check of these inputs; it raises if the input must not be sent.
 
         Raises ScreenChanged, InputRejected and other PhoneErrors.
         """
-        self._left, self._open, self.expected = None, None, ""
+        self._elements_after, self._open, self.expected = None, None, ""
         if last.state is not None:
             self._other_displays = last.state.other_displays
         act = Act(self._shell, receipt, other_displays=self._other_displays, may_send=self._may_send)
@@ -225,14 +225,14 @@ class InputDriver:
             return done
         return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
 
-    async def _send(self, act: Act, what: Input, last: LastScreen, *, later: bool) -> Done:
+    async def _send(self, act: Act, what: Input, last: LastScreen, *, later: bool) -> InputResult:
         screen = last.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
                 doing = words("phone.doing.key") if isinstance(what, PressKey) else words("phone.doing.touch")
                 for line in commands_for(what, screen):
                     await act.check(line, doing)
-                return Done()
+                return InputResult()
             case TypeText():
                 return await self._type(act, what, screen, last.elements, later=later)
             case OpenApp(name):
@@ -242,18 +242,18 @@ class InputDriver:
             case OpenUrl(url):
                 return await self._start(act, view_command(url), url, "")
 
-    def take_left(self) -> tuple[Element, ...] | None:
+    def take_elements_after(self) -> tuple[Element, ...] | None:
         """Return the elements that were read after the last command of the last input, if they were; None on later
         calls.
         """
-        left, self._left = self._left, None
+        left, self._elements_after = self._elements_after, None
         return left
 
     async def wait_for_expected(self) -> None:
         """Wait up to `APP_PATIENCE` for the expected app to come to the front. Raises PhoneError."""
         await self._wait_for_app(self.expected)
 
-    def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
+    def take_result(self, elements: tuple[Element, ...] | None, front: str) -> InputResult | None:
         """Return the result of the last input, judged by these elements and the app in front; None on later calls or
         if nothing is open.
         """
@@ -294,16 +294,16 @@ class InputDriver:
             raise ScreenChanged(words("phone.rejected.front", front=front))
         return now
 
-    async def _start(self, act: Act, line: str, name: str, package: str, *, later: bool = False) -> Done:
+    async def _start(self, act: Act, line: str, name: str, package: str, *, later: bool = False) -> InputResult:
         result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
             self._apps.forget()
             raise InputRejected(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
-            return Done(notes=(words("phone.note.opened", name=name),))
+            return InputResult(notes=(words("phone.note.opened", name=name),))
         if later:
             self._open, self.expected = lambda _elements, front: _launched(package, name, front), package
-            return Done()
+            return InputResult()
         return _launched(package, name, await self._wait_for_app(package))
 
     async def _wait_for_app(self, package: str) -> str:
@@ -316,7 +316,7 @@ class InputDriver:
 
     async def _type(
         self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...], *, later: bool
-    ) -> Done:
+    ) -> InputResult:
         text = what.text
         check_text(text)
         # A broadcast reaches any app installed under the keyboard's name, so a secret is typed as keys if possible.
@@ -351,11 +351,11 @@ class InputDriver:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         if later and not (what.submit or what.secret):
             self._open = lambda elements, _front: read_back(what, elements, by_keys=by_keys)
-            return Done()
+            return InputResult()
         tree = await self._tree_left(screen)
         done = read_back(what, tree or (), by_keys=by_keys)
         if not what.submit or (done.field_text is not None and not holds_text(done.field_text, what)):
-            self._left = tree
+            self._elements_after = tree
             return done
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return done
@@ -431,13 +431,13 @@ class InputDriver:
             return None
 
 
-def _launched(package: str, name: str, front: str) -> Done:
+def _launched(package: str, name: str, front: str) -> InputResult:
     """Return the result of opening an app, judged by the package in front."""
     if front == package:
-        return Done(notes=(words("phone.note.in_front", name=name),))
+        return InputResult(notes=(words("phone.note.in_front", name=name),))
     if not front:
-        return Done(notes=(words("phone.note.nothing_in_front", name=name),))
-    return Done(notes=(words("phone.note.other_in_front", name=name, front=front),))
+        return InputResult(notes=(words("phone.note.nothing_in_front", name=name),))
+    return InputResult(notes=(words("phone.note.other_in_front", name=name, front=front),))
 
 
 def field_at(elements: tuple[Element, ...], at: Point | None) -> Element | None:
@@ -457,7 +457,7 @@ def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | 
     return fields[0] if sum(each.resource_id == fields[0].resource_id for each in elements) == 1 else None
 
 
-def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
+def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> InputResult:
     """Return the content of the field after typing, a secret as bullets; without content if there is no field.
 
     Notes say whether a long text that replaced the content is there as a whole and, if the text is missing, that Enter
@@ -465,16 +465,16 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
     """
     field = field_at(elements, what.at)
     if field is None:
-        return Done()
+        return InputResult()
     read = field_text(field)
     if what.secret:
         read = "•" * len(read)
     if what.clear and not (what.secret or what.submit) and len(what.text) > LONG:
-        return Done(read, (_compared(what.text, read),))
+        return InputResult(read, (_compared(what.text, read),))
     if holds_text(read, what):
-        return Done(read)
+        return InputResult(read)
     notes = [words("phone.note.no_enter")] if what.submit else []
-    return Done(read, (*notes, words("phone.note.keyboard_made")) if by_keys else tuple(notes))
+    return InputResult(read, (*notes, words("phone.note.keyboard_made")) if by_keys else tuple(notes))
 
 
 def _compared(wanted: str, read: str) -> Words:

@@ -11,7 +11,7 @@ from functools import partial
 from PIL import Image
 
 from devices.adb import settling
-from devices.adb.apps import Titles
+from devices.adb.apps import AppTitles
 from devices.adb.input_driver import InputDriver, LastScreen
 from devices.adb.screenshots import Camera, Frame, hides_words, never
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Rest, end, loads
@@ -45,7 +45,7 @@ class Observer:
         camera: Camera,
         trees: Trees,
         inputs: InputDriver,
-        titles: Titles,
+        titles: AppTitles,
         learn: Callable[[State], None],
         clock: Callable[[], float],
     ) -> None:
@@ -58,8 +58,8 @@ class Observer:
         self._learn = learn
         self._clock = clock
         self._last = LastScreen()
-        self._known = KnownScreens()
-        self._late: ScreenReading | None = None
+        self._known_screens = KnownScreens()
+        self._pending_reading: ScreenReading | None = None
         """The elements of an observation that was returned early, while they are still being read."""
         self._launched = False
 
@@ -72,7 +72,7 @@ class Observer:
         """Return what the last observation saw, for the input `what` that is sent now. The phone's state then counts
         as unknown.
         """
-        await self.drop_late()
+        await self.cancel_reading()
         self._launched = isinstance(what, OpenApp | OpenUrl)
         last, self._last = self._last, dataclasses.replace(self._last, state=None)
         return last
@@ -89,15 +89,15 @@ class Observer:
         state = self._last.state
         if state is None or state.size in {None, seen.size} or not await self._camera.look_again():
             return seen
-        await self.drop_late()
+        await self.cancel_reading()
         return dataclasses.replace(await self._look(fit), done=seen.done)
 
     async def _observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
         """Observe the phone once, as `observe` does, but do not look whether the picture is of the screen in use."""
-        await self.drop_late()
-        tree_left = self._inputs.take_left()
+        await self.cancel_reading()
+        tree_left = self._inputs.take_elements_after()
         if after is None:
             late = self._trees.late and not (settle or elements)
             return await (self._look_late(fit) if late else self._look(fit))
@@ -120,18 +120,18 @@ class Observer:
             # The caller of an early observation reads the elements again before acting (`confirmed`).
             seen = await self._watch(watched, screen, tree_left)
         if expected and screen is not None and seen.package != expected:  # another screen moved or appeared
-            await self.drop_late()
+            await self.cancel_reading()
             await self._inputs.wait_for_expected()
             seen = await self._watch(watched)
         while not seen.secure and loads(seen.elements):
-            await self.drop_late()
+            await self.cancel_reading()
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
             seen = await self._watch(partial(watch, _probe(seen), first_change=left, patience=left))
         if not seen.complete:
             return seen
-        return dataclasses.replace(seen, done=self._inputs.take_done(seen.elements, seen.package))
+        return dataclasses.replace(seen, done=self._inputs.take_result(seen.elements, seen.package))
 
     async def _watch(
         self, watched: Settling, early: Size | None = None, left: tuple[Element, ...] | None = None
@@ -213,12 +213,12 @@ class Observer:
                 # What was read before this picture may belong to another screen.
                 reading.begin(frame.size, brief=True)
             state = await reading.state()
-            told = left if left is not None else self._known.elements_of(frame, state)
+            told = left if left is not None else self._known_screens.elements_of(frame, state)
             if frame.black or (elements and told is None):
                 told = await reading.elements()
             black = frame.black or hides_words(frame.thumbnail, told or ())
             if not black:
-                self._late, reading = reading, ScreenReading(self._trees, self._shell)
+                self._pending_reading, reading = reading, ScreenReading(self._trees, self._shell)
         finally:
             await reading.drop()
         if black:
@@ -233,9 +233,9 @@ class Observer:
         the same.
         """
         if since.thumbnail is None:
-            await self.drop_late()
+            await self.cancel_reading()
             return None
-        reading, self._late = self._late, None
+        reading, self._pending_reading = self._pending_reading, None
         if reading is None or reading.size != since.size:
             reading = ScreenReading(self._trees, self._shell)
             reading.begin(since.size)
@@ -260,16 +260,16 @@ class Observer:
         # A window may get the focus a moment after it is drawn, so the current state belongs to that picture.
         self._last = LastScreen(since.size, told or (), state)
         self._learn(state)
-        self._known.add(frame, state, told)
+        self._known_screens.add(frame, state, told)
         seen = dataclasses.replace(since, settled=True, secure=secure)
         if since.complete:
             return seen
-        done = self._inputs.take_done(told, since.package)
+        done = self._inputs.take_result(told, since.package)
         return dataclasses.replace(seen, elements=told, complete=True, done=done, focused_text=focused_text(told))
 
-    async def drop_late(self) -> None:
+    async def cancel_reading(self) -> None:
         """Stop reading elements in the background for an observation that was returned early."""
-        late, self._late = self._late, None
+        late, self._pending_reading = self._pending_reading, None
         if late is not None:
             await late.drop()
 
@@ -301,11 +301,11 @@ class Observer:
             capturing = group.create_task(self._camera.capture(fit=fit))
             asking = group.create_task(read_state(self._shell))
         frame, state = capturing.result(), asking.result()
-        told = self._known.elements_of(frame, state)
+        told = self._known_screens.elements_of(frame, state)
         if frame.black or hides_words(frame.thumbnail, told or ()) or state.locked or not state.screen_on:
             return await self._look(fit)
-        self._late = ScreenReading(self._trees, self._shell)
-        self._late.begin(frame.size, brief=True)
+        self._pending_reading = ScreenReading(self._trees, self._shell)
+        self._pending_reading.begin(frame.size, brief=True)
         return await self._observation(frame, told, state, settled=False, complete=False)
 
     async def _observation(
@@ -326,8 +326,8 @@ class Observer:
         if not brief:
             self._learn(state)
         if complete:
-            self._known.add(frame, state, elements)
-        self._titles.met(state.package)
+            self._known_screens.add(frame, state, elements)
+        self._titles.note_front(state.package)
         return Observation(
             size=frame.size,
             image=None if black else frame.image,

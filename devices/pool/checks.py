@@ -28,7 +28,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """The first and longest pause in seconds before a silent phone is asked again; the pause doubles each time."""
 
 
-async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:
+async def handshake(link: Link, silent: Callable[[str], None]) -> Identity:
     """Wait until the phone at this link answers, for instance while it boots, and return its identity.
 
     `silent` is called with the reason whenever there is no answer yet.
@@ -127,16 +127,16 @@ class HealthPoller:
         """Check one phone and store the result in its info. It counts as silent if it does not answer and was not
         heard from otherwise.
         """
-        before, heard = phone.info, phone.heard
+        before, heard = phone.info, phone.last_heard
         try:
             await phone.refresh()
         except PhoneError as failed:
-            if phone.heard != heard:
+            if phone.last_heard != heard:
                 return
             logger.info("%s could not be asked: %s", before.name, failed)
             reason = sentence_of(failed)
             fix = SILENT if reason == STARTING else reconnecting(phone.info.serial)
-            phone.note(dataclasses.replace(phone.info, health=Health.SILENT, reason=reason, fix=fix))
+            phone.set_info(dataclasses.replace(phone.info, health=Health.SILENT, reason=reason, fix=fix))
         if (before.health, before.reason) != (phone.info.health, phone.info.reason):
             logger.info("phone %s: %s. %s", phone.info.name, phone.info.health, phone.info.reason)
             self._changed()
@@ -144,8 +144,8 @@ class HealthPoller:
     async def _run(self) -> None:
         while True:
             now = asyncio.get_running_loop().time()
-            due = [phone for phone in self._attached() if now - phone.heard >= self._every]
+            due = [phone for phone in self._attached() if now - phone.last_heard >= self._every]
             await asyncio.gather(*(self.ask(phone) for phone in due))
-            heard = [phone.heard for phone in self._attached() if phone not in due]
+            heard = [phone.last_heard for phone in self._attached() if phone not in due]
             oldest = min(heard, default=now)
             await asyncio.sleep(min(self._every, max(self._every / 10, oldest + self._every - now)))

@@ -39,14 +39,14 @@ class PhoneNames:
     def __init__(self, given: Mapping[str, str], book: NameBook | None) -> None:
         self._given = dict(given)
         self._book = book
-        self._kept: dict[str, str] = {}
+        self._chosen: dict[str, str] = {}
         self._usual: dict[str, str] = {}
         """Names made of the model: of two such phones each keeps its number, whichever is attached first."""
 
     async def load(self) -> None:
         """Load the stored names from the book."""
         if self._book is not None:
-            self._kept = dict(await self._book.names())
+            self._chosen = dict(await self._book.names())
             self._usual = dict(await self._book.usual())
 
     def name_beside(self, phone_id: str, serial: str, model: str, used: set[str]) -> str:
@@ -57,7 +57,7 @@ class PhoneNames:
         usual = self._usual.get(phone_id, "")
         name = given or (usual if usual.startswith(model) else "") or model or serial
         # An absent phone keeps its name, but a name derived from its model yields to one that people gave.
-        away = (self._kept,) if given else (self._kept, self._usual)
+        away = (self._chosen,) if given else (self._chosen, self._usual)
         kept = {each.casefold() for names in away for owner, each in names.items() if owner != phone_id}
         number, unique = 2, name
         while unique.casefold() in used or unique.casefold() in kept:
@@ -65,7 +65,7 @@ class PhoneNames:
         return unique
 
     def _given_to(self, phone_id: str, serial: str) -> str:
-        return self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or ""
+        return self._chosen.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or ""
 
     async def remember(self, phone_id: str, serial: str, name: str, model: str) -> None:
         """Store a phone's default name (derived from its model), so that it keeps its number. Does nothing for other
@@ -87,9 +87,9 @@ class PhoneNames:
         for other in others:
             if folded in {other.name.casefold(), other.id.casefold(), other.serial.casefold()}:
                 raise NameTaken(f"{other.name} is called that already.")
-        if any(folded == kept.casefold() for owner, kept in self._kept.items() if owner != phone_id):
+        if any(folded == kept.casefold() for owner, kept in self._chosen.items() if owner != phone_id):
             raise NameTaken(f"A phone that is not attached is called {name}.")
         if self._book is not None:
             await self._book.keep(phone_id, name)
-        self._kept[phone_id] = name
+        self._chosen[phone_id] = name
         return name

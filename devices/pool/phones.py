@@ -18,7 +18,7 @@ from devices.adb.links import SILENT, dialled, health_of, known_as
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneError, PhoneGone, PhoneTaken, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
-from devices.pool.checks import HEALTH_EVERY, HealthPoller, greeted, id_of
+from devices.pool.checks import HEALTH_EVERY, HealthPoller, handshake, id_of
 from devices.pool.names import NameBook, PhoneNames
 from devices.pool.virtual_phones import VirtualFallback, VirtualPhones
 from devices.virtual import StartedPhone
@@ -87,49 +87,49 @@ class AdbPhones:
         """The phone's id behind every link that works now."""
         self._owners: dict[Link, str] = {}
         """The phone's id behind every link that ever worked."""
-        self._following = DeviceTracker(servers, self._attached, self._lost)
-        self._poller = HealthPoller(self._working, self._tell, health_every)
-        self._fallback = VirtualFallback(virtual, virtual_state, servers[0], self._following)
+        self._tracker = DeviceTracker(servers, self._attached, self._lost)
+        self._poller = HealthPoller(self._working, self._notify, health_every)
+        self._fallback = VirtualFallback(virtual, virtual_state, servers[0], self._tracker)
         self._change = asyncio.Event()
         self._real: set[Link] = set()
         """The links to real phones that are there now."""
-        self._stepping_back: asyncio.TimerHandle | None = None
+        self._fallback_timer: asyncio.TimerHandle | None = None
         self._stand_in_after = stand_in_after
-        self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
+        self._list_others: Callable[[], Sequence[PhoneInfo]] = tuple
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
         """Start following the servers. Returns once the attached phones are known or after a time limit; slower phones
         are added when they answer.
         """
-        self._elsewhere = others
+        self._list_others = others
         await self._names.load()
         networked = frozenset(serial for serial in self._serials if dialled(serial))
         for serial in networked:
-            self._following.dialer.expect(serial)
-        self._following.start()
+            self._tracker.dialer.expect(serial)
+        self._tracker.start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SERVER_LOOK):
-                await self._following.listed()
+                await self._tracker.listed()
         try:
             async with asyncio.timeout(FIRST_LOOK):
-                await asyncio.gather(self._following.told(), self._seen(networked))
+                await asyncio.gather(self._tracker.wait_until_reported(), self._wait_until_attached(networked))
         except TimeoutError:
             logger.info("some phones did not answer within %.0f s; they are added when they do", FIRST_LOOK)
         await self._fallback.start(alone=not self._serials and not self._real and not others())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SERVER_LOOK):
-                await self._seen(self._fallback.serials)
+                await self._wait_until_attached(self._fallback.serials)
         self._poller.start()
 
     async def stop(self) -> None:
         """Stop what `start` began. The adb servers keep running, as other programs use them."""
-        if self._stepping_back is not None:
-            self._stepping_back.cancel()
+        if self._fallback_timer is not None:
+            self._fallback_timer.cancel()
         await self._poller.stop()
         for phone in self._phones.values():
-            await phone.let_go()
+            await phone.close()
         await self._fallback.disconnect()
-        await self._following.stop()
+        await self._tracker.stop()
         await self._fallback.stop()
 
     @property
@@ -140,7 +140,7 @@ class AdbPhones:
     @property
     def servers_away(self) -> tuple[ServerAddress, ...]:
         """The adb servers that do not answer at the moment."""
-        return self._following.away
+        return self._tracker.away
 
     @property
     def away(self) -> int:
@@ -153,7 +153,7 @@ class AdbPhones:
         """Implements `Phones.list`. A virtual phone that replaces a real one is left out while a real one
         is attached.
         """
-        hidden = self._fallback.hidden(bool(self._real) or self._stepping_back is not None)
+        hidden = self._fallback.hidden(bool(self._real) or self._fallback_timer is not None)
         return tuple(phone.info for phone in self._phones.values() if not (hidden and phone.info.virtual))
 
     def get(self, phone_id: str) -> Phone:
@@ -177,8 +177,8 @@ class AdbPhones:
         if phone is None:
             raise PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
         given = await self._names.give(phone_id, name, self._others(phone_id))
-        phone.note(dataclasses.replace(phone.info, name=given))
-        self._tell()
+        phone.set_info(dataclasses.replace(phone.info, name=given))
+        self._notify()
         return phone.info
 
     async def wait_for_change(self) -> None:
@@ -189,9 +189,9 @@ class AdbPhones:
         """Implements `Phones.wait_for`. The phone is asked in any case, because lost links are noticed late."""
         links = {serial for (_, serial), owner in self._owners.items() if owner == phone_id}
         try:
-            with self._following.dialer.awaited(links):
+            with self._tracker.dialer.awaited(links):
                 async with asyncio.timeout(timeout):
-                    return await self._answering(phone_id)
+                    return await self._wait_until_usable(phone_id)
         except TimeoutError:
             name, why = self._called(phone_id), self._why_away(phone_id)
             late = words("phone.error.not_back", name=name, seconds=f"{timeout:.0f}", why=why)
@@ -202,8 +202,8 @@ class AdbPhones:
     async def _attached(self, link: Link) -> None:
         virtual = link[1] in self._fallback.serials
         if self._wanted(link[1], link[1]):
-            self._real_came(link, virtual=virtual)
-        identity = await greeted(link, lambda reason: self._silent(link, reason))
+            self._add_real(link, virtual=virtual)
+        identity = await handshake(link, lambda reason: self._silent(link, reason))
         phone_id = await id_of(identity, link, self._phones, self._works)
         if not self._wanted(link[1], phone_id):
             return
@@ -215,11 +215,11 @@ class AdbPhones:
         elif not self._works(phone):
             phone.attach(Connection(*link))  # a link of the same name is new too
         self._links[link] = self._owners[link] = phone_id
-        self._real_came(link, virtual=virtual)
-        phone.learn(identity)
+        self._add_real(link, virtual=virtual)
+        phone.update_identity(identity)
         await self._names.remember(phone_id, link[1], phone.info.name, identity.model)
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
-        self._tell()
+        self._notify()
         if self._mends:
             await self._begin_with(phone, kept=identity.kept != ())
 
@@ -229,7 +229,7 @@ class AdbPhones:
             return
         self._links.pop(link, None)
         if not state:
-            self._real_went(link)
+            self._remove_real(link)
         phone = self._phones.get(phone_id)
         if phone is None and not state:
             return
@@ -242,29 +242,29 @@ class AdbPhones:
                 phone.attach(Connection(*other))  # such as Wi-Fi, when the cable is out
             else:
                 health, reason, fix = health_of(state, link[1])
-                phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
+                phone.set_info(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
                 logger.info("phone %s: %s", phone.info.name, reason)
-        self._tell()
+        self._notify()
 
-    def _real_came(self, link: Link, *, virtual: bool) -> None:
+    def _add_real(self, link: Link, *, virtual: bool) -> None:
         if virtual:
             return
         self._real.add(link)
-        if self._stepping_back is not None:
-            self._stepping_back.cancel()
-            self._stepping_back = None
+        if self._fallback_timer is not None:
+            self._fallback_timer.cancel()
+            self._fallback_timer = None
 
-    def _real_went(self, link: Link) -> None:
+    def _remove_real(self, link: Link) -> None:
         """Bring the virtual phone back once the last real one has been gone for a while."""
         if link not in self._real:
             return
         self._real.remove(link)
         if not self._real:
-            self._stepping_back = asyncio.get_running_loop().call_later(self._stand_in_after, self._step_back)
+            self._fallback_timer = asyncio.get_running_loop().call_later(self._stand_in_after, self._show_fallback)
 
-    def _step_back(self) -> None:
-        self._stepping_back = None
-        self._tell()
+    def _show_fallback(self) -> None:
+        self._fallback_timer = None
+        self._notify()
 
     def _silent(self, link: Link, reason: str) -> None:
         phone_id = self._owners.get(link, link[1])
@@ -272,15 +272,15 @@ class AdbPhones:
             return
         phone = self._phones.get(phone_id) or self._add(link, phone_id, "")
         if not self._works(phone):
-            phone.note(dataclasses.replace(phone.info, health=Health.SILENT, reason=reason, fix=SILENT))
-            self._tell()
+            phone.set_info(dataclasses.replace(phone.info, health=Health.SILENT, reason=reason, fix=SILENT))
+            self._notify()
 
     async def _begin_with(self, phone: AdbPhone, *, kept: bool) -> None:
         """Check whether a crashed run left settings on the phone, or another service is using it."""
         try:
             if not kept:
-                await phone.look_for_others()
-            elif await phone.mend():
+                await phone.check_ownership()
+            elif await phone.restore_leftovers():
                 logger.info("phone %s has its own settings again: a run that crashed had left its own", phone.info.name)
         except PhoneTaken as taken:
             logger.warning("phone %s: %s", phone.info.name, taken)
@@ -302,7 +302,7 @@ class AdbPhones:
 
     def _others(self, phone_id: str) -> Sequence[PhoneInfo]:
         own = [phone.info for each, phone in self._phones.items() if each != phone_id]
-        return [*own, *self._elsewhere()]
+        return [*own, *self._list_others()]
 
     def _working(self) -> Sequence[AdbPhone]:
         return [phone for phone in self._phones.values() if self._works(phone)]
@@ -314,7 +314,7 @@ class AdbPhones:
         named = self._serials & {phone_id, *known_as(serial)}
         return not self._serials or bool(named) or serial in self._fallback.serials
 
-    async def _answering(self, phone_id: str) -> AdbPhone:
+    async def _wait_until_usable(self, phone_id: str) -> AdbPhone:
         while True:
             phone = self._phones.get(phone_id)
             if phone is not None and self._works(phone):
@@ -335,12 +335,12 @@ class AdbPhones:
         phone = self._phones.get(phone_id)
         return phone.info.name if phone else phone_id
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         """Wake everyone waiting for a change; later callers wait for the next one."""
         self._change.set()
         self._change = asyncio.Event()
 
-    async def _seen(self, serials: frozenset[str]) -> None:
+    async def _wait_until_attached(self, serials: frozenset[str]) -> None:
         """Wait until all of these are attached: adb lists a phone a moment after connecting it."""
         while not serials <= {serial for _, serial in self._links}:
             await self._change.wait()

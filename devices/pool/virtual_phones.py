@@ -27,7 +27,7 @@ class VirtualFallback:
         self._wanted = wanted
         self._state = state
         self._server = server
-        self._following = following
+        self._tracker = following
         self._process: PhoneProcess | None = None
         self.serials: frozenset[str] = frozenset()
 
@@ -61,13 +61,13 @@ class VirtualFallback:
             return
         self.serials = frozenset(phone.address for phone in phones)
         for phone in phones:
-            await self._following.connect((self._server, phone.address))
+            await self._tracker.connect((self._server, phone.address))
 
     async def disconnect(self) -> None:
         """Disconnect the virtual phones from the adb server, which keeps running."""
         if self._process is not None:
             for serial in self.serials:
-                await self._following.disconnect((self._server, serial))
+                await self._tracker.disconnect((self._server, serial))
 
     async def stop(self) -> None:
         """End the process of the virtual phones."""

@@ -137,7 +137,7 @@ class DirectPhones:
         self._behind: dict[str, VirtualPhone] = {}
         self._followers: list[asyncio.Task[None]] = []
         self._change = News()
-        self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
+        self._list_others: Callable[[], Sequence[PhoneInfo]] = tuple
         self.away = 0
         """There is no server."""
 
@@ -145,7 +145,7 @@ class DirectPhones:
         """Ask every phone for its identity, and follow its connection from now on. Raises PhoneError when one does not
         answer.
         """
-        self._elsewhere = others
+        self._list_others = others
         for virtual in self._virtual:
             connection = DirectConnection(virtual)
             shell = DirectShell(connection)
@@ -153,7 +153,7 @@ class DirectPhones:
             info = PhoneInfo(identity.android_id, connection.serial, virtual.name, Health.OFFLINE, virtual=True)
             clock = asyncio.get_running_loop().time
             phone = AdbPhone(connection, info, {}, shell=shell, clock=clock)
-            phone.learn(identity)
+            phone.update_identity(identity)
             self._phones[info.id], self._behind[info.id] = phone, virtual
             self._followers.append(asyncio.create_task(self._follow(phone, virtual), name=f"link of {virtual.name}"))
 
@@ -163,7 +163,7 @@ class DirectPhones:
             follower.cancel()
         await asyncio.gather(*self._followers, return_exceptions=True)
         for phone in self._phones.values():
-            await phone.let_go()
+            await phone.close()
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Return every known phone, from memory, in a stable order. See `Phones.list`."""
@@ -192,10 +192,10 @@ class DirectPhones:
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
         """Implements `Phones.rename`. The name is forgotten with this object."""
         phone, given = self._known(phone_id), fit_name(name)
-        others = [*(info for info in self.list() if info.id != phone_id), *self._elsewhere()]
+        others = [*(info for info in self.list() if info.id != phone_id), *self._list_others()]
         if any(given.casefold() in {each.name.casefold(), each.id, each.serial} for each in others):
             raise NameTaken(f"Another phone is called {given} already.")
-        phone.note(dataclasses.replace(phone.info, name=given))
+        phone.set_info(dataclasses.replace(phone.info, name=given))
         self._change.tell()
         return phone.info
 
@@ -231,7 +231,7 @@ class DirectPhones:
                 await self._ask(phone)
             else:
                 health, reason, fix = health_of(_STATES[virtual.link], phone.info.serial)
-                phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
+                phone.set_info(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
             self._change.tell()
 
     async def _ask(self, phone: AdbPhone) -> bool:
@@ -240,7 +240,7 @@ class DirectPhones:
             return (await phone.refresh()).health.usable
         except PhoneError as failed:
             health, _, fix = health_of("offline", phone.info.serial)
-            phone.note(dataclasses.replace(phone.info, health=health, reason=sentence_of(failed), fix=fix))
+            phone.set_info(dataclasses.replace(phone.info, health=health, reason=sentence_of(failed), fix=fix))
             return False
 
     def _why_away(self, info: PhoneInfo) -> str:

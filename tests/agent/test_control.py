@@ -59,9 +59,9 @@ async def test_cancelling_the_waiter_ends_the_work() -> None:
 async def test_pause_stands_until_resume() -> None:
     control = Control()
     control.pause()
-    holding = asyncio.create_task(control.hold())
+    holding = asyncio.create_task(control.wait_while_paused())
     async with asyncio.timeout(5):
-        await control.rest()
+        await control.wait_until_stopped()
     assert not holding.done()
     control.resume()
     async with asyncio.timeout(5):
@@ -86,7 +86,7 @@ async def test_what_is_held_is_let_go_by_a_stop(stop: str) -> None:
     getattr(control, stop)()
     assert not control.paused
     async with asyncio.timeout(5):
-        await control.hold()
+        await control.wait_while_paused()
 
 
 def test_notes_are_read_once() -> None:

@@ -67,7 +67,7 @@ async def rendered_anew(model: PatientModel) -> ModelReply:
     """The answer to a step that is rendered for whichever model answers, as often as that changes."""
     while True:
         try:
-            return await model.complete(step(rendered_for=model.asked_now))
+            return await model.complete(step(rendered_for=model.active_name))
         except ModelSwitched:
             continue
 
@@ -148,10 +148,10 @@ async def test_a_failure_that_passes_is_told_before_one_that_does_not() -> None:
 async def test_a_step_that_is_rendered_for_one_is_not_given_to_the_other() -> None:
     """Seen failing without `_check`: each was sent what the other one reads."""
     async with both([refused(503, "overloaded"), WELL], [OTHER]) as there:
-        assert there.model.asked_now == "one"
+        assert there.model.active_name == "one"
         with pytest.raises(ModelSwitched, match="two"):
             await there.model.complete(step(rendered_for="one"))
-        assert (there.second.requests, there.model.asked_now) == ([], "two")
+        assert (there.second.requests, there.model.active_name) == ([], "two")
         reply = await there.model.complete(step(rendered_for="two"))
         assert (reply.text, reply.stand_in, reply.waited) == ("second", StandIn("two", Cause.BUSY), 0)
         there.time.now += FIRST_PAUSE_S

@@ -20,7 +20,7 @@ from agent.ports.memory import Passage, memory_block
 from agent.ports.stores import GivenFile
 from agent.skills.library import Skill, Skills
 from agent.tools.call_values import told_of
-from agent.tools.spec import Done
+from agent.tools.spec import ActionResult
 from tests.agent.dialects.test_render import SCENE
 
 COVERED: Final[Mapping[str, frozenset[str]]] = {
@@ -92,7 +92,7 @@ def test_what_the_main_graph_tells_of_others_is_covered() -> None:
     given, noted = prompt_facts.given(state), prompt_facts.noted(state)
     results, memory = prompt_facts.results(state), memory_block(["a fact"])
     documents = prompt_facts.documents([Passage("a.md", "text")])
-    pages = told_of(Done(read=("a page",)))
+    pages = told_of(ActionResult(read=("a page",)))
     shown = {
         "intent": given + noted + memory,
         "plan": given + noted + memory + documents + pages,

@@ -18,7 +18,15 @@ from bot.domain.chat import Capabilities, Chat, Connected, Intake
 from bot.monitoring.dependencies import Dependencies
 from bot.platform import Platform
 from bot.store.errors import StoreAway
-from bot.wiring.connections import CLOSE_WITHIN, FIRST_PAUSE, LAST_PAUSE, ConnectedChats, connect_while, end, keep
+from bot.wiring.connections import (
+    CLOSE_WITHIN,
+    FIRST_PAUSE,
+    LAST_PAUSE,
+    ConnectedChats,
+    connect_while,
+    disconnect,
+    keep_connected,
+)
 from bot.wiring.dependencies import of_chats
 from tests.bot.chats.discord.recording import Recording as DiscordRecording
 from tests.bot.chats.loopback import CAPABILITIES
@@ -33,11 +41,11 @@ PATIENCE = 10.0
 @asynccontextmanager
 async def kept(chat: Connected, clock: Clock) -> AsyncIterator[None]:
     """As the service keeps it, until the block ends."""
-    task = asyncio.create_task(keep(chat, clock=clock, sleep=clock.sleep))
+    task = asyncio.create_task(keep_connected(chat, clock=clock, sleep=clock.sleep))
     try:
         yield
     finally:
-        await end(task, chat)
+        await disconnect(task, chat)
 
 
 @pytest.mark.parametrize("fault", [StoreAway("away"), KeyError("odd"), OSError("cut"), TimeoutError()], ids=repr)
@@ -81,7 +89,7 @@ async def seen(waits: Dependencies) -> set[str]:
     """What is waited for, looked at twice."""
     await waits.look()
     await waits.look()
-    return {wait.what for wait in waits.now()}
+    return {wait.what for wait in waits.current_waits()}
 
 
 def on_discord(fake: discord.FakeDiscord, intake: Intake, token: str = discord.TOKEN) -> DiscordChat:

@@ -93,7 +93,7 @@ async def test_a_notice_takes_everything_along(home: Home, tmp_path: Path, caplo
 
 
 async def test_an_error_answer_is_enough(home: Home, tmp_path: Path) -> None:
-    """Seen failing with the report left out of `Silence.calling`: the final message went to the old id for ever."""
+    """Seen failing with the report left out of `FloodLimits.calling`: the final message went to the old id for ever."""
     async with service(home, tmp_path) as here:
         task = await here.working("open settings")
         new = home.fake.migrate(home.group, home.alice, told=False)

@@ -40,9 +40,9 @@ from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
-from bot.tasks.hands import Hands
+from bot.tasks.hands import RemoteControlService
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import Operating
+from bot.tasks.operating import ManualInput
 from bot.tasks.queue import Admission
 from bot.tasks.repository import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
@@ -430,8 +430,8 @@ async def a_world(
             gate=quotas,
             admission=admission,
         )
-        operating = Operating(leases, seen, GatePolicy.default(), store.journal)
-        hands = Hands(leases, seen, operating, task_service)
+        operating = ManualInput(leases, seen, GatePolicy.default(), store.journal)
+        hands = RemoteControlService(leases, seen, operating, task_service)
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}

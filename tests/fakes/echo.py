@@ -135,7 +135,7 @@ class EchoMind:
     async def _guarded(echo: _Echo, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Do the work; after a pause, anew. Raises Stopped when the task is to end or the service stops."""
         while True:
-            await echo.control.hold()
+            await echo.control.wait_while_paused()
             try:
                 return await echo.control.guard(work())
             except Stopped:

@@ -6,7 +6,7 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
-from devices.phone import Done, Element, Health, Judged, Observation, Phone, PhoneInfo
+from devices.phone import Element, Health, InputResult, Judged, Observation, Phone, PhoneInfo
 from devices.pictures import Fit
 from devices.storage import FoundFiles
 
@@ -83,11 +83,11 @@ class InstantPhone:
         watched: bool = False,
         later: bool = False,
         judged: Judged | None = None,
-    ) -> Done:
+    ) -> InputResult:
         del receipt, watched, later, judged
         self.sent.append(what)
         self.turn()
-        return Done()
+        return InputResult()
 
     async def prepare(self) -> None:
         self.prepared += 1

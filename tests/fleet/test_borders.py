@@ -37,7 +37,7 @@ from bot.fleet.messages import (
 )
 from bot.fleet.nats_engine import NatsLink
 from bot.fleet.sign_in import JoinRefused, delivery_of, join
-from bot.tasks.operating import Operated, Operating
+from bot.tasks.operating import ManualInput, ManualInputError
 from devices.inputs import Key
 from devices.phone import Health
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
@@ -300,17 +300,17 @@ async def test_a_person_touches_the_phone_of_a_host_once_and_only_while_it_is_fr
     have, model = models([HANG])
     machine = await fleet.add_host("shelf", have)
     phone = await fleet.there()
-    operating = Operating(fleet.leases, fleet.pool, Policy.default(), fleet.store.journal)
+    operating = ManualInput(fleet.leases, fleet.pool, Policy.default(), fleet.store.journal)
     assert (await operating.touch(phone, PressKey(key=Key.HOME), "event-1")).app
     (sent,) = machine.inputs()
-    with pytest.raises(Operated):
+    with pytest.raises(ManualInputError):
         await operating.touch(phone, PressKey(key=Key.HOME), "event-1")
     assert machine.inputs() == [sent]
     assert (await fleet.pool.get(phone).glance()) is not None
     work = Running(fleet.runner, order())
     await work.until(Started)
     await asyncio.wait_for(model.hanging.wait(), LIMIT)
-    with pytest.raises(Operated):
+    with pytest.raises(ManualInputError):
         await operating.touch(phone, PressKey(key=Key.HOME), "event-2")
     with sqlite3.connect(machine.directory / "opengui.sqlite3") as kept:
         assert kept.execute("SELECT state FROM actions WHERE run LIKE 'hand-%'").fetchall() == [("done",)]

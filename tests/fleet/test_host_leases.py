@@ -32,20 +32,20 @@ async def test_a_lease_that_was_given_back_is_not_taken_again_and_a_phone_is_one
         told.append((run, item))
 
     leases = HostLeases(store.leases, tell)
-    leases.given((Held(phone="pixel", run=RUN, fence=1),))
+    leases.set_granted((Held(phone="pixel", run=RUN, fence=1),))
     assert await lease_of(leases, RUN) == Lease("pixel", RUN, 1)
     await leases.release(RUN)
     again = asyncio.create_task(lease_of(leases, RUN))
-    leases.given((Held(phone="pixel", run=RUN, fence=1),))
+    leases.set_granted((Held(phone="pixel", run=RUN, fence=1),))
     await asyncio.sleep(0)
-    leases.given((Held(phone="pixel", run=RUN, fence=2),))
+    leases.set_granted((Held(phone="pixel", run=RUN, fence=2),))
     assert await again == Lease("pixel", RUN, 2)
     assert told == [
         (RUN, PhoneWanted(n=0, phone="pixel")),
         (RUN, PhoneReturned(n=0, fence=1)),
         (RUN, PhoneWanted(n=0, phone="pixel")),
     ]
-    leases.given((Held(phone="pixel", run=OTHER, fence=3),))
+    leases.set_granted((Held(phone="pixel", run=OTHER, fence=3),))
     assert leases.has_lost(RUN)
     after = asyncio.create_task(lease_of(leases, OTHER))
     await asyncio.sleep(0)

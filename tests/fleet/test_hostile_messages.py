@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agent.effect_facts import PhoneNote, Worded, in_english
 from agent.events import Step
 from agent.run import Outcome, RunId
-from bot.fleet.bounds import Faults, bounded, in_line
+from bot.fleet.bounds import Faults, check_limits, in_line
 from bot.fleet.engine import Delivery, EngineAway, Link
 from bot.fleet.hub import HostRefused
 from bot.fleet.messages import (
@@ -223,7 +223,7 @@ PLAIN = st.none() | st.integers() | st.floats() | st.text()
 def test_what_is_bounded_is_json_that_the_database_takes(value: Any) -> None:
     data = json.dumps(value).encode()
     try:
-        kept = json.loads(bounded(data))
+        kept = json.loads(check_limits(data))
     except ValueError:
         return
 

@@ -127,18 +127,18 @@ class Acting(Talkative):
         del order
 
         async def work(_emit: Callable[[RunEvent], None]) -> None:
-            with self.control.moving():
+            with self.control.acting():
                 self.has_told.set()
                 await self.may_end.wait()
-            await self.control.hold()
+            await self.control.wait_while_paused()
             await asyncio.Event().wait()
 
         return stream_events(work)
 
     async def signal(self, run: RunId, signal: Signal) -> None:
         del run
-        self.control.obey(signal)
-        await self.control.rest()
+        self.control.apply(signal)
+        await self.control.wait_until_stopped()
 
 
 def sent(subtask: int = 1) -> OrderSent:
@@ -224,19 +224,19 @@ async def test_nothing_is_done_by_hand_while_the_last_action_of_a_paused_run_goe
     runs = HostRuns(store.fleet, HostLeases(store.leases, outgoing.write), outgoing)
     acting = Acting()
     await runs.use(acting)
-    assert await runs.stands_still(RUN), "it is not being worked on"
+    assert await runs.is_idle(RUN), "it is not being worked on"
     await runs.take_order(sent())
     async with asyncio.timeout(LIMIT):
         await acting.has_told.wait()
-    assert not await runs.stands_still(RUN), "nobody has paused it"
+    assert not await runs.is_idle(RUN), "nobody has paused it"
     with pytest.raises(TimeoutError):
         await runs.signal(acting, RUN, Pause())
-    assert not await runs.stands_still(RUN)
-    waiting = asyncio.create_task(runs.stands_still(RUN))
+    assert not await runs.is_idle(RUN)
+    waiting = asyncio.create_task(runs.is_idle(RUN))
     await asyncio.sleep(0)
     acting.may_end.set()
     assert await waiting
     await runs.signal(acting, RUN, Resume())
-    assert not await runs.stands_still(RUN)
+    assert not await runs.is_idle(RUN)
     await runs.stop()
     await outgoing.stop()

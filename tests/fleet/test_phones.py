@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.run import RunId
-from bot.tasks.operating import leased
+from bot.tasks.operating import acquire_lease
 from bot.views.tasks import phone_json
 from devices.errors import InputRejected, NameTaken, PhoneGone, ScreenChanged
 from devices.inputs import Key, OpenApp, PressKey, Tap
@@ -49,7 +49,7 @@ async def test_a_touch_that_was_judged_before_the_hub_started_is_not_sent_to_ano
     """Seen failing (it is sent) when only a phone that was looked at since then is looked at again."""
     machine = await fleet.add_host("shelf", models([])[0])
     phone = await fleet.there()
-    await leased(fleet.leases, RunId("hand-1"), phone)
+    await acquire_lease(fleet.leases, RunId("hand-1"), phone)
     seen = await fleet.pool.get(phone).observe()
     target = next(each for each in seen.elements or () if each.clickable and each.label)
     before, here = judged(target), Tap(target.bounds.centre)
@@ -58,7 +58,7 @@ async def test_a_touch_that_was_judged_before_the_hub_started_is_not_sent_to_ano
     await fleet.stop_hub()
     await fleet.start_hub()
     assert await fleet.there() == phone
-    await leased(fleet.leases, RunId("hand-2"), phone)
+    await acquire_lease(fleet.leases, RunId("hand-2"), phone)
     sent = machine.inputs()
     with pytest.raises(ScreenChanged):
         await fleet.pool.get(phone).act(here, receipt="1-1.1.1.2", judged=before)

@@ -21,7 +21,7 @@ from bot.chats.slack.chat import SlackChat
 from bot.chats.slack.places import Account
 from bot.chats.telegram import updates as reader
 from bot.chats.telegram.incoming import Albums, Messages, Presses
-from bot.chats.telegram.sending import Sender, Silence
+from bot.chats.telegram.sending import FloodLimits, Sender
 from bot.commands.spec import BY_NAME
 from bot.domain.chat import OwnRecord
 from bot.people.access import Lists, Policy
@@ -87,7 +87,7 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
             async def moved(_old: str, _new: str) -> None:
                 """Nobody asks."""
 
-            sender = Sender(online, Silence(world.clock, moved))
+            sender = Sender(online, FloodLimits(world.clock, moved))
             messages = Messages(
                 world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001), bool
             )

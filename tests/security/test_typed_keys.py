@@ -23,7 +23,7 @@ from agent.observing import ScreenView, screen_of
 from agent.questions import QuestionKind
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import NeedsApproval, Operating
+from bot.tasks.operating import ManualInput, NeedsApproval
 from devices.adb.input_commands import typing_commands
 from devices.errors import UntypableText
 from devices.geometry import Bounds
@@ -146,7 +146,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 async def test_by_hand_it_needs_a_yes_as_well(store: Store, end: str) -> None:
     """Seen failing: a message was sent through the API with the right to operate alone."""
     phone = ChatPhone()
-    operating = Operating(PhoneLeases(store.leases, phone), phone, Policy.default(), store.journal)
+    operating = ManualInput(PhoneLeases(store.leases, phone), phone, Policy.default(), store.journal)
     with pytest.raises(NeedsApproval):
         await operating.touch("instant", act.Type(text=f"hello{end}"), "one")
     assert not phone.sent

@@ -41,7 +41,7 @@ async def test_a_job_gets_the_files_of_its_task_and_leaves_its_own() -> None:
     assert workshop.jobs == [Job("shell", "ls", (WorkFile("a.txt", b"1"),))]
     assert folder.files == {"a.txt": b"1", "b.txt": b"2"}
     assert done.read == ("done",)
-    assert done.told == ("Files written: b.txt.",)
+    assert done.notices == ("Files written: b.txt.",)
 
 
 async def test_what_a_program_prints_is_data_and_bounded() -> None:
@@ -50,7 +50,7 @@ async def test_what_a_program_prints_is_data_and_bounded() -> None:
     done = await python.run(PythonFull(code="print()"), CONTEXT)
     assert len(done.read[0]) < 7000
     assert str(done.effects[0].words) if hasattr(done.effects[0], "words") else done.effects
-    assert not done.told
+    assert not done.notices
 
 
 async def test_a_workshop_that_is_gone_is_a_word_to_the_model() -> None:

@@ -14,10 +14,10 @@ from agent.effects import difference, told_effects
 from agent.graph.executor.context import RunContext
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
-from agent.tools.spec import ActionError, Done
+from agent.tools.spec import ActionError, ActionResult
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, UnknownApp
 from devices.inputs import Input
-from devices.phone import Done as Sent
+from devices.phone import InputResult as Sent
 from devices.phone import Judged
 from devices.wording import sentence_of
 
@@ -58,7 +58,9 @@ async def give_up(context: RunContext, key: ActionKey, why: str) -> None:
     await asyncio.shield(context.journal.finish(key, "rejected", why))
 
 
-async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[Done]) -> Done:
+async def run_tool(
+    context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[ActionResult]
+) -> ActionResult:
     """Await the work of a tool whose beginning is recorded, then record and return its result.
 
     `cut_off` is the state to record if the work is interrupted. Raises ActionError if the work failed, and Stopped if

@@ -17,7 +17,17 @@ from agent.guards.policy import Policy
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
 from agent.run import RunId
-from agent.tools.spec import ActionError, ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
+from agent.tools.spec import (
+    ActionError,
+    ActionResult,
+    ActionSpec,
+    AnyTool,
+    Situation,
+    Tool,
+    ToolContext,
+    Trait,
+    ungated,
+)
 from agent.wording import Texts
 from devices.inputs import Input
 from devices.phone import Phone
@@ -66,7 +76,7 @@ class PhoneTool(AnyTool[A]):
 
     journalled: bool = True
     cut_off: ActionState = "uncertain"
-    run: Callable[[A, PhoneContext], Awaitable[Done]]
+    run: Callable[[A, PhoneContext], Awaitable[ActionResult]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +128,7 @@ GONE: Final = "Not done: the tool {tool} is not there any more. Do without it, o
 _TEXTS: Final = Texts({"use": "use {tool}"}, zh={"use": "使用 {tool}"})
 
 
-async def _not_there(action: GoneTool, _: ToolContext) -> Done:
+async def _not_there(action: GoneTool, _: ToolContext) -> ActionResult:
     raise ActionError(GONE.format(tool=action.tool))
 
 
@@ -180,7 +190,7 @@ class ActionRegistry:
         """Return a sentence about what the action does, naming its target if the screen `sight` is given. Models read
         it in English.
         """
-        return self.spec_of(action).describe(action, None if sight is None else sight.told)
+        return self.spec_of(action).describe(action, None if sight is None else sight.for_model)
 
     def kinds_with(self, trait: Trait) -> set[str]:
         """Return the kinds of all actions that have this trait."""

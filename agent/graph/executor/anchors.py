@@ -98,8 +98,8 @@ def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None)
     restless = restless_places(before, seen, where.element) if before is not None else []
     return {
         "restless": restless,
-        "own": near.own_word(restless),
-        "window": near.window_word(restless) if near.window else None,
+        "own": near.own_digest(restless),
+        "window": near.window_digest(restless) if near.window else None,
         "focus": _focus(seen) if where.element is None else None,
         "picture": picture_of(seen, pictured(seen, near, where.element, where.point)),
         "pictures": shown_pictures(seen, near, where.element, before),
@@ -110,7 +110,7 @@ def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, 
     """Whether the words around it, or its picture, are unchanged. A screen without either never matches."""
     near = approval_context(now, element, point)
     if anchor["window"] is not None:
-        words = near.own_word(anchor["restless"]), near.window_word(anchor["restless"])
+        words = near.own_digest(anchor["restless"]), near.window_digest(anchor["restless"])
         if words != (anchor["own"], anchor["window"]) or (element is None and _focus(now) != anchor["focus"]):
             return False
     elif anchor["picture"] is None:
@@ -126,7 +126,7 @@ def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, 
 def _meant(anchor: dict[str, Any], now: Observation) -> Element | None:
     """Return the element that looks like this and is in the same dialog or row."""
     alike = _alike(anchor["element"], Bounds(*anchor["bounds"]), now)[:MAX_ALIKE]
-    return next((e for e in alike if approval_context(now, e).own_word(anchor["restless"]) == anchor["own"]), None)
+    return next((e for e in alike if approval_context(now, e).own_digest(anchor["restless"]) == anchor["own"]), None)
 
 
 def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | None:
@@ -168,7 +168,7 @@ their digits.
 
 
 @dataclass(frozen=True)
-class StillThere:
+class TargetCheck:
     """Implements `devices.phone.Judged` for a press or slide: compares the screen with the one on which the rules
     allowed it.
 
@@ -234,7 +234,7 @@ class StillThere:
         return pictured(self.seen, approval_context(self.seen, None, point), None, point)
 
 
-def still_there(
+def target_check(
     action: Action,
     where: ResolvedTarget,
     seen: Observation,
@@ -243,13 +243,13 @@ def still_there(
     cover: Callable[[Observation], Observation],
     *,
     read: bool,
-) -> StillThere | None:
+) -> TargetCheck | None:
     """Return the check that a press or slide without approval must still pass when it is sent; None if it only scrolls,
-    or if no elements were known. The arguments are those of `StillThere`.
+    or if no elements were known. The arguments are those of `TargetCheck`.
     """
     if seen.elements is None or not (is_press(action, spot) or is_made_to_slide(spot) or words_around(spot)):
         return None
-    return StillThere(action, where, seen, spot, policy, cover, read)
+    return TargetCheck(action, where, seen, spot, policy, cover, read)
 
 
 def _words(spot: TouchTarget) -> set[str]:

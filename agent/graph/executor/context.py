@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from agent.control import Control
 from agent.events import RunEvent
 from agent.graph.executor.action_spec import ActionRegistry
-from agent.graph.executor.proof import Looks
+from agent.graph.executor.proof import ScreenHistory
 from agent.graph.executor.screen import PhoneScreen, ScreenState
 from agent.graph.executor.speculative import EarlyReadings, FirstAnswer
 from agent.guards.masking import Mask
@@ -50,7 +50,7 @@ class RunMemory:
     """The pending write of the last input's result to the journal (`acting.written`)."""
     caption: asyncio.Task[ModelReply] | None = None
     """The pending model call for the step's caption on the card, until the step is closed."""
-    shown: dict[tuple[int, int], str] = field(default_factory=dict)
+    shown_texts: dict[tuple[int, int], str] = field(default_factory=dict)
     """The text that the model was shown next to each picture of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
     """The press that the independent reader, a second model, judges while the acting model is still writing."""
@@ -58,13 +58,13 @@ class RunMemory:
     """The running answer to the first request, if it was sent before the run began."""
     spent_ahead: Usage = field(default_factory=Usage)
     """The cost of early first requests that were not used, until it is added to the run's usage."""
-    looks: Looks = field(default_factory=Looks)
+    screen_history: ScreenHistory = field(default_factory=ScreenHistory)
     """What each step's observation showed, so that code can prove that the sub-task is done."""
-    told: set[str] = field(default_factory=set)
+    sent_notices: set[str] = field(default_factory=set)
     """Keys of the one-time messages that this run has already sent."""
     facts: tuple[str, ...] = ()
     """Remembered facts about the person that fit the sub-task."""
-    told_others: tuple[str, ...] = ()
+    facts_of_others: tuple[str, ...] = ()
     """Remembered facts that other workers of the task were told. They count as private in this run too, but are in no
     prompt.
     """

@@ -21,7 +21,7 @@ from agent.guards.gate import ALLOWED, Gate
 from agent.guards.masking import BULLET
 from agent.guards.masking import COVERED as COVERED_WORDS
 from agent.observing import ScreenView
-from agent.tools.spec import ActionError, Done, Situation, ungated
+from agent.tools.spec import ActionError, ActionResult, Situation, ungated
 from agent.wording import Texts, sentence, shortened, words
 from devices import inputs
 from devices.errors import PhoneError
@@ -278,7 +278,7 @@ async def _look(context: PhoneContext) -> Observation:
         raise ActionError(f"Not done: the phone could not be looked at: {error}") from error
 
 
-async def read_text(_action: ReadText, context: PhoneContext) -> Done:
+async def read_text(_action: ReadText, context: PhoneContext) -> ActionResult:
     """Run the `read_text` tool: return the text of the field, up to MAX_LETTERS characters, as data. Raises ActionError
     if it cannot or must not be read, and Stopped.
     """
@@ -294,10 +294,10 @@ async def read_text(_action: ReadText, context: PhoneContext) -> Done:
     if text and not field.hint and len(text) <= _SHORT:
         told.append(PERHAPS_A_HINT)
     effect = Worded.of(_TEXTS.words("letters", number=len(text)))
-    return Done((effect,), told=tuple(told), read=(text[:MAX_LETTERS],), read_in=seen.package)
+    return ActionResult((effect,), notices=tuple(told), read=(text[:MAX_LETTERS],), read_in=seen.package)
 
 
-async def copy_text(action: CopyText, context: PhoneContext) -> Done:
+async def copy_text(action: CopyText, context: PhoneContext) -> ActionResult:
     """Run the `copy_text` tool: keep a text for `paste_text`. Raises ActionError if there is none, it is too long or
     must not be copied, and Stopped.
     """
@@ -312,7 +312,7 @@ async def copy_text(action: CopyText, context: PhoneContext) -> Done:
         raise ActionError(CODE_FIELD)
     _require_copyable(text)
     effect = Worded.of(_TEXTS.words("copied", number=len(text)))
-    return Done((effect,), copied=text, read_in=seen.package)
+    return ActionResult((effect,), copied=text, read_in=seen.package)
 
 
 def _with_words(wanted: str, seen: Observation, *, covered: bool) -> Element:

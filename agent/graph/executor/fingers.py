@@ -10,7 +10,7 @@ from typing import Final
 
 from agent.actions import Action, PointTarget, Swipe, Tap, Type
 from agent.graph.executor.action_spec import PhoneContext
-from agent.graph.executor.anchors import StillThere, looks, nearest
+from agent.graph.executor.anchors import TargetCheck, looks, nearest
 from agent.graph.executor.targets import ResolvedTarget, spot_at
 from agent.guards.gate import SLID, UNREAD
 from agent.guards.pickers import only_sets_value
@@ -36,25 +36,25 @@ HELD: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ControlValue:
     """What a control shows after it was set. `right` says whether that is the wanted value; None if unknown."""
 
     text: str
     right: bool | None
 
 
-def together(joint: str, *parts: Shown) -> Shown:
+def together(joint: str, *parts: ControlValue) -> ControlValue:
     """Combine several results into one, with their texts joined by `joint`. It is right if all are."""
     rights = {each.right for each in parts}
     right = False if False in rights else None if None in rights else True
-    return Shown(joint.join(each.text for each in parts), right)
+    return ControlValue(joint.join(each.text for each in parts), right)
 
 
-class Missed(Exception):
+class NotReached(Exception):
     """Raised if the wanted state was not reached; the message tells the model why."""
 
 
-class Fingers:
+class TouchSession:
     """Sends touches to the phone for a tool, and looks at the effect of each. `seen` is the latest observation, `sent`
     the number of inputs so far.
     """
@@ -67,7 +67,7 @@ class Fingers:
         self.sent = 0
 
     @classmethod
-    async def on_screen(cls, context: PhoneContext) -> Fingers:
+    async def on_screen(cls, context: PhoneContext) -> TouchSession:
         """Create an instance, starting with an observation. Raises ActionError if the screen's words cannot or may not
         be read, Stopped and PhoneError.
         """
@@ -118,7 +118,7 @@ class Fingers:
         """
         context, seen = self._context, self.seen
         if self.sent >= MAX_INPUTS or asyncio.get_running_loop().time() > self._until:
-            raise Missed("It took too long.")
+            raise NotReached("It took too long.")
         where = ResolvedTarget(target, at, end)
         spot = spot_at(seen, where)
         gate = context.policy.gate(action, spot)
@@ -133,7 +133,7 @@ class Fingers:
             raise ActionError(HELD.format(reason=UNREAD), reason=UNREAD, uncertain=self.sent > 0)
         self.sent += 1
         receipt, cover = f"{context.key.receipt}-{self.sent}", context.mask.observation
-        judged = StillThere(action, where, seen, spot, context.policy, cover, read=False)
+        judged = TargetCheck(action, where, seen, spot, context.policy, cover, read=False)
         try:
             await context.control.guard(context.phone.act(physical, receipt=receipt, judged=judged))
         except InputRejected:
@@ -142,7 +142,7 @@ class Fingers:
         self.seen = await context.screen.peek(keep=True, moved=True)
         self._require_words()
         if self.seen.package != self._app:
-            raise Missed("Another app came up.")
+            raise NotReached("Another app came up.")
 
     def _require_words(self) -> None:
         if self.seen.elements is None:

@@ -120,7 +120,7 @@ def _scripts(words: str) -> set[str]:
 
 
 @dataclass
-class Fitting:
+class StepMatcher:
     """Compares recorded steps with one screen, using the names that recorded words have on it."""
 
     values: Mapping[str, str]
@@ -132,7 +132,7 @@ class Fitting:
     """The translations that earlier runs learned, by casefolded recorded word."""
     scrolled: bool = False
     """Whether the page was scrolled for the next step: its landmarks may be out of sight."""
-    renamed: dict[str, str] = field(default_factory=dict)
+    learned_names: dict[str, str] = field(default_factory=dict)
     """What recorded words are called now, by the folded word: what a model has touched in this run in their place, or
     has said when it was asked for the names of another language.
     """
@@ -141,7 +141,7 @@ class Fitting:
         """Whether the switch that the step would turn already has the resulting state."""
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
-        found = self.fitting(step)
+        found = self.find_target(step)
         if found is None:
             return False
         now = checked(found.element, self.seen)
@@ -154,7 +154,7 @@ class Fitting:
         found = self._find(step.anchor)
         return found is not None and checked(found.element, self.seen) is step.anchor.checked
 
-    def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
+    def match_step(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
         """Return the element that the step touches on this screen, True if it touches none and fits, None if it does
         not fit. With `strictly`, opening an app or address never fits, nor does a step without a target on a screen
         that cannot be compared.
@@ -164,7 +164,7 @@ class Fitting:
         if step.kind in {"open_app", "open_url"}:
             return None if strictly else True
         if step.anchor is not None:
-            return self.fitting(step)
+            return self.find_target(step)
         if step.kind == "type" or step.package != self.seen.package:
             return None
         if any(not words_at(place, self.seen, self.values) for place in step.reads):
@@ -174,7 +174,7 @@ class Fitting:
             True if like in {Likeness.SAME, Likeness.TRANSLATED} or (like is Likeness.UNTOLD and not strictly) else None
         )
 
-    def fitting(self, step: RecordedAction) -> Found | None:
+    def find_target(self, step: RecordedAction) -> Found | None:
         """Return the element that the step touches; None if it is missing or disabled, or if this is not the recorded
         screen. After scrolling for it, the screen may differ if the element has its recorded name. The step must have
         an anchor.
@@ -217,7 +217,7 @@ class Fitting:
         """The known translations of recorded words, by casefolded recorded word. Those learned in this run take
         precedence.
         """
-        return {**self.known, **self.renamed}
+        return {**self.known, **self.learned_names}
 
     def taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
         """Whether one of a model's actions in `free` is this step. If so, that action and those before it are removed
@@ -230,7 +230,7 @@ class Fitting:
         if step.anchor is not None and same.anchor is not None and step.anchor.words and same.anchor.words:
             words = filled(step.anchor.words, self.values)
             if folded(words) != folded(same.anchor.words):
-                self.renamed[folded(words)] = same.anchor.words
+                self.learned_names[folded(words)] = same.anchor.words
         return True
 
     def likeness(self, marks: Sequence[Landmark]) -> Likeness:

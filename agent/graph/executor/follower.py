@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent.effect_facts import NothingChanged, effects_of
-from agent.graph.executor.fitting import Fitting, is_foreign, is_other_language
+from agent.graph.executor.fitting import StepMatcher, is_foreign, is_other_language
 from agent.graph.executor.state import PastData, status_of
 from agent.guards.binding import words_of
 from agent.models.base import ModelReply, ToolCall
@@ -78,13 +78,13 @@ class ReplayPosition:
     """Whether the run followed another version of the recording before, whose step numbers do not apply to this one."""
 
 
-def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> ReplayPosition:
+def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: StepMatcher) -> ReplayPosition:
     """Return how far this run has come in the recording. The names that the run learned are stored in `fitting`."""
     position, names_asked, other_version = ReplayPosition(), False, False
     for each in past:
         memo = each["memo"]
         if "names" in memo:
-            fitting.renamed = {**memo["names"], **fitting.renamed}
+            fitting.learned_names = {**memo["names"], **fitting.learned_names}
             names_asked = True
         number = memo.get("followed")
         if number is None:
@@ -141,19 +141,19 @@ class Follower:
         self._seen = view.observation
         self._known = known or {}
         self._other_language = is_other_language(skill.locale, locale)
-        self._fitting = Fitting(self._values, self._seen, self._other_language, self._known)
-        self._position = replay_position(skill, past, self._fitting)
-        self._fitting.scrolled = bool(self._position.scrolls)
-        self._open = self._position.step
+        self._matcher = StepMatcher(self._values, self._seen, self._other_language, self._known)
+        self._position = replay_position(skill, past, self._matcher)
+        self._matcher.scrolled = bool(self._position.scrolls)
+        self._next_step = self._position.step
         """The first step that nobody has done, as far as is known: what a model is told of."""
 
     @property
-    def place(self) -> int:
+    def step_number(self) -> int:
         """The number of the next recorded step, from 1."""
-        return min(self._open + 1, len(self._steps))
+        return min(self._next_step + 1, len(self._steps))
 
     @property
-    def all(self) -> int:
+    def step_count(self) -> int:
         """The number of steps in the recording."""
         return len(self._steps)
 
@@ -169,8 +169,8 @@ class Follower:
             # The model's last action may leave the page unchanged, like putting an item in a cart: once is enough.
             recorded = self._steps[step]
             if (
-                not self._fitting.taken(recorded, list(position.model))
-                and (found := self._fitting.fit(recorded)) is not None
+                not self._matcher.taken(recorded, list(position.model))
+                and (found := self._matcher.match_step(recorded)) is not None
             ):
                 return self._do(step, found)
         if (later := self._later(step)) is not None:
@@ -196,7 +196,7 @@ class Follower:
         """Whether everything by which the next step is found has a name in this language."""
         step = self._step
         said = [step.anchor.words] if step.anchor is not None else [mark.words for mark in step.landmarks]
-        return {folded(filled(words, self._values)) for words in said if words} <= self._fitting.names.keys()
+        return {folded(filled(words, self._values)) for words in said if words} <= self._matcher.names.keys()
 
     @property
     def _is_foreign(self) -> bool:
@@ -211,7 +211,7 @@ class Follower:
     def learn(self, names: Mapping[str, str]) -> None:
         """Store translations of recorded words. Names of elements that a model touched in this run take precedence."""
         self._position.names_asked = True
-        self._fitting.renamed = {**names, **self._fitting.renamed}
+        self._matcher.learned_names = {**names, **self._matcher.learned_names}
 
     @property
     def learned(self) -> dict[str, str]:
@@ -227,12 +227,12 @@ class Follower:
         said = [words for words in _words_in(steps) if words in chosen or not parameters_in([words])]
         able = [filled(words, self._values) for words in said]
         kept = {folded(words) for each in able for words in (each, uncounted(each))}
-        return {words: now for words, now in self._fitting.names.items() if words in kept}
+        return {words: now for words, now in self._matcher.names.items() if words in kept}
 
     @property
     def words(self) -> list[str]:
         """The recorded words that the remaining steps search for, with the values of this run."""
-        said = _words_in((*self._steps[self._open :], self._skill.end))
+        said = _words_in((*self._steps[self._next_step :], self._skill.end))
         return list(dict.fromkeys(uncounted(filled(words, self._values)) for words in said if words))
 
     @property
@@ -245,15 +245,15 @@ class Follower:
     @property
     def is_over(self) -> bool:
         """Whether all recorded steps are done."""
-        return self._open >= len(self._steps)
+        return self._next_step >= len(self._steps)
 
     @property
     def _step(self) -> RecordedAction:
         """The next recorded step; the end after the last one."""
-        return self._skill.end if self.is_over else self._steps[self._open]
+        return self._skill.end if self.is_over else self._steps[self._next_step]
 
     @property
-    def is_told_by_list(self) -> bool:
+    def needs_no_picture(self) -> bool:
         """Whether a model can do this step with only the element list, which saves the picture, half of a call's cost.
 
         Everything touchable must have words, nothing must be read, and it must be the first try of a step that was
@@ -274,7 +274,7 @@ class Follower:
 
     def hint(self) -> str:
         """Return the hint for a model that must do this step: what the recording would do."""
-        number = self._open
+        number = self._next_step
         if self.is_over:
             words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
             return _AT_END.format(marks=f", which showed {words}" if words else "")
@@ -287,13 +287,13 @@ class Follower:
         """Return the scene for the offline pilot, which follows literal instructions: this one step as the goal, and
         what was done about it.
         """
-        step = self._steps[self.place - 1]
+        step = self._steps[self.step_number - 1]
         words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
         match step.kind:
             case "type":
-                goal = f'type "{self._fitting.text(step, "text")}"' + (f' into "{words}"' if words else "")
+                goal = f'type "{self._matcher.text(step, "text")}"' + (f' into "{words}"' if words else "")
             case "open_app":
-                goal = f"open {self._fitting.text(step, 'name')}"
+                goal = f"open {self._matcher.text(step, 'name')}"
             case _:
                 goal = f'tap "{words}"'
         own = scene.past[len(scene.past) - self._position.asked :]
@@ -301,7 +301,7 @@ class Follower:
 
     def _told(self, step: RecordedAction, *, fully: bool = True) -> str:
         """Return a recorded step in words for a model; `fully` adds what is needed to find its place."""
-        text = self._fitting.text
+        text = self._matcher.text
         parts = [step.kind.replace("_", " ")]
         parts += [repr(text(step, key)) for key in ("text", "name", "url", "reason", "key") if key in step.action]
         if (anchor := step.anchor) is not None:
@@ -315,7 +315,7 @@ class Follower:
 
     def _unset(self, step: int) -> int:
         """Return the first step from here whose effect is not already there, as with a switch that is set."""
-        while step < len(self._steps) and self._fitting.is_set(self._steps[step]):
+        while step < len(self._steps) and self._matcher.is_set(self._steps[step]):
             step += 1
         return step
 
@@ -331,10 +331,10 @@ class Follower:
             arrived = number == position.step and position.unsure and self._has_left(self._steps[number])
             if not arrived and not self._is_done(self._steps[number], free):
                 return None
-            following = self._open = number + 1
+            following = self._next_step = number + 1
             if following == len(self._steps):
                 return self._end(strictly=True)
-            if (found := self._fitting.fit(self._steps[following], strictly=True)) is not None:
+            if (found := self._matcher.match_step(self._steps[following], strictly=True)) is not None:
                 return self._do(following, found)
         return None
 
@@ -342,17 +342,17 @@ class Follower:
         """Whether the step's target is gone from this screen. If it was sent before a crash and the next page is shown,
         it has arrived.
         """
-        return step.anchor is not None and not self._fitting.has(step.anchor)
+        return step.anchor is not None and not self._matcher.has(step.anchor)
 
     def _is_done(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
         """Whether the model did the same or it is not needed; each of the model's actions counts for one step."""
         if step.dialog and step.kind == "tap":
             return True
-        if self._fitting.is_set(step):
+        if self._matcher.is_set(step):
             return True
-        if step.kind == "type" and self._fitting.shows(self._fitting.text(step, "text")):
+        if step.kind == "type" and self._matcher.shows(self._matcher.text(step, "text")):
             return True
-        return self._fitting.taken(step, free)
+        return self._matcher.taken(step, free)
 
     def _do(self, number: int, found: Found | bool) -> ModelReply:
         step = self._steps[number]
@@ -388,13 +388,13 @@ class Follower:
         end, position = self._skill.end, self._position
         if end.touches or end.package != self._seen.package:
             return None
-        like = self._fitting.likeness(end.landmarks)
+        like = self._matcher.likeness(end.landmarks)
         untold = like is Likeness.OTHER and position.names_asked and position.waits > 0 and self._is_foreign
         if (like is Likeness.OTHER and not untold) or (strictly and like in {Likeness.UNTOLD, Likeness.OTHER}):
             return None
         by_ids = like is Likeness.TRANSLATED and not strictly and end.activity == self._seen.activity
         data = [words_at(place, self._seen, self._values) for place in end.reads]
-        if not all(data) or any(self._fitting.is_unset(step) for step in self._steps):
+        if not all(data) or any(self._matcher.is_unset(step) for step in self._steps):
             return None
         summary = sentence("ended.followed", task=self._skill.asked(self._values))
         fields = {"status": "success", "summary": summary, **({"data": "\n".join(data)} if data else {})}
@@ -437,7 +437,7 @@ class Follower:
         step, position = self._steps[number], self._position
         if step.anchor is None or not step.anchor.listed or step.package != self._seen.package:
             return None
-        like = self._fitting.likeness(step.landmarks)
+        like = self._matcher.likeness(step.landmarks)
         if like is Likeness.OTHER and not position.scrolls:
             return None
         lists = [e for e in self._seen.elements or () if e.scrollable]

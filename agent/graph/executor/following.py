@@ -68,7 +68,7 @@ class FollowingModel:
 
     def _hinted(self, request: ModelRequest) -> ModelRequest:
         hint, messages, scene = self.follower.hint(), request.messages, request.scene
-        if self.rendered is not None and scene is not None and self.follower.is_told_by_list:
+        if self.rendered is not None and scene is not None and self.follower.needs_no_picture:
             # The hint says how far the run is, so earlier steps only matter for deciding whether all is done.
             past = scene.past if self.follower.is_over else ()
             scene = replace(scene, past=past, skill="", screen=replace(scene.screen, image=None))
@@ -85,7 +85,7 @@ class FollowingModel:
         ends = any(each.name == "finish" and '"success"' in each.arguments for each in reply.tool_calls)
         if not ends:
             return reply
-        why = sentence("ended.not_fitting", step=self.follower.place, all=self.follower.all)
+        why = sentence("ended.not_fitting", step=self.follower.step_number, all=self.follower.step_count)
         return replace(reply, text=why, tool_calls=(call("finish", {"status": "failure", "summary": why}),))
 
 
@@ -112,7 +112,7 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
     )
 
 
-def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:
+def needs_no_picture(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:
     """Whether the end can be verified with only the element list, without a picture.
 
     This is so if the recording itself reached the end on its own page. A claim by a model may be about something that
@@ -121,7 +121,7 @@ def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView)
     skill = context.memory.recorded
     if skill is None or state["step"]["reply"].get("finish_reason") != RECORDED:
         return False
-    return _follower(skill, state, context, view).is_told_by_list
+    return _follower(skill, state, context, view).needs_no_picture
 
 
 def _follower(skill: RecordedSkill, state: ExecutorState, context: RunContext, view: ScreenView) -> Follower:

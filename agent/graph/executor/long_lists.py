@@ -17,7 +17,7 @@ from agent.effect_facts import Worded
 from agent.graph.executor.action_spec import PhoneContext, PhoneTool
 from agent.graph.executor.targets import swipe_length, swipe_over
 from agent.listing import listed, words_of
-from agent.tools.spec import ActionError, Done, ungated
+from agent.tools.spec import ActionError, ActionResult, ungated
 from agent.wording import Texts, shortened
 from devices.errors import PhoneError
 from devices.geometry import Bounds
@@ -305,7 +305,7 @@ def _is_list(element: Element, direction: Direction) -> bool:
     return sideways == (direction in {"left", "right"}) or name == "RecyclerView"
 
 
-async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
+async def scroll_to(action: ScrollTo, context: PhoneContext) -> ActionResult:
     """Run the `scroll_to` tool: scroll until the words are on the screen, the list ends, another window comes up, or
     MAX_SCROLLS or MAX_SECONDS is reached.
 
@@ -314,13 +314,13 @@ async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
     wanted, scrolling = " ".join(action.text.split()).casefold(), _Scrolling(context, action.direction)
     async for seen, _area in scrolling.pages():
         if any(wanted in " ".join(each.label.split()).casefold() for each in seen.elements or () if not each.editable):
-            return Done((Worded.of(_TEXTS.words("found", scrolls=scrolling.scrolls)),))
+            return ActionResult((Worded.of(_TEXTS.words("found", scrolls=scrolling.scrolls)),))
     key = "missing" if scrolling.at_end else "stopped"
     told = LEFT if scrolling.left else "" if scrolling.at_end else OUT_OF_TIME.format(scrolls=scrolling.scrolls)
-    return Done((Worded.of(_TEXTS.words(key, scrolls=scrolling.scrolls)),), told=(told,) if told else ())
+    return ActionResult((Worded.of(_TEXTS.words(key, scrolls=scrolling.scrolls)),), notices=(told,) if told else ())
 
 
-async def read_list(action: ReadList, context: PhoneContext) -> Done:
+async def read_list(action: ReadList, context: PhoneContext) -> ActionResult:
     """Run the `read_list` tool: scroll to the end, or as far as its limits allow, and return each row once, as data.
     Raises ActionError if nothing scrolls or the phone fails, and Stopped.
     """
@@ -338,7 +338,7 @@ async def read_list(action: ReadList, context: PhoneContext) -> Done:
     elif not scrolling.at_end:
         told.append(OUT_OF_TIME.format(scrolls=scrolling.scrolls))
     effect = Worded.of(_TEXTS.words("rows", number=len(rows.words)))
-    return Done((effect,), told=tuple(told), read=("\n".join(lines),), read_in=app)
+    return ActionResult((effect,), notices=tuple(told), read=("\n".join(lines),), read_in=app)
 
 
 SCROLL_TO: Final = PhoneTool(

@@ -28,7 +28,7 @@ MAX_DEEDS: Final = 10
 """How many of the last actions are listed in a report about something that was not done."""
 
 
-class MatterFate(StrEnum):
+class MatterStatus(StrEnum):
     """What became of a matter: an action that the gate stopped to ask or refuse (see `Matter`)."""
 
     DENIED = "denied"
@@ -52,7 +52,7 @@ class Matter(BaseModel, frozen=True):
 
     about: str
     what: str
-    fate: MatterFate
+    fate: MatterStatus
     subtask: int
 
 
@@ -76,7 +76,7 @@ Matters = list[dict[str, Any]]
 """The matters of a run as plain data, in the order in which their results became known."""
 
 
-def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | None, subtask: int) -> Matters:
+def with_matter(matters: Matters, fate: MatterStatus, known: Mapping[str, Any] | None, subtask: int) -> Matters:
     """Return the run's matters with one added, which replaces earlier tries of the same that were not done. `fate` is
     what became of it.
 
@@ -86,7 +86,7 @@ def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | Non
     if known is None or "about" not in known:
         return matters
     matter = Matter(about=known["about"], what=known["what"], fate=fate, subtask=subtask)
-    kept = [each for each in matters if each["fate"] == MatterFate.DONE or each["about"] != matter.about]
+    kept = [each for each in matters if each["fate"] == MatterStatus.DONE or each["about"] != matter.about]
     return [*kept, matter.model_dump(mode="json")]
 
 
@@ -113,7 +113,7 @@ def tried_again(state: ExecutorState, about: str) -> Matters:
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
-def without(matters: Matters, fate: MatterFate) -> Matters:
+def without(matters: Matters, fate: MatterStatus) -> Matters:
     """Return the run's matters without those of this fate: refused actions once the run has found another way, and
     actions that were not done once a person has used the phone, because they could do these.
     """
@@ -130,21 +130,21 @@ def matters_of(state: ExecutorState) -> list[Matter]:
 
 def denied(matters: Matters) -> tuple[str, ...]:
     """Return descriptions of the actions that a person denied in the whole run and did not approve later."""
-    return tuple(each["what"] for each in matters if each["fate"] == MatterFate.DENIED)
+    return tuple(each["what"] for each in matters if each["fate"] == MatterStatus.DENIED)
 
 
 def told_open(matters: Sequence[Matter]) -> list[str]:
     """Return lines for people, one about each of these matters (actions that needed a decision) that was not done or
     may not have been.
     """
-    return [sentence(f"matter.{each.fate}", what=each.what) for each in matters if each.fate is not MatterFate.DONE]
+    return [sentence(f"matter.{each.fate}", what=each.what) for each in matters if each.fate is not MatterStatus.DONE]
 
 
 def told_done(matters: Sequence[Matter], deeds: Sequence[str]) -> list[str]:
     """Return lines for people about what was done: one for each approved action, and one for the last of the other
     actions (`deeds`).
     """
-    lines = [sentence("matter.done", what=each.what) for each in matters if each.fate is MatterFate.DONE]
+    lines = [sentence("matter.done", what=each.what) for each in matters if each.fate is MatterStatus.DONE]
     if deeds:
         lines.append(sentence("matter.deeds", deeds=" · ".join(map(said, deeds[-MAX_DEEDS:]))))
     return lines

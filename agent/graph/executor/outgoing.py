@@ -85,13 +85,13 @@ def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
         seen=seen,
         said=(state["order"]["task"], *state["conversation"]["user_messages"]),
         notes=tuple(state["conversation"]["notes"]),
-        memory=(*memory.facts, *memory.told_others),
+        memory=(*memory.facts, *memory.facts_of_others),
         documents=memory.documents,
-        handed_out=tuple((package, text) for package, text in state["safety"]["released_texts"]),
+        released_texts=tuple((package, text) for package, text in state["safety"]["released_texts"]),
     )
 
 
-def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
+def released_texts(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
     """Return pairs of package and text that a person allowed to leave the phone, with the text of this action, just
     approved in the app `package`, added.
     """

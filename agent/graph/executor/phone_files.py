@@ -14,7 +14,7 @@ from agent.graph.executor.action_spec import PhoneContext, PhoneTool
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.rules import RuleName
 from agent.observing import ScreenView
-from agent.tools.spec import ActionError, Done, Situation
+from agent.tools.spec import ActionError, ActionResult, Situation
 from agent.wording import Texts, sentence, shortened
 from devices.errors import FileRejected, PhoneError
 from devices.phone import FileManager
@@ -93,7 +93,7 @@ def files_gate(action: Files, situation: Situation) -> Gate:
     return situation.policy.hold(RuleName.DELETE, "file", action.to) if action.replace else ALLOWED
 
 
-async def put_in_order(action: Files, context: PhoneContext) -> Done:
+async def put_in_order(action: Files, context: PhoneContext) -> ActionResult:
     """Run the `files` tool. Raises ActionError if it failed or may have failed, and Stopped."""
     if not isinstance(context.phone, FileManager):
         raise ActionError(UNABLE)
@@ -107,23 +107,23 @@ async def put_in_order(action: Files, context: PhoneContext) -> Done:
         raise ActionError(f"Not known whether it was done: {error}", uncertain=error.uncertain) from error
 
 
-async def _done(action: Files, phone: FileManager) -> Done:
+async def _done(action: Files, phone: FileManager) -> ActionResult:
     match action.do:
         case "list":
             return _listed(action.path, await phone.list_folder(action.path))
         case "move":
             now = await phone.move(action.path, action.to, replace=action.replace)
-            return Done((Worded.of(_TEXTS.words("now", path=now)),), moved=now)
+            return ActionResult((Worded.of(_TEXTS.words("now", path=now)),), moved=now)
         case "make_folder":
             now = await phone.make_folder(action.path)
-            return Done((Worded.of(_TEXTS.words("now", path=now)),))
+            return ActionResult((Worded.of(_TEXTS.words("now", path=now)),))
 
 
-def _listed(path: str, found: Sequence[FolderEntry]) -> Done:
+def _listed(path: str, found: Sequence[FolderEntry]) -> ActionResult:
     left_out = len(found) - MOST_ENTRIES
     lines = [f"{path}:", *map(_line, found[:MOST_ENTRIES]), *[f"… {left_out} more"] * (left_out > 0)]
     effect = Worded.of(_TEXTS.words("entries", number=len(found)))
-    return Done((effect,), read=("\n".join(lines),), read_in=SHARED[0].rstrip("/"))
+    return ActionResult((effect,), read=("\n".join(lines),), read_in=SHARED[0].rstrip("/"))
 
 
 def _line(entry: FolderEntry) -> str:

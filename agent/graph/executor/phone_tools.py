@@ -21,7 +21,7 @@ from agent.models.base import ModelRequest, Purpose, prompted
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.prompts import prompt, unmarked
-from agent.tools.spec import ActionError, Done, Situation, ungated
+from agent.tools.spec import ActionError, ActionResult, Situation, ungated
 from agent.wording import Texts, sentence, words
 from devices.errors import FileRejected, PhoneError
 from devices.phone import AppSource, Element, Observation
@@ -33,14 +33,14 @@ _TEXTS: Final = Texts(
 )
 
 
-async def wait(action: Wait, context: PhoneContext) -> Done:
+async def wait(action: Wait, context: PhoneContext) -> ActionResult:
     """Run the `wait` tool: wait, then return what changed on the screen."""
     assert context.sight is not None
     await context.control.guard(asyncio.sleep(action.seconds))
-    return Done(difference(context.sight.observation, await _look(context)))
+    return ActionResult(difference(context.sight.observation, await _look(context)))
 
 
-async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
+async def wait_for(action: WaitFor, context: PhoneContext) -> ActionResult:
     """Run the `wait_for` tool: look repeatedly until its condition is met or its seconds have passed."""
     assert context.sight is not None
     before = context.sight.observation
@@ -49,9 +49,9 @@ async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
     while True:
         now = await _look(context)
         if _is_so(action, before, now):
-            return Done((CameTrue(seconds=round(clock() - began, 1)), *difference(before, now)))
+            return ActionResult((CameTrue(seconds=round(clock() - began, 1)), *difference(before, now)))
         if clock() - began >= action.seconds:
-            return Done((NotWithin(seconds=action.seconds),))
+            return ActionResult((NotWithin(seconds=action.seconds),))
         await context.control.guard(asyncio.sleep(POLL_S))
 
 
@@ -73,7 +73,7 @@ MOST_APPS = 200
 """The maximum apps in one list for a model, about 1,500 tokens."""
 
 
-async def list_apps(action: ListApps, context: PhoneContext) -> Done:
+async def list_apps(action: ListApps, context: PhoneContext) -> ActionResult:
     """Run the `list_apps` tool: return the names of the phone's apps, as data. Raises ActionError if the phone does not
     report them.
     """
@@ -88,7 +88,9 @@ async def list_apps(action: ListApps, context: PhoneContext) -> Done:
     left_out = len(found) - MOST_APPS
     lines = [*(f"{app.label} ({app.package})" for app in found[:MOST_APPS]), *[f"… {left_out} more"] * (left_out > 0)]
     heading = f"{len(found)} of the {len(apps)} apps on the phone" if wanted else f"The {len(apps)} apps on the phone"
-    return Done((Worded.of(_TEXTS.words("apps", number=len(found))),), read=("\n".join([f"{heading}:", *lines]),))
+    return ActionResult(
+        (Worded.of(_TEXTS.words("apps", number=len(found))),), read=("\n".join([f"{heading}:", *lines]),)
+    )
 
 
 SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."
@@ -96,16 +98,16 @@ SCREEN_LETTERS = 1500
 """The maximum letters of one screen in a note, about a full screen, because notes are sent again at every step."""
 
 
-async def note(action: Note, context: PhoneContext) -> Done:
+async def note(action: Note, context: PhoneContext) -> ActionResult:
     """Run the `note` tool: note the model's words and, if it asks for that, the words of the screen."""
     assert context.sight is not None
     if not action.screen:
-        return Done(notes=(action.text,))
+        return ActionResult(notes=(action.text,))
     seen = f"On the screen ({context.sight.observation.package or 'unknown app'}): {_words_of(context.sight)}"
-    return Done(notes=("\n".join(part for part in (action.text, seen) if part),))
+    return ActionResult(notes=("\n".join(part for part in (action.text, seen) if part),))
 
 
-async def sum_up(action: SumUp, context: PhoneContext) -> Done:
+async def sum_up(action: SumUp, context: PhoneContext) -> ActionResult:
     """Run the `sum_up` tool: have the basic model summarise the notes, or the screen if there are none. Raises
     ActionError and Stopped.
 
@@ -128,7 +130,7 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
     words = reply.text.strip()
     if not words:
         raise ActionError("The notes could not be summed up: the answer was empty.")
-    return Done(told=(SUMMED_UP,), notes=(words,), gathered=words, usage=reply.usage)
+    return ActionResult(notices=(SUMMED_UP,), notes=(words,), gathered=words, usage=reply.usage)
 
 
 def _words_of(sight: ScreenView) -> str:
@@ -165,7 +167,7 @@ def file_gate(action: SendFile, situation: Situation) -> Gate:
     return situation.policy.file_gate(action.path, asked=situation.task)
 
 
-async def send_file(action: SendFile, context: PhoneContext) -> Done:
+async def send_file(action: SendFile, context: PhoneContext) -> ActionResult:
     """Run the `send_file` tool: fetch the file and pass it to the chat. Raises ActionError if nothing was sent, and
     Stopped if the run was stopped before that.
     """
@@ -177,7 +179,7 @@ async def send_file(action: SendFile, context: PhoneContext) -> Done:
     suffix = path.suffix.lstrip(".").casefold()
     kept = await context.frames.save(content, suffix=suffix if _SUFFIX.fullmatch(suffix) else "bin")
     context.emit(FileFound(name=path.name, content=kept))
-    return Done((FileSent(name=path.name, size=len(content)),))
+    return ActionResult((FileSent(name=path.name, size=len(content)),))
 
 
 NOT_COVERED = "Not asked: no words of {app} are covered on this screen. Name the app in front, by its package."
@@ -204,9 +206,9 @@ def _asked(action: ReadWords, sight: ScreenView | None, _under: Element | None) 
     return sentence("do.read_words", app=f"{name} ({action.app})" if name else action.app)
 
 
-async def _read_words(action: ReadWords, context: PhoneContext) -> Done:
+async def _read_words(action: ReadWords, context: PhoneContext) -> ActionResult:
     context.mask.let_read([action.app])
-    return Done(told=(READABLE.format(app=action.app),))
+    return ActionResult(notices=(READABLE.format(app=action.app),))
 
 
 READ_WORDS = PhoneTool(
@@ -229,11 +231,11 @@ class ShowAll(Action):
     kind: Literal["show_all"] = "show_all"
 
 
-async def _show_all(_action: ShowAll, context: PhoneContext) -> Done:
+async def _show_all(_action: ShowAll, context: PhoneContext) -> ActionResult:
     if context.sight is not None and not context.sight.screen.is_cut:
         raise ActionError(NOTHING_LEFT)
     context.screen.list_all()
-    return Done()
+    return ActionResult()
 
 
 SHOW_ALL: Final = PhoneTool(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date, time
 from typing import Final
 
-from agent.graph.executor.fingers import Fingers, Missed, Shown, together
+from agent.graph.executor.fingers import ControlValue, NotReached, TouchSession, together
 from agent.guards.pickers import (
     Calendar,
     Wheel,
@@ -36,20 +36,21 @@ _MARGIN: Final = 0.08
 """The share of the screen's height at both ends where a finger has another meaning."""
 
 
-def wheel_at(f: Fingers, wheel: Wheel) -> Wheel:
+def wheel_at(f: TouchSession, wheel: Wheel) -> Wheel:
     """Return the current state of the wheel at this wheel's place. Raises Missed if it is gone."""
     at = wheel.bounds.centre
     found = next((each for each in wheels_in(f.elements) if each.bounds.holds(at)), None)
     if found is None:
-        raise Missed("The wheel is not there any more.")
+        raise NotReached("The wheel is not there any more.")
     return found
 
 
-async def turn(f: Fingers, wheel: Wheel, away: Callable[[Wheel], int | None]) -> Wheel:
+async def turn(f: TouchSession, wheel: Wheel, away: Callable[[Wheel], int | None]) -> Wheel:
     """Turn the wheel until `away` returns 0, and return its state.
 
     `away` returns how many steps down the wanted value is, negative for up, or None if that is unknown; the wheel is
-    then turned to one end, then to the other. Raises Missed if the value is not found, and what `Fingers.tap` raises.
+    then turned to one end, then to the other. Raises Missed if the value is not found, and what `TouchSession.tap`
+    raises.
     """
     now, way, still, begun = wheel_at(f, wheel), 1, 0, set[str]()
     while (steps := away(now)) != 0:
@@ -68,17 +69,17 @@ async def turn(f: Fingers, wheel: Wheel, away: Callable[[Wheel], int | None]) ->
             if now.text not in begun:
                 begun.add(now.text)
                 continue
-            raise Missed("It went round once, and this is not on it.")
+            raise NotReached("It went round once, and this is not on it.")
         still += 1
         if unknown and way > 0:
             way, still = -1, 0
             begun.clear()
         elif still >= _STUCK or unknown:
-            raise Missed("It does not turn that far." if not unknown else "This is not on it.")
+            raise NotReached("It does not turn that far." if not unknown else "This is not on it.")
     return now
 
 
-async def far_swipe(f: Fingers, wheel: Wheel, steps: int) -> None:
+async def far_swipe(f: TouchSession, wheel: Wheel, steps: int) -> None:
     """Swipe over the wheel by this number of steps (negative for up), or as far as the screen allows. The finger may
     begin and end outside the wheel.
     """
@@ -97,9 +98,9 @@ _FORMAT: Final = re.compile(r"[dmyjat]{1,4}([-/. ]+)[dmyjat]{1,4}\1[dmyjat]{1,4}
 """How a field names the date format that it accepts: "mm/dd/yyyy", "TT.MM.JJJJ"."""
 
 
-async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
+async def set_date(f: TouchSession, wanted: date, locale: str) -> ControlValue | None:
     """Select a day in the picker on the screen, and return what it shows then; None if nothing here accepts a date.
-    `locale` is the phone's language. Raises Missed and what `Fingers.tap` raises.
+    `locale` is the phone's language. Raises Missed and what `TouchSession.tap` raises.
     """
     if calendar_in(f.elements) is not None:
         return await _on_calendar(f, wanted, locale)
@@ -111,12 +112,12 @@ async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
     text = _in_form(wanted, field.hint.strip() or field.text.strip())
     await f.write(field, text)
     now = f.now(field)
-    return Shown(text, None) if now is None else Shown(now.text, now.text == text)
+    return ControlValue(text, None) if now is None else ControlValue(now.text, now.text == text)
 
 
-async def set_time(f: Fingers, wanted: time) -> Shown | None:
+async def set_time(f: TouchSession, wanted: time) -> ControlValue | None:
     """Select a time in the picker on the screen, and return what it shows then; None if nothing here accepts a time.
-    Raises Missed and what `Fingers.tap` raises.
+    Raises Missed and what `TouchSession.tap` raises.
     """
     if (fields := time_fields(f.elements)) is not None:
         return await _typed_time(f, fields, wanted)
@@ -134,13 +135,13 @@ async def set_time(f: Fingers, wanted: time) -> Shown | None:
     half = _half(wanted)
     await turn(f, columns["half"], lambda wheel: 0 if wheel.period == half else None)
     now = wheel_at(f, columns["half"])
-    return together(" ", _standing(f, columns, values), Shown(now.text, now.period == half))
+    return together(" ", _standing(f, columns, values), ControlValue(now.text, now.period == half))
 
 
 # Wheels
 
 
-async def _on_wheels(f: Fingers, columns: Mapping[str, Wheel], wanted: date) -> Shown:
+async def _on_wheels(f: TouchSession, columns: Mapping[str, Wheel], wanted: date) -> ControlValue:
     values = {"year": wanted.year, "month": wanted.month, "day": wanted.day}
     for name, value in values.items():
         if name in columns:
@@ -149,13 +150,13 @@ async def _on_wheels(f: Fingers, columns: Mapping[str, Wheel], wanted: date) -> 
     return replace(shown, right=shown.right and (True if len(columns) == len(values) else None))
 
 
-def _standing(f: Fingers, columns: Mapping[str, Wheel], values: Mapping[str, int]) -> Shown:
+def _standing(f: TouchSession, columns: Mapping[str, Wheel], values: Mapping[str, int]) -> ControlValue:
     """Return what the wheels show once all are turned, because one may move others."""
     now = {name: wheel_at(f, columns[name]) for name in values if name in columns}
-    return Shown(" ".join(each.text for each in now.values()), all(now[n].number == values[n] for n in now))
+    return ControlValue(" ".join(each.text for each in now.values()), all(now[n].number == values[n] for n in now))
 
 
-async def _to_number(f: Fingers, wheel: Wheel, number: int) -> None:
+async def _to_number(f: TouchSession, wheel: Wheel, number: int) -> None:
     """Turn the wheel until it shows this number, or the month with this number."""
     await turn(f, wheel, lambda now: None if now.number is None else number - now.number)
 
@@ -193,12 +194,12 @@ def _time_columns(wheels: Sequence[Wheel]) -> Mapping[str, Wheel]:
 # Calendars
 
 
-async def _on_calendar(f: Fingers, wanted: date, locale: str) -> Shown:
+async def _on_calendar(f: TouchSession, wanted: date, locale: str) -> ControlValue:
     listed = False
     for _ in range(_MAX_PAGES):
         shown = _calendar(f)
         if shown.month is None or shown.year is None:
-            raise Missed("The calendar does not tell which month it shows. Page it and touch the day yourself.")
+            raise NotReached("The calendar does not tell which month it shows. Page it and touch the day yourself.")
         away = (wanted.year - shown.year) * 12 + wanted.month - shown.month
         if not away:
             break
@@ -212,23 +213,23 @@ async def _on_calendar(f: Fingers, wanted: date, locale: str) -> Shown:
             await _page(f, shown, away)
             now = _calendar(f)
             if (now.year, now.month) == (shown.year, shown.month):
-                raise Missed("The calendar does not go that far.")
+                raise NotReached("The calendar does not go that far.")
     cell = _calendar(f).cell(wanted.day)
     if cell is None:
-        raise Missed("That day cannot be chosen there.")
+        raise NotReached("That day cannot be chosen there.")
     before = {(each.resource_id, each.label) for each in f.elements}
     await f.tap(cell)
     return _day_shown(f, wanted, before)
 
 
-def _calendar(f: Fingers) -> Calendar:
+def _calendar(f: TouchSession) -> Calendar:
     shown = calendar_in(f.elements)
     if shown is None:
-        raise Missed("The calendar is not there any more.")
+        raise NotReached("The calendar is not there any more.")
     return shown
 
 
-async def _page(f: Fingers, shown: Calendar, away: int) -> None:
+async def _page(f: TouchSession, shown: Calendar, away: int) -> None:
     button = shown.next if away > 0 else shown.before
     if button is not None:
         await f.tap(button)
@@ -239,7 +240,7 @@ async def _page(f: Fingers, shown: Calendar, away: int) -> None:
     await f.swipe(Point(middle.x + reach, middle.y), Point(middle.x - reach, middle.y), _PAGE_MS)
 
 
-async def _choose_year(f: Fingers, year: int) -> None:
+async def _choose_year(f: TouchSession, year: int) -> None:
     last: list[int] = []
     while years := years_in(f.elements):
         there = next((element for number, element in years if number == year), None)
@@ -248,31 +249,33 @@ async def _choose_year(f: Fingers, year: int) -> None:
             return
         numbers = [number for number, _ in years]
         if numbers == last:
-            raise Missed("The list of years does not go that far.")
+            raise NotReached("The list of years does not go that far.")
         last, column = numbers, [element.bounds for _, element in years]
         top, bottom = min(b.top for b in column), max(b.bottom for b in column)
         x, reach = column[0].centre.x, (bottom - top) // 3
         middle = (top + bottom) // 2
         up = reach if year > max(numbers) else -reach
         await f.swipe(Point(x, middle + up), Point(x, middle - up), _PAGE_MS)
-    raise Missed("There is no list of years.")
+    raise NotReached("There is no list of years.")
 
 
-def _day_shown(f: Fingers, wanted: date, before: Container[tuple[str, str]]) -> Shown:
+def _day_shown(f: TouchSession, wanted: date, before: Container[tuple[str, str]]) -> ControlValue:
     """Return what names the selected day: its mark, or words that were not there `before`, in the header or on the page
     from which the calendar was opened.
     """
     now = calendar_in(f.elements)
     if now is not None and (cell := now.cell(wanted.day)) is not None and (cell.selected or cell.checked):
-        return Shown(f"{now.year}-{now.month:02}-{wanted.day:02}", (now.year, now.month) == (wanted.year, wanted.month))
+        return ControlValue(
+            f"{now.year}-{now.month:02}-{wanted.day:02}", (now.year, now.month) == (wanted.year, wanted.month)
+        )
     cells = [each for _, each in now.cells] if now is not None else []
     for element in f.elements:
         told = date_in(element.label)
         if element in cells or (element.resource_id, element.label) in before:
             continue
         if (told.month, told.day) == (wanted.month, wanted.day):
-            return Shown(element.label, told.year in {None, wanted.year})
-    return Shown(wanted.isoformat(), None)
+            return ControlValue(element.label, told.year in {None, wanted.year})
+    return ControlValue(wanted.isoformat(), None)
 
 
 def _in_form(wanted: date, form: str) -> str:
@@ -284,7 +287,7 @@ def _in_form(wanted: date, form: str) -> str:
 # Clocks
 
 
-async def _typed_time(f: Fingers, fields: tuple[Element, Element], wanted: time) -> Shown:
+async def _typed_time(f: TouchSession, fields: tuple[Element, Element], wanted: time) -> ControlValue:
     halves = periods_in(f.elements)
     texts = (str(_hour(wanted, halves=bool(halves))), f"{wanted.minute:02}")
     for field, text in zip(fields, texts, strict=True):
@@ -292,30 +295,30 @@ async def _typed_time(f: Fingers, fields: tuple[Element, Element], wanted: time)
     chosen = await _choose_half(f, wanted)
     now = time_fields(f.elements)
     if now is None:
-        return Shown(":".join(texts), None)
+        return ControlValue(":".join(texts), None)
     right = [int(e.text) if e.text.isdecimal() else -1 for e in now] == [int(text) for text in texts]
-    return together(" ", Shown(f"{now[0].text}:{now[1].text}", right), *chosen)
+    return together(" ", ControlValue(f"{now[0].text}:{now[1].text}", right), *chosen)
 
 
-async def _on_clock(f: Fingers, wanted: time) -> Shown:
+async def _on_clock(f: TouchSession, wanted: time) -> ControlValue:
     face = clock_in(f.elements)
     assert face is not None
     hour = _hour(wanted, halves=not face.whole_day)
     if face.by_minutes:
         if face.hour is None:
-            raise Missed("The clock shows minutes, and nothing there chooses the hours.")
+            raise NotReached("The clock shows minutes, and nothing there chooses the hours.")
         await f.tap(face.hour)
         face = clock_in(f.elements)
     number = next((e for n, e in face.numbers if n == hour), None) if face is not None else None
     if face is None or number is None:
-        raise Missed("That hour is not on the clock.")
+        raise NotReached("That hour is not on the clock.")
     await f.tap(number)
     face = clock_in(f.elements)
     if face is not None and not face.by_minutes and face.minute is not None:
         await f.tap(face.minute)
         face = clock_in(f.elements)
     if face is None or not face.by_minutes:
-        raise Missed("The clock does not show its minutes.")
+        raise NotReached("The clock does not show its minutes.")
     await f.tap(face.place(wanted.minute))
     face = clock_in(f.elements)
     typing = typing_button_in(f.elements)
@@ -326,16 +329,16 @@ async def _on_clock(f: Fingers, wanted: time) -> Shown:
     chosen = await _choose_half(f, wanted)
     face = clock_in(f.elements)
     if face is None or face.hour is None or face.minute is None:
-        return Shown(f"{hour}:{wanted.minute:02}", None)
+        return ControlValue(f"{hour}:{wanted.minute:02}", None)
     told = [_number(face.hour), _number(face.minute)]
-    return together(" ", Shown(f"{face.hour.text}:{face.minute.text}", told == [hour, wanted.minute]), *chosen)
+    return together(" ", ControlValue(f"{face.hour.text}:{face.minute.text}", told == [hour, wanted.minute]), *chosen)
 
 
 def _number(element: Element) -> int:
     return int(re.sub(r"\D", "", element.text) or -1)
 
 
-async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:
+async def _choose_half(f: TouchSession, wanted: time) -> list[ControlValue]:
     """Select the half of the day if there is a choice. If it does not report its selection, it is trusted."""
     half = _half(wanted)
     there = periods_in(f.elements)
@@ -345,7 +348,7 @@ async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:
         await f.tap(there[half])
     now = periods_in(f.elements)
     on = {name for name, each in now.items() if each.checked or each.selected}
-    return [Shown(half, half in on if on else None)]
+    return [ControlValue(half, half in on if on else None)]
 
 
 def _half(wanted: time) -> str:

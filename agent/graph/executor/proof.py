@@ -52,7 +52,7 @@ _RECEIPT: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class _Look:
+class _ScreenRecord:
     step: int
     package: str
     labels: Counter[str] | None
@@ -62,37 +62,37 @@ class _Look:
 
 
 @dataclass
-class Looks:
+class ScreenHistory:
     """What the observations of a sub-task showed, in the form in which code compares them. A process that has not seen
     all of them, for example after a restart, proves nothing.
     """
 
     subtask: int = 0
-    looks: list[_Look] = field(default_factory=list)
+    records: list[_ScreenRecord] = field(default_factory=list)
 
     def add(self, subtask: int, step: int, seen: Observation) -> None:
         """Add the observation on which the step with this number was decided. It replaces an earlier observation of the
         same step.
         """
         if subtask != self.subtask or step == 1:
-            self.subtask, self.looks = subtask, []
+            self.subtask, self.records = subtask, []
         known = None if seen.elements is None else Counter(map(plain, _labels(seen)))
-        self.looks = [each for each in self.looks if each.step != step]
-        self.looks.append(_Look(step, seen.package, known, _switches(seen)))
-        del self.looks[MAX_LOOKS:]
+        self.records = [each for each in self.records if each.step != step]
+        self.records.append(_ScreenRecord(step, seen.package, known, _switches(seen)))
+        del self.records[MAX_LOOKS:]
 
     def touch(self, step: int, target: Element, seen: Observation) -> None:
         """Add what the control says that a step touched, with all words inside it."""
         inside = (e for e in seen.elements or () if target.bounds.holds(e.bounds.centre))
         said = frozenset(plain(label) for e in (target, *inside) for label in (e.text, e.description) if label)
-        self.looks = [replace(each, touched=said) if each.step == step else each for each in self.looks]
+        self.records = [replace(each, touched=said) if each.step == step else each for each in self.records]
 
     def complete(self, step: int) -> bool:
         """Whether there is an observation for every step up to this number."""
-        return [each.step for each in self.looks] == list(range(1, step + 1))
+        return [each.step for each in self.records] == list(range(1, step + 1))
 
 
-def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
+def is_shown(state: ExecutorState, looks: ScreenHistory, seen: Observation) -> bool:
     """Whether the current screen (`seen`) proves that the task is done."""
     order, said, step = state["order"], state["conversation"], state["step"]["number"]
     if order["plan"] or order["goal"] != order["task"] or order["files"]:
@@ -102,7 +102,7 @@ def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
     if looks.subtask != order["subtask"] or not looks.complete(step) or not _is_plain(seen):
         return False
     past = state["past"]
-    known, app = looks.looks, seen.app_name
+    known, app = looks.records, seen.app_name
     return any(
         _PROOFS[each.kind](each, known, past, seen, app) for each in plain_tasks(order["task"]) if each.kind in _PROOFS
     )
@@ -117,7 +117,9 @@ def _is_plain(seen: Observation) -> bool:
     return not any(_OPEN_END.search(label) for label in _labels(seen))
 
 
-def _is_opened(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+def _is_opened(
+    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+) -> bool:
     if plain(asked.app) != plain(app) or looks[0].package == seen.package:
         return False
     changes = [
@@ -128,7 +130,7 @@ def _is_opened(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData
 
 def _is_switched(
     asked: PlainTask,
-    looks: Sequence[_Look],
+    looks: Sequence[_ScreenRecord],
     past: Sequence[PastData],
     seen: Observation,
     app: str,
@@ -146,7 +148,9 @@ def _is_switched(
     )
 
 
-def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+def _is_sent(
+    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+) -> bool:
     """Whether the text is in the conversation with this person, followed by nothing but its receipt."""
     if (asked.app and plain(asked.app) != plain(app)) or plain(asked.person) not in map(plain, about_of(seen)):
         return False
@@ -161,7 +165,9 @@ def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData],
     return all(_RECEIPT.fullmatch(label) for label, count in come.items() if count > 0)
 
 
-def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+def _is_noted(
+    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+) -> bool:
     """Whether title and text follow each other directly, outside fields, in the app that is named, or one for notes."""
     right = plain(asked.app) == plain(app) if asked.app else _FOR_NOTES.fullmatch(plain(app)) is not None
     if not right:
@@ -176,7 +182,9 @@ def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData]
     return labels[at : at + len(texts)] == [plain(text) for text in texts]
 
 
-def _is_chosen(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+def _is_chosen(
+    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+) -> bool:
     """Whether the cart counts one item more since its only button was tapped on the page of this item, which was opened
     by the last touch before.
     """
@@ -200,7 +208,9 @@ def _in_cart(labels: Iterable[str]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-_PROOFS: Final[Mapping[Kind, Callable[[PlainTask, Sequence[_Look], Sequence[PastData], Observation, str], bool]]] = {
+_PROOFS: Final[
+    Mapping[Kind, Callable[[PlainTask, Sequence[_ScreenRecord], Sequence[PastData], Observation, str], bool]]
+] = {
     "opened": _is_opened,
     "on": _is_switched,
     "off": _is_switched,
@@ -224,7 +234,7 @@ def _typed_at(text: str, past: Sequence[PastData], package: str) -> int | None:
     return steps[0]
 
 
-def _is_new(text: str, looks: Sequence[_Look], typed: int, seen: Observation) -> bool:
+def _is_new(text: str, looks: Sequence[_ScreenRecord], typed: int, seen: Observation) -> bool:
     """Whether this text is shown once, outside fields, and was not there before it was typed."""
     elements = seen.elements or ()
     if any(each.editable and text in (each.text or "") for each in elements):

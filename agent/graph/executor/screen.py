@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from agent.control import Control
 from agent.dialects.select import image_size_for
 from agent.events import RunEvent, Told
-from agent.graph.executor.speculative import EarlyLook, SpeculationBackoff, StaleAnswer
+from agent.graph.executor.speculative import EarlyObservation, SpeculationBackoff, StaleAnswer
 from agent.guards.masking import Mask
 from agent.listing import MAX_TOKENS, MAX_TOKENS_ALONE, MAX_TOKENS_WHOLE
 from agent.models.base import Delta, Model, ModelReply, ModelRequest
@@ -68,7 +68,7 @@ class ScreenState:
     """The name of the model that is shown the screen."""
     view: ScreenView | None = None
     fresh: Observation | None = None
-    pending: EarlyLook | None = None
+    pending: EarlyObservation | None = None
     light: Recent[str, bytes] = field(default_factory=lambda: Recent(LIGHT_PICTURES))
     backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
     step_began: float = field(default_factory=time.monotonic)
@@ -82,9 +82,9 @@ class ScreenState:
     """Whether the model is only shown pictures together with their element list, because it missed targets
     without one.
     """
-    untold: dict[str, int] = field(default_factory=dict)
+    elements_missed: dict[str, int] = field(default_factory=dict)
     """How often in a row each app, by package, reported no elements although they were waited for
-    (`PhoneScreen.told_late`).
+    (`PhoneScreen.wait_for_elements`).
     """
 
     def forget(self) -> None:
@@ -149,7 +149,7 @@ class PhoneScreen:
         return None if fresh is None else self._mask.observation(fresh)
 
     @property
-    def pending(self) -> EarlyLook | None:
+    def pending(self) -> EarlyObservation | None:
         """The early observation (one of a screen that may still move) after the last action, until it is confirmed or
         corrected; otherwise None.
         """
@@ -173,7 +173,7 @@ class PhoneScreen:
         """Discard everything seen, including the view, because someone else may have used the phone."""
         self._state.forget()
 
-    def take_pending(self) -> EarlyLook | None:
+    def take_pending(self) -> EarlyObservation | None:
         """Return the early observation, if there is one, and stop tracking it."""
         early, self._state.pending = self._state.pending, None
         return early
@@ -202,7 +202,7 @@ class PhoneScreen:
         """Whether the model is shown only the element list, without pictures."""
         return self._state.by_list
 
-    def go_by_list(self) -> None:
+    def switch_to_list(self) -> None:
         """Show the model only element lists from now on, and say so on the task's card in the chat. The phone must then
         be looked at again.
         """
@@ -260,7 +260,7 @@ class PhoneScreen:
             return None
         told = seen.without_picture()
         state.fresh = seen
-        state.pending = None if own and seen.complete else EarlyLook(None, told, told, PATIENCE_S)
+        state.pending = None if own and seen.complete else EarlyObservation(None, told, told, PATIENCE_S)
         screen, targets = screen_of(seen, self._fit(seen.size), covered=False, tokens=self._list_tokens)
         return ScreenView(told, screen, targets, None)
 
@@ -281,13 +281,13 @@ class PhoneScreen:
             self._state.fresh = seen
         return self._mask.observation(seen)
 
-    async def told_late(self, seen: Observation) -> Observation:
+    async def wait_for_elements(self, seen: Observation) -> Observation:
         """Look again if the observation before a press had no elements, giving them the time they need.
 
         Returns `seen` itself if they do not arrive. An app that never reports any, such as a game, is not waited for
         again. Raises Stopped and PhoneUnavailable.
         """
-        untold = self._state.untold
+        untold = self._state.elements_missed
         if untold.get(seen.package, 0) >= UNTOLD_TRIES:
             return seen
         try:
@@ -329,7 +329,7 @@ class PhoneScreen:
         if seen.settled and seen.complete and seen.elements is not None:
             state.came = asyncio.get_running_loop().time()
         if moving:
-            state.pending = EarlyLook(key, before.without_picture(), seen.without_picture(), patience)
+            state.pending = EarlyObservation(key, before.without_picture(), seen.without_picture(), patience)
         return mask.observation(seen)
 
     async def answer_to(
@@ -337,7 +337,7 @@ class PhoneScreen:
         model: Model,
         request: ModelRequest,
         *,
-        still: Callable[[EarlyLook], Awaitable[None]],
+        still: Callable[[EarlyObservation], Awaitable[None]],
         on_delta: Callable[[Delta], None] | None = None,
     ) -> ModelReply | StaleAnswer:
         """Return the model's answer once it is certain that the screen it was shown was still; StaleAnswer if the
@@ -420,7 +420,7 @@ class PhoneScreen:
         if mask.needs_rest(seen.package) or mask.observation(seen) is not seen:
             return await self._now()
         told = seen.without_picture()
-        state.pending = EarlyLook(None, told, told, PATIENCE_S)
+        state.pending = EarlyObservation(None, told, told, PATIENCE_S)
         return seen
 
     async def _woken(self) -> Observation:
@@ -470,8 +470,8 @@ class PhoneScreen:
         self,
         model: Model,
         request: ModelRequest,
-        early: EarlyLook,
-        still: Callable[[EarlyLook], Awaitable[None]],
+        early: EarlyObservation,
+        still: Callable[[EarlyObservation], Awaitable[None]],
         on_delta: Callable[[Delta], None] | None,
     ) -> ModelReply | StaleAnswer:
         state = self._state
@@ -496,7 +496,7 @@ class PhoneScreen:
             if not answering.cancelled():
                 answering.exception()
 
-    async def _confirmed(self, early: EarlyLook) -> Observation | None:
+    async def _confirmed(self, early: EarlyObservation) -> Observation | None:
         try:
             seen = await self._phone.confirmed(early.seen)
         except PhoneError as error:

@@ -11,14 +11,14 @@ from pydantic import Field
 from agent.actions import Action, ElementTarget, Target
 from agent.effect_facts import Worded
 from agent.graph.executor.action_spec import PhoneContext, PhoneTool
-from agent.graph.executor.fingers import Fingers, Missed, Shown, together
+from agent.graph.executor.fingers import ControlValue, NotReached, TouchSession, together
 from agent.graph.executor.picking import set_date, set_time, turn
 from agent.graph.executor.targets import resolve_target
 from agent.guards.pickers import Slider, Wheel, sliders_in, wheels_in
 from agent.listing import id_name, words_of
 from agent.observing import ScreenView
 from agent.told_values import ToldNumber, number_in, numbers_in
-from agent.tools.spec import ActionError, Done, ungated
+from agent.tools.spec import ActionError, ActionResult, ungated
 from agent.wording import Texts, shortened
 from devices.errors import PhoneError
 from devices.geometry import Point
@@ -33,18 +33,20 @@ _NEAR: Final = 3
 """How many slider heights away its words may be."""
 
 
-async def set_slider(f: Fingers, slider: Slider, values: tuple[ToldNumber, ...], target: Element | None) -> Shown:
+async def set_slider(
+    f: TouchSession, slider: Slider, values: tuple[ToldNumber, ...], target: Element | None
+) -> ControlValue:
     """Move a slider to one value, or its two thumbs to the two values of a range. `target` is the thumb meant if there
-    are several. Raises Missed and what `Fingers.tap` raises.
+    are several. Raises Missed and what `TouchSession.tap` raises.
     """
     thumbs = slider.thumbs
     if len(values) == 1:
         ends = [n for n, thumb in enumerate(thumbs) if target is not None and thumb.bounds == target.bounds]
         if len(thumbs) > 1 and not ends:
-            raise Missed(WHICH)
+            raise NotReached(WHICH)
         return await _slide(f, slider, ends[0] if ends else 0, values[0])
     if len(thumbs) != len(values):
-        raise Missed("It has one value, not two.")
+        raise NotReached("It has one value, not two.")
     low, high = sorted(values, key=lambda each: each.value)
     now = _reading(f, slider, 1)
     # The end that moves away from the other goes first, so that they do not block each other.
@@ -53,7 +55,7 @@ async def set_slider(f: Fingers, slider: Slider, values: tuple[ToldNumber, ...],
     return together("-", shown[0], shown[1])
 
 
-async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> Shown:
+async def _slide(f: TouchSession, slider: Slider, thumb: int, wanted: ToldNumber) -> ControlValue:
     """Move the thumb, read the value, and move again accordingly until it is right."""
     here, value = _again(f, slider), wanted.value
     known: dict[int, float] = {}
@@ -64,12 +66,12 @@ async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> 
     if here.thumbs:
         at = _along(here, here.thumbs[thumb].bounds.centre)
     if told is None and not wanted.percent and not 0 <= value <= 100:
-        raise Missed(NO_RANGE)
+        raise NotReached(NO_RANGE)
     low, high = _ends(here)
     for _ in range(_MOST_MOVES):
         read = told.value if told is not None and told.percent >= wanted.percent else None
         if told is not None and read is not None and abs(read - value) < 0.5 * (not value % 1) + 0.01:
-            return Shown(str(told), read == value)
+            return ControlValue(str(told), read == value)
         goal = _goal(here, known, value)
         rising = 1 if value > (value if read is None else read) else -1
         while goal in known and low < goal + rising < high:
@@ -84,16 +86,16 @@ async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> 
             told = _reading(f, here, thumb)
         at = _along(here, here.thumbs[thumb].bounds.centre) if here.thumbs else goal
         if told is None or told.percent < wanted.percent:  # a number that is not a percentage says nothing about one
-            return Shown(str(told or wanted), None)
+            return ControlValue(str(told or wanted), None)
         known[goal] = told.value
-    return Shown(str(told), False)
+    return ControlValue(str(told), False)
 
 
-def _again(f: Fingers, slider: Slider) -> Slider:
+def _again(f: TouchSession, slider: Slider) -> Slider:
     at = slider.track.bounds.centre
     found = next((each for each in sliders_in(f.elements) if each.track.bounds.holds(at)), None)
     if found is None:
-        raise Missed("The slider is not there any more.")
+        raise NotReached("The slider is not there any more.")
     return found
 
 
@@ -140,7 +142,7 @@ def _away(slider: Slider, goal: int) -> int:
     return goal - way if goal - way >= low else goal + way
 
 
-def _reading(f: Fingers, slider: Slider, thumb: int) -> ToldNumber | None:
+def _reading(f: TouchSession, slider: Slider, thumb: int) -> ToldNumber | None:
     """Return the value reported by the thumb, the track or the nearest words; None if there is not exactly one."""
     if slider.thumbs and (label := slider.thumbs[thumb].label):
         return number_in(label, f.locale)
@@ -223,23 +225,23 @@ def _numbers_of(wanted: str) -> tuple[ToldNumber, ...]:
     return known if len(known) == len(read) else ()
 
 
-async def set_value(action: SetValue, context: PhoneContext) -> Done:
+async def set_value(action: SetValue, context: PhoneContext) -> ActionResult:
     """Run the `set_value` tool: set the value, and return what the control shows then. Raises ActionError if nothing
     accepts the value, a person would have to approve it or the phone fails, and Stopped.
     """
     wanted, left = action.value.strip(), ""
     try:
-        fingers = await Fingers.on_screen(context)
+        fingers = await TouchSession.on_screen(context)
     except PhoneError as error:
         raise ActionError(f"The value could not be set: {error}", uncertain=error.uncertain) from error
     try:
         target = _target(action, context, fingers)
         try:
             shown, left = await _set(fingers, wanted, target, context.phone.info.locale)
-        except Missed as missed:
+        except NotReached as missed:
             if not fingers.sent:
                 raise ActionError(f"Not done: {missed}") from None
-            shown, left = Shown(_standing(fingers.elements, target), False), str(missed)
+            shown, left = ControlValue(_standing(fingers.elements, target), False), str(missed)
     except PhoneError as error:
         raise ActionError(
             f"The value could not be set: {error}", uncertain=fingers.sent > 0 or error.uncertain
@@ -251,10 +253,10 @@ async def set_value(action: SetValue, context: PhoneContext) -> Done:
         told = " ".join(filter(None, (UNREAD, left)))
     key = "shows" if shown.right else "unread" if shown.right is None else "missed"
     effect = Worded.of(_TEXTS.words(key, shown=repr(shortened(shown.text, _SHOWN))))
-    return Done((effect,), told=(told,) if told else ())
+    return ActionResult((effect,), notices=(told,) if told else ())
 
 
-def _target(action: SetValue, context: PhoneContext, fingers: Fingers) -> Element | None:
+def _target(action: SetValue, context: PhoneContext, fingers: TouchSession) -> Element | None:
     """Return the current element of the target."""
     if action.target is None or context.sight is None:
         return None
@@ -270,7 +272,7 @@ def _standing(elements: tuple[Element, ...], target: Element | None) -> str:
     return " ".join(wheel.text for wheel in wheels_in(elements)) or ("" if target is None else target.label)
 
 
-async def _set(f: Fingers, wanted: str, target: Element | None, locale: str) -> tuple[Shown, str]:
+async def _set(f: TouchSession, wanted: str, target: Element | None, locale: str) -> tuple[ControlValue, str]:
     """Set what accepts the value, and return which part of it is left."""
     day, hour = _date_of(wanted), _time_of(wanted)
     if day is None and hour is None:
@@ -285,7 +287,7 @@ async def _set(f: Fingers, wanted: str, target: Element | None, locale: str) -> 
     return together(" ", *shown), left
 
 
-async def _set_one(f: Fingers, wanted: str, target: Element | None) -> Shown:
+async def _set_one(f: TouchSession, wanted: str, target: Element | None) -> ControlValue:
     """Set a wheel or slider: the target, or the only one."""
     wheels, sliders = wheels_in(f.elements), sliders_in(f.elements)
     if target is not None:
@@ -293,7 +295,7 @@ async def _set_one(f: Fingers, wanted: str, target: Element | None) -> Shown:
         wheels = [w for w in wheels if w.bounds.holds(at)]
         sliders = [s for s in sliders if s.track.bounds.holds(at) or target.bounds.holds(s.track.bounds.centre)]
     if len(wheels) + len(sliders) > 1:
-        raise Missed(WHICH)
+        raise NotReached(WHICH)
     if wheels:
         return await _set_wheel(f, wheels[0], wanted)
     numbers = _numbers_of(wanted)
@@ -302,7 +304,7 @@ async def _set_one(f: Fingers, wanted: str, target: Element | None) -> Shown:
     return await set_slider(f, sliders[0], numbers, target)
 
 
-async def _set_wheel(f: Fingers, wheel: Wheel, wanted: str) -> Shown:
+async def _set_wheel(f: TouchSession, wheel: Wheel, wanted: str) -> ControlValue:
     numbers, plain = _numbers_of(wanted), wanted.casefold()
     number = numbers[0] if len(numbers) == 1 else None
 
@@ -315,7 +317,7 @@ async def _set_wheel(f: Fingers, wheel: Wheel, wanted: str) -> Shown:
         steps = number.value - shown.value
         return int(steps) if steps.is_integer() and shown.value.is_integer() else None
 
-    return Shown((await turn(f, wheel, away)).text, True)
+    return ControlValue((await turn(f, wheel, away)).text, True)
 
 
 def _described(action: SetValue, sight: ScreenView | None) -> Words:

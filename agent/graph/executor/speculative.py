@@ -61,7 +61,7 @@ class SpeculationBackoff:
 
 
 @dataclass
-class EarlyLook:
+class EarlyObservation:
     """An observation of a screen that may still move.
 
     `key` is the action that it follows, None for the first observation of a phone. `before` and `seen` are the
@@ -150,7 +150,7 @@ class EarlyReadings:
         return spent
 
 
-class Pieces:
+class DeltaBuffer:
     """Collects the pieces of an answer while it is written, and passes them on once there is a listener."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class Pieces:
         """Accept the next piece."""
         self._listener(piece)
 
-    def tell(self, listener: Callable[[Delta], None]) -> None:
+    def forward_to(self, listener: Callable[[Delta], None]) -> None:
         """Pass all pieces to the listener: those collected so far at once, later ones as they arrive."""
         for piece in self._kept:
             listener(piece)
@@ -175,7 +175,7 @@ class FirstAnswer:
     scene: Scene
     request: ModelRequest
     answering: asyncio.Task[ModelReply]
-    pieces: Pieces
+    pieces: DeltaBuffer
 
     def fits(self, scene: Scene, model: str) -> bool:
         """Whether the same request would be made now, ignoring the time of day."""
@@ -211,7 +211,7 @@ class BegunModel:
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the running answer, otherwise another one. Implements `Model.complete`."""
         if on_delta is not None:
-            self.first.pieces.tell(on_delta)
+            self.first.pieces.forward_to(on_delta)
         try:
             return await self.first.answering
         except ModelRefused:

@@ -21,7 +21,7 @@ from agent.graph.executor.action_spec import (
     Resolved,
     ResolvedInput,
 )
-from agent.graph.executor.anchors import anchor_of, still_there
+from agent.graph.executor.anchors import anchor_of, target_check
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.field_text import NOT_COPIED, CutText, EditText, PasteText, SameText, read_field
 from agent.graph.executor.follower import RECORDED
@@ -34,7 +34,7 @@ from agent.graph.executor.gate import (
     question_before_tool,
     spot_of,
 )
-from agent.graph.executor.matters import MatterFate, with_fate
+from agent.graph.executor.matters import MatterStatus, with_matter
 from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.phone_tools import ReadWords, require_covered
 from agent.graph.executor.reader import has_reader
@@ -59,7 +59,7 @@ from agent.ports.journal import ActionKey, CallKey
 from agent.recorded_skills.recording import as_scroll, recorded, recorded_words
 from agent.scene import StepStatus
 from agent.tools.calling import Worker
-from agent.tools.spec import ActionError, Done, Tool, ToolContext
+from agent.tools.spec import ActionError, ActionResult, Tool, ToolContext
 from agent.wording import kept
 from devices.phone import Element, Judged
 from devices.wording import Words
@@ -77,7 +77,7 @@ UNJUDGED = (
 )
 
 
-class OpenStep:
+class CurrentStep:
     """The current step while its actions are done: holds copies of the subjects of the state that they change, and
     makes the resulting update.
     """
@@ -87,7 +87,7 @@ class OpenStep:
         """The state as it was passed to the node."""
         self.order = state["order"]
         self.context = context
-        self.taken: StepState = {**state["step"], "status": None, "failure": None}
+        self.step_state: StepState = {**state["step"], "status": None, "failure": None}
         self.question: QuestionState = {**state["question"]}
         self.safety: SafetyState = {**state["safety"]}
         self.conversation: ConversationState = {**state["conversation"]}
@@ -96,11 +96,11 @@ class OpenStep:
     @property
     def index(self) -> int:
         """The index of the current action."""
-        return self.taken["action_index"]
+        return self.step_state["action_index"]
 
     @index.setter
     def index(self, index: int) -> None:
-        self.taken["action_index"] = index
+        self.step_state["action_index"] = index
 
     @property
     def current(self) -> ExecutorState:
@@ -110,61 +110,63 @@ class OpenStep:
     @property
     def data(self) -> dict[str, Any]:
         """The current action as the model decided it, as plain data."""
-        return self.taken["decision"]["actions"][self.index]
+        return self.step_state["decision"]["actions"][self.index]
 
     @property
-    def recorded(self) -> dict[str, Any]:
+    def journal_data(self) -> dict[str, Any]:
         """The current action as it is stored in the journal: its data and, if there are any, the reader's judgements of
         it.
         """
-        own = [each for each in self.taken["readings"] if each["index"] == self.index]
+        own = [each for each in self.step_state["readings"] if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
     @property
     def is_last(self) -> bool:
         """Whether no other action follows the current one."""
-        return self.index + 1 == len(self.taken["decision"]["actions"])
+        return self.index + 1 == len(self.step_state["decision"]["actions"])
 
     @property
     def key(self) -> ActionKey:
         """The key of the current action in the journal."""
-        return ActionKey(self.context.run, self.order["subtask"], self.taken["number"], self.index)
+        return ActionKey(self.context.run, self.order["subtask"], self.step_state["number"], self.index)
 
-    def perform(self, what: str) -> None:
+    def add_performed(self, what: str) -> None:
         """Add a sentence about what is done, or about to be done."""
-        self.taken["performed"] = [*self.taken["performed"], kept(what)]
+        self.step_state["performed"] = [*self.step_state["performed"], kept(what)]
 
-    def notify(self, *notices: str) -> None:
+    def add_notices(self, *notices: str) -> None:
         """Add notices for the model's next request."""
         self.conversation["model_notices"] = [*self.conversation["model_notices"], *notices]
 
     def add_effects(self, *effects: Effect) -> None:
         """Add effects to those of the step."""
-        self.taken["effects"] = [*self.taken["effects"], *effects_data(effects)]
+        self.step_state["effects"] = [*self.step_state["effects"], *effects_data(effects)]
 
-    def foresee(self, it: Resolved) -> None:
+    def record_intent(self, it: Resolved) -> None:
         """Record, before the action is done, what must be known even if its result remains unknown: the new paths of
         moved files, and a text that is cut.
         """
         self.safety["moved"] = [*self.safety["moved"], *new_names(it.action)]
         if isinstance(it, ResolvedInput) and isinstance(it.action, CutText):
             seen = it.sight.observation
-            self.record(Done(copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package))
+            self.record_result(
+                ActionResult(copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package)
+            )
 
     async def recall_cut(self) -> None:
         """Restore the text that an earlier process may have cut in this step before it was interrupted, from the
         journal.
         """
-        for index in range(self.index, len(self.taken["decision"]["actions"])):
+        for index in range(self.index, len(self.step_state["decision"]["actions"])):
             begun = await self.context.journal.action_of(replace(self.key, index=index))
             if begun is not None and (cut := begun.get("cut")) is not None:
-                self.record(Done(copied=cut["text"], read_in=cut["app"]))
+                self.record_result(ActionResult(copied=cut["text"], read_in=cut["app"]))
 
-    def record(self, done: Done) -> None:
+    def record_result(self, done: ActionResult) -> None:
         """Add the result of an action, with secrets covered."""
         cover, conversation = self.context.mask.text, self.conversation
         self.add_effects(*done.effects)
-        self.notify(*map(cover, done.told))
+        self.add_notices(*map(cover, done.notices))
         self.usage += done.usage
         conversation["notes"] = [*conversation["notes"], *map(cover, done.notes)]
         if done.gathered is not None:
@@ -185,57 +187,61 @@ class OpenStep:
             found = dict.fromkeys([*conversation["addresses_found"], *done.found])
             conversation["addresses_found"] = [*found][-FOUND_KEPT:]
 
-    def end(self, status: StepStatus, what: Words) -> None:
+    def set_status(self, status: StepStatus, what: Words) -> None:
         """Set what became of the last action of this step; `what` describes the action."""
-        self.taken["status"] = status.value
-        self.perform(did_as(status, what))
+        self.step_state["status"] = status.value
+        self.add_performed(did_as(status, what))
 
     def fail(self, error: ActionError) -> None:
         """Record why an action was not done, for the model and for people."""
-        self.notify(str(error))
-        self.taken["failure"] = {
+        self.add_notices(str(error))
+        self.step_state["failure"] = {
             "reason": kept(error.reason),
             "uncertain": error.uncertain,
             "unknown_app": error.unknown_app,
         }
 
-    def settle(self, fate: MatterFate, known: Mapping[str, Any] | None) -> None:
+    def record_matter(self, fate: MatterStatus, known: Mapping[str, Any] | None) -> None:
         """Record what became of an action that the gate stopped. `known` is its `about` and `what` (see
         agent.graph.executor.matters.with_fate).
         """
-        self.safety["matters"] = with_fate(self.safety["matters"], fate, known, self.order["subtask"])
+        self.safety["matters"] = with_matter(self.safety["matters"], fate, known, self.order["subtask"])
 
-    def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
+    def record_action(
+        self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0
+    ) -> None:
         """Record the action, its target and its screen, without secrets, so that a skill can be made of it.
 
         `touches` says whether it touches the screen, and `seconds` is how long it took, including the wait for its
         effect on the screen.
         """
-        data = self.context.mask.told(self.data if it.action.kind == self.data["kind"] else action_data(it.action))
-        seen = None if it.sight is None else it.sight.told.observation
+        data = self.context.mask.cover_data(
+            self.data if it.action.kind == self.data["kind"] else action_data(it.action)
+        )
+        seen = None if it.sight is None else it.sight.for_model.observation
         if target is not None and it.sight is not None and it.sight.screen.covered:
             target = without_words_of(target)
         if seen is not None and it.action.kind == "note":
             made = recorded_words(data, str(data.get("text", "")), seen)
         else:
             if isinstance(it, ResolvedInput) and isinstance(it.action, Swipe) and it.where.point and it.where.end:
-                direction = as_scroll(it.where.point, it.where.end, it.sight.told.observation)
+                direction = as_scroll(it.where.point, it.where.end, it.sight.for_model.observation)
                 data = data if direction is None else {"kind": "scroll", "direction": direction}
                 touches = direction is None
             looks_up = isinstance(it.spec, Tool) and it.spec.repeatable
             made = recorded(data, seen, target, touches=touches, seconds=seconds, looks_up=looks_up)
         made = made.model_copy(update={"locale": self.context.phone.info.locale})
-        self.taken["recorded_actions"] = [*self.taken["recorded_actions"], made.model_dump(mode="json")]
+        self.step_state["recorded_actions"] = [*self.step_state["recorded_actions"], made.model_dump(mode="json")]
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add the independent reader's judgement of a press of this step, and the tokens it used."""
         self.usage += usage
-        self.taken["readings"] = [*self.taken["readings"], {"index": self.index, **reading.data}]
+        self.step_state["readings"] = [*self.step_state["readings"], {"index": self.index, **reading.data}]
 
     def update(self, *more: ExecutorState) -> ExecutorState:
         """Return the update of the graph's state, combined with `more`."""
         own: ExecutorState = {
-            "step": self.taken,
+            "step": self.step_state,
             "question": self.question,
             "safety": self.safety,
             "conversation": self.conversation,
@@ -244,7 +250,7 @@ class OpenStep:
         return joined(own, *more)
 
 
-def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
+def resolve(step: CurrentStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
     """Return the action with its spec, description and, if it is one input, its target on the current screen (`sight`).
     `chosen_on` is the screen that the model decided on. Raises ActionError if the target is gone or the input is
     impossible.
@@ -260,7 +266,7 @@ def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Screen
     return resolve_input(spec, action, where, sight)
 
 
-def with_copied(step: OpenStep, action: Action) -> Action:
+def with_copied(step: CurrentStep, action: Action) -> Action:
     """Return a paste action with the copied text filled in; other actions are returned unchanged. Raises ActionError if
     nothing was copied.
     """
@@ -276,13 +282,13 @@ def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget,
     """Return the action as an input for this screen. Raises ActionError if there is no place on the screen to send it
     to, or if it is impossible for another reason.
     """
-    what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
+    what, physical = spec.describe(action, sight.for_model), spec.to_input(action, where, sight)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
     return ResolvedInput(action=action, spec=spec, what=what, sight=sight, where=where, physical=physical)
 
 
-async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
+async def with_elements(step: CurrentStep, it: Resolved) -> Resolved:
     """Wait for the elements of a press on a screen without any, and return the press with them.
 
     Without elements, no rule could recognise what is pressed. Other actions are returned unchanged. Raises ActionError,
@@ -293,14 +299,14 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
     seen, (same, there) = it.sight.observation, spoken_as(it.physical, it.sight)
     if seen.elements is not None or not is_press(same, spot_of(it.sight, there, same)):
         return it
-    now = await step.context.screen.told_late(seen)
+    now = await step.context.screen.wait_for_elements(seen)
     if now is seen:
         return it
     sight = replace(it.sight, observation=now)
     return resolve_input(it.spec, it.action, resolve_target(it.action, sight), sight)
 
 
-async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
+async def gate(step: CurrentStep, it: Resolved) -> ExecutorState | None:
     """Return the update that asks a person before this action, or that has the approval given in advance; None if
     neither is needed. Raises ActionError if it is refused, Stopped and PhoneUnavailable.
     """
@@ -315,17 +321,17 @@ async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
         assert isinstance(it, ResolvedInput)
         question = await question_before_input(state, context, it, step.record_reading)
     except ActionError:
-        step.end(StepStatus.REFUSED, it.what)
+        step.set_status(StepStatus.REFUSED, it.what)
         raise
     if question is None and is_unjudged(context, it):
-        told, once = context.memory.told, f"unjudged: {it.sight.observation.package}"
+        told, once = context.memory.sent_notices, f"unjudged: {it.sight.observation.package}"
         if once not in told:
-            step.notify(UNJUDGED)
+            step.add_notices(UNJUDGED)
         told.add(once)
     return question
 
 
-def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
+def _question_to_person(step: CurrentStep, it: Resolved) -> ExecutorState | None:
     """Return the update with the question of an action for a person; None if it asks nothing."""
     state, context, sight, action = step.current, step.context, it.sight, it.action
     assert sight is not None
@@ -336,40 +342,40 @@ def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
     secret = asked_instead(state, context, sight, action) if isinstance(action, AskUser) else None
     if secret is not None:
         return secret
-    step.perform(it.what)
+    step.add_performed(it.what)
     if isinstance(action, TakeOver):
-        step.keep(it)
+        step.record_action(it)
     anchor = anchor_of(field_aim(action, sight), sight, facts=False)
     return questions.asking(questions.question_to_person(state, context, action), anchor)
 
 
-async def journal(step: OpenStep, it: Resolved) -> None:
+async def journal(step: CurrentStep, it: Resolved) -> None:
     """Record in the journal that this action is about to be done, if it must not be repeated. Raises ActionError if it
     was begun before, and LeaseLost.
     """
     if isinstance(it, ResolvedInput):
-        step.perform(it.what)
+        step.add_performed(it.what)
         if it.looked is None:
             # A cut text is no longer on the phone, so the journal keeps it in case this process ends.
             cut = {"cut": step.safety["copied"]} if isinstance(it.action, CutText) else {}
-            await begin(step.context, step.key, step.recorded | cut, BEGUN)
+            await begin(step.context, step.key, step.journal_data | cut, BEGUN)
     elif isinstance(it.spec, PhoneTool) and it.spec.journalled:
-        step.perform(it.what)
+        step.add_performed(it.what)
         await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
     elif isinstance(it.spec, Tool):
-        step.perform(it.what)
+        step.add_performed(it.what)
 
 
-async def run(step: OpenStep, it: Resolved) -> Done:
+async def run(step: CurrentStep, it: Resolved) -> ActionResult:
     """Do the action once, and return its result. An action for a person is not done here; the result only tells the
     model to finish alone. Raises ActionError if the action was not done or may not have been done, and Stopped.
     """
     match it.spec:
         case PersonAction():
-            return Done(told=(FINISH_ALONE,))
+            return ActionResult(notices=(FINISH_ALONE,))
         case Tool():
             done = await _call_tool(step, it.spec, it.spec.resolve(it.action))
-            step.keep(it)
+            step.record_action(it)
             return done
         case PhoneTool(run=work_of):
             work = work_of(it.spec.resolve(it.action), _phone_context(step, it.sight))
@@ -380,29 +386,29 @@ async def run(step: OpenStep, it: Resolved) -> Done:
         done = await run_tool(step.context, step.key, it.spec.cut_off, work)
     else:
         done = await work
-        step.perform(it.what)
+        step.add_performed(it.what)
     # The tool chose where to touch, which is unknown here, so a recording leaves the step to a model.
-    step.keep(it, touches="touches" in it.spec.traits)
+    step.record_action(it, touches="touches" in it.spec.traits)
     return done
 
 
-async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
+async def _call_tool(step: CurrentStep, tool: Tool[Any], action: Action) -> ActionResult:
     """Call a tool that needs no phone, using the same record and cache as the task's members."""
     have, subtask = step.context, step.order["subtask"]
     task, box = have.run.task, have.toolbox
     caller = box.caller(Worker(task, EXECUTOR, subtask), ())
     context = await box.with_what_is_known(_tool_context(step))
-    key = CallKey(task, EXECUTOR, subtask, step.taken["number"], step.index)
+    key = CallKey(task, EXECUTOR, subtask, step.step_state["number"], step.index)
     done, _cached = await caller.perform(tool, action, key, context)
     have.memory.documents += done.documents
     return done
 
 
-async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
+async def _run_input(step: CurrentStep, it: ResolvedInput) -> ActionResult:
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
-        step.taken["touch_point"] = [spot.x, spot.y]
-    own = step.taken["reply"].get("finish_reason") == RECORDED
+        step.step_state["touch_point"] = [spot.x, spot.y]
+    own = step.step_state["reply"].get("finish_reason") == RECORDED
     # A recording answers at once: if no time has passed since the look, no further check is needed.
     again = it.looked is None and not (own and step.index == 0 and step.context.screen.is_new)
     judged = _judged(step, it) if again else None
@@ -413,15 +419,15 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
     sent = await send_input(step.context, step.key, it.physical, it.sight, last=last, looked=it.looked, judged=judged)
     moves = isinstance(it.action, Swipe | Drag | Scroll)  # between points, which differ on another screen
     if not moves and it.where.element is not None:
-        step.context.memory.looks.touch(step.taken["number"], it.where.element, it.sight.observation)
-    step.keep(
+        step.context.memory.screen_history.touch(step.step_state["number"], it.where.element, it.sight.observation)
+    step.record_action(
         it,
         target=None if moves else it.where.element,
         touches=isinstance(it.action, EditText | CutText)  # whichever field has the focus
         or (it.where.point is not None and not isinstance(it.action, Scroll)),
         seconds=clock() - began,
     )
-    return Done(sent)
+    return ActionResult(sent)
 
 
 def newest(texts: Iterable[str]) -> list[str]:
@@ -436,7 +442,7 @@ def newest(texts: Iterable[str]) -> list[str]:
     return shown
 
 
-def _judged(step: OpenStep, it: ResolvedInput) -> Judged | None:
+def _judged(step: CurrentStep, it: ResolvedInput) -> Judged | None:
     """Return what a press without approval must still match, and what a text is derived from."""
     action, where, sight, context = it.action, it.where, it.sight, step.context
     if isinstance(action, EditText | CutText):
@@ -444,13 +450,13 @@ def _judged(step: OpenStep, it: ResolvedInput) -> Judged | None:
         return SameText(field, text, sight.observation.without_picture(), context.mask.observation)
     if not is_its_input(action, where, it.physical, sight):
         action, where = spoken_as(it.physical, sight)
-    read = any(each["index"] == step.index for each in step.taken["readings"])
+    read = any(each["index"] == step.index for each in step.step_state["readings"])
     spot = spot_of(sight, where, action)
     cover = context.mask.observation
-    return still_there(action, where, sight.observation, spot, context.policy, cover, read=read)
+    return target_check(action, where, sight.observation, spot, context.policy, cover, read=read)
 
 
-def _tool_context(step: OpenStep) -> ToolContext:
+def _tool_context(step: CurrentStep) -> ToolContext:
     have, task, conversation = step.context, step.order["task"], step.conversation
     return ToolContext(
         task_id=have.run.task,
@@ -460,7 +466,7 @@ def _tool_context(step: OpenStep) -> ToolContext:
         said=(task, *conversation["user_messages"]),
         found=tuple(conversation["addresses_found"]),
         notes=tuple(conversation["notes"]),
-        memory=(*have.memory.facts, *have.memory.told_others),
+        memory=(*have.memory.facts, *have.memory.facts_of_others),
         documents=have.memory.documents,
         seen=step.safety["seen_words"],
         phone_id=have.phone.info.id,
@@ -472,10 +478,10 @@ def _tool_context(step: OpenStep) -> ToolContext:
     )
 
 
-def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
+def _phone_context(step: CurrentStep, sight: ScreenView | None) -> PhoneContext:
     have, base = step.context, _tool_context(step)
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
-    told = None if sight is None else sight.told
+    told = None if sight is None else sight.for_model
     return PhoneContext(
         **shared,
         run=have.run,

@@ -14,7 +14,7 @@ from agent.events import Step
 from agent.graph.executor.acting import written
 from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.speculative import EarlyLook
+from agent.graph.executor.speculative import EarlyObservation
 from agent.graph.executor.state import (
     NO_QUESTION,
     NO_STEP,
@@ -103,7 +103,7 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
         "failure": step["failure"],
         "reply": cover(reply_text(reply_of(step))),
         "thought": cover(decision["thought"]),
-        "memo": context.mask.told(step["reply"].get("memo", {})),
+        "memo": context.mask.cover_data(step["reply"].get("memo", {})),
         "model": step["reply"].get("model", ""),
         "picture_size": step["picture_size"],
     }
@@ -143,7 +143,7 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
 def _told_action(step: StepState, context: RunContext) -> dict[str, Any]:
     """Return the step's first action as plain data, with what the independent reader said about its presses."""
     actions, readings = step["decision"]["actions"], step["readings"]
-    told = context.mask.told(actions[0]) if actions else {}
+    told = context.mask.cover_data(actions[0]) if actions else {}
     return {**told, "readings": readings} if readings else told
 
 
@@ -181,7 +181,7 @@ REPORTED: Final[ExecutorState] = {"step": {"unreported": None}}
 """The update that clears the event which `report_step` emits."""
 
 
-async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLook) -> ExecutorState:
+async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyObservation) -> ExecutorState:
     """Emit the held-back event of the last step after its early observation was confirmed, and return the update of the
     state. Its effect is determined again if the elements arrived after the picture.
     """
@@ -203,7 +203,7 @@ async def correct_step(state: ExecutorState, context: RunContext, settled: Obser
 
 
 async def _corrected(
-    state: ExecutorState, context: RunContext, early: EarlyLook, key: ActionKey, settled: Observation
+    state: ExecutorState, context: RunContext, early: EarlyObservation, key: ActionKey, settled: Observation
 ) -> ExecutorState:
     told = context.mask.to_tell
     covered = context.mask.covers_words(early.before)

@@ -53,13 +53,13 @@ class Stopwatch:
         """The seconds until the limit, at least 0; None without a limit."""
         return None if self.limit is None else max(0.0, self.limit - self.seconds)
 
-    def hold(self, reason: str) -> None:
-        """Stop the clock for this reason, until `go` is called with the same one."""
+    def pause(self, reason: str) -> None:
+        """Stop the clock for this reason, until `resume` is called with the same one."""
         self._worked, self._since = self.seconds, None
         self._holds.add(reason)
         self._changed.set()
 
-    def go(self, reason: str) -> None:
+    def resume(self, reason: str) -> None:
         """Remove a reason for stopping; the clock runs again if it was the last one."""
         self._holds.discard(reason)
         if not self._holds and self._since is None:
@@ -90,7 +90,7 @@ class Stopwatch:
             await asyncio.wait({watcher})
 
 
-class Session:
+class TaskSession:
     """What this process knows about a task in progress, from the first mention of its id to its end.
 
     It carries stop, pause and messages to the work: `control` passes them to the main graph in this process, and
@@ -101,16 +101,16 @@ class Session:
         self.task = task
         self.run = RunId(task)
         self.control = Control()
-        self.watch = Stopwatch()
+        self.stopwatch = Stopwatch()
         self.lock = asyncio.Lock()
         """Keeps two who work on one task from both acting."""
-        self.phone = asyncio.Lock()
+        self.phone_lock = asyncio.Lock()
         """Held while the task's run is at work."""
         self.asking = asyncio.Lock()
         """Held while a question is open: of several workers one asks after the other."""
         self.inboxes: dict[int, list[str]] = {}
         """What the person has written that members at work have not read yet, by their numbers."""
-        self.spending: dict[int, Usage] = {}
+        self.usage_by_part: dict[int, Usage] = {}
         """What each part that is worked on now has used so far, by its number."""
         self.phone_in_use = ""
         """The id of the phone that the task's run has worked on last, else of the one wished for; "" for none yet."""
@@ -124,30 +124,30 @@ class Session:
         yet).
         """
         self.phone_in_use = phone
-        self.watch = Stopwatch(limit, before=before)
+        self.stopwatch = Stopwatch(limit, before=before)
         if self.control.paused:
-            self.watch.hold("pause")
+            self.stopwatch.pause("pause")
 
     def spent_beside(self, number: int) -> Usage:
         """Return the tokens that the other sub-tasks in progress have used so far. `number` is the sub-task that is
         left out.
         """
-        return sum((usage for part, usage in self.spending.items() if part != number), Usage())
+        return sum((usage for part, usage in self.usage_by_part.items() if part != number), Usage())
 
     async def signal(self, signal: Signal) -> None:
         """Pause, resume, steer or cancel the task, in the main graph and in the run. Raises TimeoutError if a pause
         does not take effect in time.
         """
         if isinstance(signal, Pause):
-            self.watch.hold("pause")
-        self.control.obey(signal)
+            self.stopwatch.pause("pause")
+        self.control.apply(signal)
         if isinstance(signal, Steer):
             for inbox in self.inboxes.values():
                 inbox.append(signal.note)
         if isinstance(signal, Resume):
-            self.watch.go("pause")
+            self.stopwatch.resume("pause")
         await self._runner.signal(self.run, signal)
-        await self.control.rest()
+        await self.control.wait_until_stopped()
 
 
 T = TypeVar("T")
@@ -159,7 +159,7 @@ class TaskContext:
     never stored.
     """
 
-    session: Session
+    session: TaskSession
     models: Models
     runner: Runner
     emit: Callable[[TaskEvent], None]
@@ -193,26 +193,26 @@ class TaskContext:
         calls = self.members.toolbox.calls if self.members is not None else None
         return (*by_planner, *(await calls.documents(self.session.task) if calls is not None else ()))
 
-    async def reached(self, steps: int, usage: Usage) -> Fault | None:
+    async def reached_limit(self, steps: int, usage: Usage) -> Fault | None:
         """Return the limit that is reached; None if there is none. `steps` and `usage` are all steps and tokens of the
         task so far. They count towards its own limits, together with the time worked, and towards its person's quota.
         """
-        fault = self.limits.reached(usage, self.session.watch.seconds)
+        fault = self.limits.reached_limit(usage, self.session.stopwatch.seconds)
         if fault is None and self.allowance is not None:
-            fault = await self.allowance.reached(self.session.task, steps, usage)
+            fault = await self.allowance.reached_limit(self.session.task, steps, usage)
         return fault
 
-    async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def run_restartable(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await a call that may be repeated: a pause aborts it, and a resume starts it again.
 
         Raises Stopped on cancel and on shutdown, and BudgetReached if the task's time is up.
         """
         control = self.session.control
         while True:
-            await control.hold()
-            limit = asyncio.timeout(self.session.watch.left)
+            await control.wait_while_paused()
+            limit = asyncio.timeout(self.session.stopwatch.left)
             try:
-                with control.moving():
+                with control.acting():
                     async with limit:
                         return await control.guard(call())
             except TimeoutError:

@@ -214,12 +214,12 @@ def fault_update(fault: Fault) -> MainState:
 def spent_update(state: MainState, context: TaskContext, usage: Usage) -> MainState:
     """Return the update that adds these tokens to the progress, and the seconds worked so far."""
     used = spent(state["progress"]) + usage
-    return {"progress": {"usage": used.data(), "seconds": context.session.watch.seconds}}
+    return {"progress": {"usage": used.data(), "seconds": context.session.stopwatch.seconds}}
 
 
 async def check_budget(state: MainState, context: TaskContext) -> None:
     """Raise BudgetReached if the task has used up its budget. Call this before anything that costs."""
-    fault = await context.reached(state["progress"]["steps"], spent(state["progress"]))
+    fault = await context.reached_limit(state["progress"]["steps"], spent(state["progress"]))
     if fault is not None:
         raise BudgetReached(fault)
 

@@ -22,7 +22,7 @@ from agent.tools.calling import ToolCaller
 T = TypeVar("T")
 
 
-class Desk(Protocol):
+class MemberSession(Protocol):
     """The interface through which a member uses its task: limits, person, models and events."""
 
     @property
@@ -49,7 +49,7 @@ class Desk(Protocol):
         """Emit an event of the task."""
         ...
 
-    async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def run_restartable(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await a call that may be repeated after a pause. Raises Stopped and BudgetReached."""
         ...
 
@@ -62,7 +62,7 @@ class Desk(Protocol):
         """Whether there are unread notes."""
         ...
 
-    async def reached(self, usage: Usage) -> Fault | None:
+    async def reached_limit(self, usage: Usage) -> Fault | None:
         """Return the limit that is reached if this member has used so many tokens, or None."""
         ...
 
@@ -106,14 +106,14 @@ class MemberContext:
     order: MemberOrder
     member: Member
     caller: ToolCaller
-    desk: Desk
+    session: MemberSession
     frames: Frames
     mask: Mask
     asks_for_secret: Callable[[str], bool]
     """Returns whether a question asks for a secret, which models must not be told."""
     memory: tuple[str, ...] = ()
     """Remembered facts about the person, read when the work begins or continues, and never stored."""
-    told_others: tuple[str, ...] = ()
+    facts_of_others: tuple[str, ...] = ()
     """Remembered facts that other workers of the task were told. They count as private here too, but are in
     no prompt.
     """

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from agent.control import Stopped
 from agent.error_mapping import BY_PERSON
 from agent.events import Source
-from agent.graph.member.context import Desk, MemberContext, MemberOrder
+from agent.graph.member.context import MemberContext, MemberOrder, MemberSession
 from agent.graph.member.nodes import member_model, member_question, member_tools, tool_context
 from agent.graph.member.state import MemberState, begun
 from agent.graph.subjects import spent
@@ -120,7 +120,7 @@ class Members:
         """Read the members' folders again, because one was added or removed. Blocks while it reads the disk."""
         self._team = self._read()
 
-    async def look_up(self, order: MemberOrder, desk: Desk) -> str | None:
+    async def look_up(self, order: MemberOrder, desk: MemberSession) -> str | None:
         """Search the web for the order's goal, and return what was found as marked blocks.
 
         Returns "" if no search is configured; None if it failed or was not made, because a person would have to approve
@@ -134,7 +134,12 @@ class Members:
         return found.told if found.done is not None else None
 
     async def work(
-        self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = (), told_others: tuple[str, ...] = ()
+        self,
+        order: MemberOrder,
+        desk: MemberSession,
+        *,
+        memory: tuple[str, ...] = (),
+        told_others: tuple[str, ...] = (),
     ) -> MemberEnded:
         """Carry out an assignment, or continue it where it stopped.
 
@@ -147,12 +152,12 @@ class Members:
             order=order,
             member=member,
             caller=self.toolbox.caller(Worker(order.task, member.name, order.number), member.tools),
-            desk=desk,
+            session=desk,
             frames=self._frames,
             mask=Mask(),
             asks_for_secret=self._policy.asks_for_secret,
             memory=memory,
-            told_others=told_others,
+            facts_of_others=told_others,
         )
         config: RunnableConfig = {
             "configurable": {"thread_id": f"member:{order.task}:{order.number}"},

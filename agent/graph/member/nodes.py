@@ -14,7 +14,7 @@ from agent.context_window import SummedUp, summed_up
 from agent.control import Stopped
 from agent.error_mapping import BY_PERSON, Fault, fault_of
 from agent.events import RunEnded, RunEvent
-from agent.graph.member.context import Desk, MemberContext, MemberOrder
+from agent.graph.member.context import MemberContext, MemberOrder, MemberSession
 from agent.graph.member.state import (
     ASK,
     GIVE_UP,
@@ -36,7 +36,7 @@ from agent.ports.stores import Frames
 from agent.prompts import prompt
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind, QuestionOrigin
 from agent.run import Outcome
-from agent.tools.calling import Called
+from agent.tools.calling import CallResult
 from agent.tools.spec import ToolContext
 from agent.wording import has_words, sentence
 from devices.wording import said
@@ -91,7 +91,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
     """Get one answer from the member's model: tool calls, or its last message. The work cannot end before the model has
     read new notes from the person.
     """
-    context, desk = runtime.context, runtime.context.desk
+    context, desk = runtime.context, runtime.context.session
     notes, conversation = desk.take_notes(), state["conversation"]
     written = [{"role": "user", "text": f"The person writes: {note}"} for note in notes]
     history = [*conversation["history"], *written]
@@ -112,7 +112,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
     model, refused = desk.models.for_role(context.member.model), conversation["overflow"]
     try:
         await _check_budget(state, desk)
-        shorter = await desk.patiently(
+        shorter = await desk.run_restartable(
             lambda: summed_up(
                 request.messages,
                 model,
@@ -126,7 +126,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         if shorter is not None:
             # Stored before anything is asked, so that nothing is summarised again after a crash.
             return Command(goto="member_model", update=joined(update, _with_summary(state, history, shorter)))
-        reply = await desk.patiently(lambda: model.complete(request, on_delta=ProseOnly(stream)))
+        reply = await desk.run_restartable(lambda: model.complete(request, on_delta=ProseOnly(stream)))
     except InputTooLong as error:
         if refused:
             return Command(goto="__end__", update=joined(update, _cut(error, desk)))
@@ -145,7 +145,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         "conversation": {"overflow": ""},
     }
     update = joined(update, answered)
-    await desk.reached(usage)
+    await desk.reached_limit(usage)
     text = context.mask.text(reply.text.strip())
     if calls:
         made = [asdict(replace(call, id=call.id or f"c{at}")) for at, call in enumerate(kept)]
@@ -188,7 +188,7 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
     """Run the tool calls of the last answer. If the node is repeated after a crash or a question, the results of
     finished calls are taken from the record.
     """
-    context, desk, conversation = runtime.context, runtime.context.desk, state["conversation"]
+    context, desk, conversation = runtime.context, runtime.context.session, state["conversation"]
     calls = [ToolCall(**call) for call in state["calls"]["wanted"]]
     if state["calls"]["made"] >= context.member.max_calls:
         return _without_room(state, context, calls)
@@ -200,10 +200,10 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
         context.mask,
         user_messages=conversation["user_messages"],
         notes=state["findings"]["notes"],
-        memory=(*context.memory, *context.told_others),
+        memory=(*context.memory, *context.facts_of_others),
     )
     try:
-        called = await desk.patiently(
+        called = await desk.run_restartable(
             lambda: context.caller.call(
                 others,
                 known,
@@ -278,8 +278,8 @@ def _instructions(context: MemberContext) -> str:
     return f"{context.member.prompt}\n\n{prompt('member', calls=context.member.max_calls)}"
 
 
-async def _check_budget(state: MemberState, desk: Desk) -> None:
-    fault = await desk.reached(spent(state["progress"]))
+async def _check_budget(state: MemberState, desk: MemberSession) -> None:
+    fault = await desk.reached_limit(spent(state["progress"]))
     if fault is not None:
         raise BudgetReached(fault)
 
@@ -301,7 +301,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def _after(
-    state: MemberState, calls: Sequence[ToolCall], called: Sequence[Called], asking: ToolCall | None
+    state: MemberState, calls: Sequence[ToolCall], called: Sequence[CallResult], asking: ToolCall | None
 ) -> MemberState:
     """Return the history with the calls' results and findings; the result of `asking` is the answer."""
     told = {each.call.id: each.told for each in called}
@@ -347,7 +347,7 @@ def _without_room(state: MemberState, context: MemberContext, calls: Sequence[To
 
 def tool_context(
     order: MemberOrder,
-    desk: Desk,
+    desk: MemberSession,
     frames: Frames,
     mask: Mask,
     *,
@@ -377,7 +377,7 @@ def tool_context(
     )
 
 
-def _only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
+def _only_of_tasks(desk: MemberSession) -> Callable[[RunEvent], None]:
     def tell(event: RunEvent) -> None:
         assert not isinstance(event, RunEnded), "a tool has no run that could end"
         desk.emit(event)
@@ -407,7 +407,7 @@ def _choices(call: ToolCall) -> list[str]:
     return [str(each)[:80] for each in choices[:5]] if isinstance(choices, list) else []
 
 
-def _approval(state: MemberState, context: MemberContext, called: Called) -> dict[str, Any]:
+def _approval(state: MemberState, context: MemberContext, called: CallResult) -> dict[str, Any]:
     assert called.gate is not None
     lines = [sentence("ask.reason", reason=said(called.gate.reason)), *called.details]
     return Question(
@@ -443,7 +443,7 @@ def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> Membe
     return {"progress": {"result": {"outcome": outcome.value, "summary": str(summary), "fault": told}}}
 
 
-def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> MemberState:
+def _cut(error: ModelError | Stopped | BudgetReached, desk: MemberSession) -> MemberState:
     """End the work that was cut off. A shutdown is not an end: Stopped is raised again, to be continued later.
 
     Only a fault of the whole task ends the task: another member may manage without this model.

@@ -19,7 +19,7 @@ from bot.chats.discord.client import DiscordClient, Locales
 from bot.chats.discord.hosts import Fetcher, ask_for_gateway, endpoints
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.interactions import CommandSync, Presses, SlashCommands, payload
-from bot.chats.discord.permissions import Lacking, Permissions
+from bot.chats.discord.permissions import PermissionReports, Permissions
 from bot.chats.discord.places import PLATFORM, channel_id, roles_of
 from bot.chats.discord.sending import Online, Sender
 from bot.chats.fetching import Welcome
@@ -114,8 +114,8 @@ class DiscordChat(Connection[DiscordClient, Sender]):
                 raise ValueError("registering slash commands needs a state_directory to remember what was registered")
             self._sync = CommandSync(state_directory, guild_ids, client_id)
         permissions, fetcher = Permissions(), Fetcher(welcome, api_base)
-        self._lacking = Lacking(permissions, state_directory)
-        self._sender = Sender(self.logged_in, permissions, self._lacking)
+        self._permission_reports = PermissionReports(permissions, state_directory)
+        self._sender = Sender(self.logged_in, permissions, self._permission_reports)
         self._threads = Threads(self.logged_in, permissions, self._starter)
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
@@ -149,7 +149,7 @@ class DiscordChat(Connection[DiscordClient, Sender]):
         try:
             await self._connected(content=True)
         except discord.PrivilegedIntentsRequired:
-            self._lacking.prefix_unread = self._prefix
+            self._permission_reports.prefix_unread = self._prefix
             logger.error(_NO_CONTENT, self._prefix)  # noqa: TRY400 - expected; a traceback would hide the sentence
             await self._connected(content=False)
 

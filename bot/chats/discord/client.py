@@ -9,13 +9,13 @@ from typing import Any, Final
 import aiohttp
 import discord
 
-from bot.chats.connection import Working
+from bot.chats.connection import BackgroundTasks
 from bot.chats.discord import limits
 from bot.chats.discord.formatting import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.interactions import Presses, SlashCommands
 from bot.chats.discord.places import PLATFORM, Channel
-from bot.chats.sending import last_look
+from bot.chats.sending import ownership_trace
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, FloodWait, Record
 from bot.texts import language_of, speaking
@@ -80,7 +80,7 @@ class DiscordClient(discord.Client):
             member_cache_flags=discord.MemberCacheFlags.none(),
             max_messages=None,
             chunk_guilds_at_startup=False,
-            http_trace=last_look(record),
+            http_trace=ownership_trace(record),
         )
         self.presses = presses
         self._messages = messages
@@ -89,7 +89,7 @@ class DiscordClient(discord.Client):
         self._locales = locales
         self._language = language
         self._lost = lost
-        self._working = Working()
+        self._background_tasks = BackgroundTasks()
         self.online = False
         """Whether the gateway is connected."""
 
@@ -98,14 +98,14 @@ class DiscordClient(discord.Client):
         connection.
         """
         self.add_dynamic_items(TaskButton)
-        self._working.begin(self._look_for_locks(), name="locked threads")
+        self._background_tasks.spawn(self._look_for_locks(), name="locked threads")
         await self._logged_in(self)
 
     async def on_message(self, message: discord.Message) -> None:
         """Handle a new message."""
         if self.user is not None:
             locale = self._locales.of_message(message)
-            await self._work(self._heard(message, locale, self.user.id), "a message", locale)
+            await self._work(self._handle_message(message, locale, self.user.id), "a message", locale)
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
         """Handle a slash command, an autocompletion, or a press of a menu or of a button that `TaskButton` does not
@@ -128,15 +128,15 @@ class DiscordClient(discord.Client):
         write.
         """
         if told.data["thread_metadata"].get("locked"):
-            await self._left(told.guild_id, told.parent_id, told.thread_id)
+            await self._report_lost(told.guild_id, told.parent_id, told.thread_id)
 
     async def on_raw_thread_delete(self, told: discord.RawThreadDeleteEvent) -> None:
         """Handle the deletion of a thread."""
-        await self._left(told.guild_id, told.parent_id, told.thread_id)
+        await self._report_lost(told.guild_id, told.parent_id, told.thread_id)
 
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         """Handle the deletion of a channel, with its threads."""
-        await self._left(channel.guild.id, channel.id)
+        await self._report_lost(channel.guild.id, channel.id)
 
     async def on_connect(self) -> None:
         """Record that the gateway is connected."""
@@ -153,7 +153,7 @@ class DiscordClient(discord.Client):
 
     async def close(self) -> None:
         """Cancel unfinished work, then close the connection."""
-        await self._working.close()
+        await self._background_tasks.close()
         await super().close()
 
     async def _look_for_locks(self) -> None:
@@ -163,13 +163,13 @@ class DiscordClient(discord.Client):
         # Not on_ready: discord.py raises the event late, and stumbles when it is closed by then.
         await self.wait_until_ready()
         for thread in [thread for guild in self.guilds for thread in guild.threads if thread.locked]:
-            await self._left(thread.guild.id, thread.parent_id, thread.id)
+            await self._report_lost(thread.guild.id, thread.parent_id, thread.id)
 
-    async def _left(self, guild: int, channel: int, thread: int = 0) -> None:
+    async def _report_lost(self, guild: int, channel: int, thread: int = 0) -> None:
         if self._lost is not None and self.user is not None:
             await self._lost(Address(PLATFORM, str(self.user.id), str(channel), str(guild), str(thread or "")))
 
-    async def _heard(self, message: discord.Message, locale: discord.Locale | None, bot: int) -> None:
+    async def _handle_message(self, message: discord.Message, locale: discord.Locale | None, bot: int) -> None:
         channel: Channel = message.channel
         if message.guild is None and not isinstance(channel, discord.DMChannel):
             logger.warning("A message was ignored because Discord has not announced its server yet.")
@@ -184,7 +184,7 @@ class DiscordClient(discord.Client):
         and of the network are only logged.
         """
         with speaking(language_of(self._language, "" if locale is None else str(locale))):
-            task = self._working.begin(work)
+            task = self._background_tasks.spawn(work)
         try:
             await task
         except (ChatError, FloodWait) as refused:

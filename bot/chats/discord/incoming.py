@@ -13,7 +13,7 @@ from bot.chats.discord.hosts import Fetcher
 from bot.chats.discord.places import Channel, person_of, place_of
 from bot.chats.discord.sending import Sender
 from bot.chats.fetching import Attached
-from bot.chats.incoming import Lateness, answer, below
+from bot.chats.incoming import Lateness, answer, as_reply
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.incoming import ForeignText, Incoming, orders_work
@@ -157,7 +157,7 @@ class _Below:
         await self.sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        reply = below(own, message)
+        reply = as_reply(own, message)
         try:
             await self.sender.send(own.address, reply, nonce=nonce, turn=turn)
         except ChatGone:

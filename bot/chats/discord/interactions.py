@@ -24,7 +24,7 @@ from bot.chats.discord.permissions import Abilities, Permissions
 from bot.chats.discord.places import parent_at, person_of, place_of
 from bot.chats.fetching import Attached
 from bot.chats.incoming import message_of
-from bot.chats.sending import Remembered
+from bot.chats.sending import TextStore
 from bot.commands.parser import Form, forms_of
 from bot.commands.spec import CommandSpec, OptionKind
 from bot.domain.address import MessageRef
@@ -327,7 +327,7 @@ class CommandSync:
     """Registers the slash commands with each listed server, again only after they changed."""
 
     def __init__(self, directory: Path, guilds: Sequence[str], client_id: str) -> None:
-        self._told = Remembered(directory / FILE)
+        self._registered = TextStore(directory / FILE)
         self._guilds = guilds
         self._client_id = client_id
 
@@ -351,8 +351,8 @@ class CommandSync:
         print_ = hashlib.sha256(json.dumps(group, sort_keys=True).encode()).hexdigest()
         for guild in self._guilds:
             key = f"{application}/{guild}"
-            if await self._told.get(key) != print_ and await _register(client, application, int(guild), group):
-                await self._told.put(key, print_)
+            if await self._registered.get(key) != print_ and await _register(client, application, int(guild), group):
+                await self._registered.put(key, print_)
 
 
 async def _register(client: discord.Client, application: int, guild: int, group: Mapping[str, Any]) -> bool:

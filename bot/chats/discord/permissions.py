@@ -18,7 +18,7 @@ import discord
 from discord.http import Route
 
 from bot.chats.discord.hosts import endpoints
-from bot.chats.sending import Remembered
+from bot.chats.sending import TextStore
 from bot.domain.outgoing import Message
 from bot.texts import ENGLISH, say, speaking, words
 
@@ -145,20 +145,20 @@ def sentence(name: str) -> str:
     return say(f"discord.lacks.{name}")
 
 
-class Lacking:
+class PermissionReports:
     """Reports missing permissions once per channel, and again only if more are missing. Reports are remembered across
     restarts.
     """
 
     def __init__(self, permissions: Permissions, directory: Path | None) -> None:
         self._permissions = permissions
-        self._told = Remembered(None if directory is None else directory / FILE)
+        self._reported = TextStore(None if directory is None else directory / FILE)
         self._telling = asyncio.Lock()
         self._logged: dict[int, tuple[str, ...]] = {}
         self.prefix_unread = ""
         """The prefix, when Discord refuses the Message Content intent."""
 
-    async def news(self, channel: object) -> Message | None:
+    async def next_report(self, channel: object) -> Message | None:
         """Return the message about missing permissions to send to `channel` or a thread of it; None if there is nothing
         new. It then counts as reported.
         """
@@ -170,10 +170,10 @@ class Lacking:
         if self.prefix_unread:
             names.append(CONTENT)
         async with self._telling:
-            told = (await self._told.get(str(channel.id))).split()
+            told = (await self._reported.get(str(channel.id))).split()
             if set(names) <= set(told):
                 return None
-            await self._told.put(str(channel.id), " ".join(names))
+            await self._reported.put(str(channel.id), " ".join(names))
         lines = [f"• {self._sentence(name)}" for name in names]
         return Message(
             heading=say("discord.lacking", channel=f"#{channel.name}"),

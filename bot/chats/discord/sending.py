@@ -13,7 +13,7 @@ import discord
 
 from bot.chats.discord import errors
 from bot.chats.discord.formatting import Draft, card_of, drafts_of
-from bot.chats.discord.permissions import Abilities, Lacking, Permissions
+from bot.chats.discord.permissions import Abilities, PermissionReports, Permissions
 from bot.chats.discord.places import PLATFORM, channel_at, channel_id, parent_at
 from bot.chats.plain_text import NOTHING
 from bot.domain.address import Address, MessageRef, Person
@@ -34,10 +34,10 @@ def nonce_of(name: str, part: int) -> str:
 class Sender:
     """Sends, edits and deletes Discord messages. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, permissions: Permissions, lacking: Lacking) -> None:
+    def __init__(self, online: Online, permissions: Permissions, lacking: PermissionReports) -> None:
         self._online = online
         self._permissions = permissions
-        self._lacking = lacking
+        self._permission_reports = lacking
 
     async def send(
         self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once, instead_of: Address | None = None
@@ -74,7 +74,7 @@ class Sender:
             async with errors.translated("the message", needs=needs):
                 sent = await post.send()
             first = first or sent.id
-        await self._tell_what_is_lacking(post, parent_at(client, instead_of or place), nonce)
+        await self._report_missing_permissions(post, parent_at(client, instead_of or place), nonce)
         return MessageRef(place, str(first))
 
     async def private(self, place: Address, person: Person) -> Address:
@@ -84,11 +84,11 @@ class Sender:
             channel = await client.create_dm(discord.Object(int(person.id)))
         return Address(PLATFORM, place.account, str(channel.id))
 
-    async def _tell_what_is_lacking(self, sent: _Post, parent: object, nonce: str) -> None:
+    async def _report_missing_permissions(self, sent: _Post, parent: object, nonce: str) -> None:
         """Send a report of missing permissions below the message that was just sent. It is sent only once, so if that
         fails, only the report is lost.
         """
-        news = await self._lacking.news(parent)
+        news = await self._permission_reports.next_report(parent)
         if news is None:
             return
         name, refused = nonce_of(f"lacking/{nonce}", 0), partial(self._permissions.refused, parent)

@@ -17,7 +17,7 @@ from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.chats.fetching import Welcome
-from bot.chats.sending import last_look
+from bot.chats.sending import ownership_trace
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
@@ -85,7 +85,7 @@ class FeishuChat(Connection[Api, Sender]):
             raise Unusable(words("feishu.app_id"))
         from bot.chats.feishu.connection import LongConnection  # noqa: PLC0415 - loads what only the extra brings
 
-        async with aiohttp.ClientSession(trace_configs=[last_look(self._record)]) as session:
+        async with aiohttp.ClientSession(trace_configs=[ownership_trace(self._record)]) as session:
             api = Api(session, self._root, self._app.id, self._secret)
             app = await self._log_in(api)
             events = Events(

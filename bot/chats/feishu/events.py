@@ -18,13 +18,13 @@ Id = Annotated[Text, Field(pattern=r"^[0-9A-Za-z_@.=-]{0,128}$")]
 """An id that is used in the addresses of calls; "" for none."""
 
 
-class Read(BaseModel):
+class FeishuModel(BaseModel):
     """The base of all models in this module; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Header(Read):
+class Header(FeishuModel):
     """The head of an event. `create_time` is in milliseconds, for cards in microseconds."""
 
     event_id: Id = ""
@@ -39,13 +39,13 @@ class Header(Read):
         return self.create_time / (1e6 if self.create_time > 10**14 else 1e3)
 
 
-class Ids(Read):
+class Ids(FeishuModel):
     """The ids of a person. Only the one that is specific to this app is used."""
 
     open_id: Id = ""
 
 
-class Mention(Read):
+class Mention(FeishuModel):
     """The person that a placeholder such as "@_user_1" in a text stands for."""
 
     key: Text = ""
@@ -53,7 +53,7 @@ class Mention(Read):
     name: Text = ""
 
 
-class SenderOf(Read):
+class SenderOf(FeishuModel):
     """The sender of a message: a person, or an app such as ours."""
 
     sender_id: Ids = Ids()
@@ -61,7 +61,7 @@ class SenderOf(Read):
     tenant_key: Id = ""
 
 
-class MessageOf(Read):
+class MessageOf(FeishuModel):
     """A message in an event. In a thread `thread_id` is set, and `root_id` is the message on which it began."""
 
     message_id: Annotated[Id, Field(min_length=1)]
@@ -76,7 +76,7 @@ class MessageOf(Read):
     mentions: Annotated[tuple[Mention, ...], BeforeValidator(lambda value: value or ())] = ()
 
 
-class MessageEvent(Read):
+class MessageEvent(FeishuModel):
     """The event of a new message (im.message.receive_v1)."""
 
     sender: SenderOf
@@ -89,21 +89,21 @@ class Operator(Ids):
     tenant_key: Id = ""
 
 
-class Pressed(Read):
+class Pressed(FeishuModel):
     """What was pressed: a button with its value, or the chosen menu item."""
 
     value: Mapping[str, Any] | None = None
     option: Text = ""
 
 
-class CardContext(Read):
+class CardContext(FeishuModel):
     """The message and chat of the pressed card."""
 
     open_message_id: Annotated[Id, Field(min_length=1)]
     open_chat_id: Annotated[Id, Field(min_length=1)]
 
 
-class CardEvent(Read):
+class CardEvent(FeishuModel):
     """The event of a press on a card (card.action.trigger)."""
 
     operator: Operator
@@ -111,21 +111,21 @@ class CardEvent(Read):
     context: CardContext
 
 
-class ChatEvent(Read):
+class ChatEvent(FeishuModel):
     """The event that the bot was removed from a chat, or the chat was dissolved."""
 
     chat_id: Annotated[Id, Field(min_length=1)]
 
 
-class Fetched(Read):
+class Fetched(FeishuModel):
     """A message as the API returns it."""
 
-    class Body(Read):
+    class Body(FeishuModel):
         """The content of the message, as in an event."""
 
         content: Text = ""
 
-    class By(Read):
+    class By(FeishuModel):
         """The sender of the message; for an app, the app's id."""
 
         id: Id = ""

@@ -23,19 +23,19 @@ from bot.chats.feishu.events import (
     CardEvent,
     ChatEvent,
     Content,
+    FeishuModel,
     Fetched,
     FileKey,
     Header,
     MessageEvent,
-    Read,
     content_of,
 )
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.chats.fetching import Download, Downloads, TooLarge
 from bot.chats.incoming import (
-    Below,
     Lateness,
+    MessageResponder,
     NotAccepted,
     accepted,
     answer,
@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Envelope(Read):
+class Envelope(FeishuModel):
     """An event of Feishu's schema 2.0, with its content not yet parsed."""
 
     header: Header
@@ -109,7 +109,7 @@ class Events:
         self._people = People(api)
         self._downloads = Downloads("Feishu", limits.INCOMING_BYTES)
         self._seen: Recent[str, None] = Recent(_REMEMBERED)
-        self._heard: Recent[str, asyncio.Task[bool]] = Recent(_REMEMBERED)
+        self._message_tasks: Recent[str, asyncio.Task[bool]] = Recent(_REMEMBERED)
         """Messages, and what becomes of each; one that was not accepted is handled when it comes again."""
         self._theirs: Recent[str, None] = Recent(_REMEMBERED)
         """Messages that the bot has not sent."""
@@ -128,7 +128,7 @@ class Events:
             with speaking(self._language):
                 match header.event_type:
                     case "im.message.receive_v1":
-                        await self._hear(MessageEvent.model_validate(event.event), header)
+                        await self._handle_message_once(MessageEvent.model_validate(event.event), header)
                     case "card.action.trigger" if self._first_time(header.event_id):
                         return await self._press(CardEvent.model_validate(event.event), header)
                     case "im.chat.member.bot.deleted_v1" | "im.chat.disbanded_v1":
@@ -142,11 +142,11 @@ class Events:
         """Cancel the handling of events that is in progress."""
         await end(self._working, 2.0)
 
-    async def _hear(self, event: MessageEvent, header: Header) -> None:
+    async def _handle_message_once(self, event: MessageEvent, header: Header) -> None:
         name = event.message.message_id
-        work = self._heard.get(name)
+        work = self._message_tasks.get(name)
         if work is None or (work.done() and not was_accepted(work)):
-            work = self._heard[name] = self._begin(self._message(event, header))
+            work = self._message_tasks[name] = self._begin(self._message(event, header))
         await asyncio.wait({work}, timeout=self._times.answer)
         if await not_accepted({work}, self._record):
             raise NotAccepted
@@ -184,7 +184,7 @@ class Events:
             foreign = ForeignText()
             inner = await self._messages(said.message_id) if welcome else ()
             if inner is None and private:
-                await Below(self._sender, person).tell(
+                await MessageResponder(self._sender, person).tell(
                     own, Message(body=say("chats.unseen")), f"lost:{own.message}", at_once
                 )
             content, lost = _forwarded(inner or ())
@@ -224,7 +224,7 @@ class Events:
         )
         if reply.again:
             raise NotAccepted
-        await answer(Below(self._sender, person), own, reply, lost)
+        await answer(MessageResponder(self._sender, person), own, reply, lost)
 
     def _command(self, text: str, event: MessageEvent, *, private: bool) -> tuple[str | None, str]:
         """Return the command, None if there is none, and the text without a mention of the bot at its start.
@@ -351,7 +351,7 @@ class Events:
         late = not in_time and (reply.dead or not shows)
         said = message_of(reply) if late else reply.message
         if said is not None and not reply.task:
-            await Below(self._sender, person).tell(ref, said, f"press:{event}", reply.turn)
+            await MessageResponder(self._sender, person).tell(ref, said, f"press:{event}", reply.turn)
 
     async def _person(self, person: str) -> Person:
         return Person(PLATFORM, person, await self._people.name(person), self._app.locale)

@@ -49,7 +49,7 @@ class Sender:
         self._online = online
         self._images: Recent[bytes, str] = Recent(_REMEMBERED)
         """Keys of uploaded pictures, by the digest of their bytes."""
-        self._reads: Recent[str, str] = Recent(_REMEMBERED)
+        self._contents: Recent[str, str] = Recent(_REMEMBERED)
         """The current content of cards."""
         self._anchors: Recent[Address, str] = Recent(_REMEMBERED)
         self.own: Recent[str, None] = Recent(4 * _REMEMBERED)
@@ -73,7 +73,7 @@ class Sender:
                 await turn()
                 uuid = _uuid(nonce, index)
                 sent = await self._post(api, place, "interactive", content, uuid, "" if first else reply_to)
-                self._reads[sent] = content
+                self._contents[sent] = content
                 first = first or sent
             for index, file in enumerate(files, len(cards)):
                 kind, content = await self._upload(api, file)
@@ -96,7 +96,7 @@ class Sender:
         """Remove menu and buttons of a card. Raises ChatError for a card of an earlier process, because Feishu does not
         reveal a card's content.
         """
-        api, known = await self._online(), self._reads.get(ref.message)
+        api, known = await self._online(), self._contents.get(ref.message)
         if known is None:
             raise ChatError(words("feishu.forgotten"))
         card = json.loads(known)
@@ -104,12 +104,12 @@ class Sender:
         await self._change(api, ref, json.dumps(card, ensure_ascii=False), turn)
 
     async def _change(self, api: Api, ref: MessageRef, content: str, turn: Turn) -> None:
-        if self._reads.get(ref.message) == content:
+        if self._contents.get(ref.message) == content:
             return  # a press changed it before, or this is a repeat
         async with refusals("edit"):
             await turn()
             await api.call("PATCH", f"im/v1/messages/{ref.message}", {"content": content})
-        self._reads[ref.message] = content
+        self._contents[ref.message] = content
 
     async def delete(self, ref: MessageRef) -> None:
         """Recall a message; does nothing if it is already gone."""

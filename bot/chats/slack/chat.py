@@ -18,10 +18,10 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.chats.connection import LOGIN_SECONDS, Connection, Working
+from bot.chats.connection import LOGIN_SECONDS, BackgroundTasks, Connection
 from bot.chats.fetching import Fetcher, Welcome
 from bot.chats.incoming import accepted, not_accepted
-from bot.chats.sending import last_look
+from bot.chats.sending import ownership_trace
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People, Presses
 from bot.chats.slack.places import API, PLATFORM, Account, own_hosts, refusing_redirects
@@ -130,7 +130,7 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
         self._base_url = base_url or API
         self._first_retry = first_retry
         self._record = record or OwnRecord()
-        self._working = Working()
+        self._background_tasks = BackgroundTasks()
         self._socket: _Socket | None = None
         is_own, people = own_hosts(self._base_url), People(teams)
         self._sender = Sender(self.logged_in, is_own)
@@ -150,7 +150,9 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
         clock, pause = asyncio.get_running_loop().time, self._first_retry
         socket: _Socket | None = None
         try:
-            async with aiohttp.ClientSession(trace_configs=[refusing_redirects(), last_look(self._record)]) as session:
+            async with aiohttp.ClientSession(
+                trace_configs=[refusing_redirects(), ownership_trace(self._record)]
+            ) as session:
                 client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
                 while True:
                     wait, began, steady = pause, clock(), False
@@ -158,7 +160,7 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
                         async with errors.translated("the connection"):
                             opened = await self._opened(client)
                         if socket is not None:
-                            self._working.begin(socket.leave())
+                            self._background_tasks.spawn(socket.leave())
                         socket = opened
                         while not socket.is_closed and not socket.leaving:  # noqa: ASYNC110 - there is no event for it
                             await asyncio.sleep(_LOOK_SECONDS)
@@ -181,7 +183,7 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
                 if socket is not None:
                     await socket.close()  # type: ignore[no-untyped-call] # as above
             finally:
-                await self._working.close()
+                await self._background_tasks.close()
 
     async def _opened(self, client: AsyncWebClient) -> _Socket:
         """Log in and connect. Raises _TokenRefused."""
@@ -209,7 +211,7 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
         seconds, the envelope comes again; slower work, such as a large file, is lost. While the record does not
         answer, nothing is acknowledged.
         """
-        work = self._working.begin(self._handle(request))
+        work = self._background_tasks.spawn(self._handle(request))
         await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
         if await not_accepted({work}, self._record):
             logger.info("An envelope of Slack is not acknowledged, so that it comes again: the record does not answer.")

@@ -14,7 +14,7 @@ from typing import Any, Final
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.chats.fetching import Attached, Fetcher, Welcome
-from bot.chats.incoming import Below, Lateness, NotAccepted, answer, changed, message_of
+from bot.chats.incoming import Lateness, MessageResponder, NotAccepted, answer, changed, message_of
 from bot.chats.slack import errors
 from bot.chats.slack.places import Account, person_of
 from bot.chats.slack.sending import Sender
@@ -46,19 +46,19 @@ class People:
     def __init__(self, teams: Sequence[str]) -> None:
         """`teams` are the allowed workspaces in addition to the bot's own."""
         self._teams = frozenset(teams)
-        self._told: Recent[str, Raw] = Recent(_REMEMBERED)
+        self._users: Recent[str, Raw] = Recent(_REMEMBERED)
 
     async def known(self, client: AsyncWebClient, account: Account, user: str, *teams: object) -> Person | None:
         """Return the person with the id `user`. None for a bot, for somebody whose workspace is unknown, and for people
         of a workspace that may not use the bot, as in shared channels; they are refused even if a list allows the
         channel. `teams` are the workspaces that the event names.
         """
-        told = self._told.get(user)
+        told = self._users.get(user)
         if told is None:
             try:
                 async with errors.translated("a look at a person"):
                     told = (await client.users_info(user=user, include_locale=True))["user"]
-                self._told[user] = told
+                self._users[user] = told
             except (ChatError, FloodWait) as refused:
                 logger.info("Name and language of a person stay unknown: %s", refused)
                 told = {}
@@ -117,9 +117,9 @@ class Messages:
         person = await self._people.known(client, account, user, *teams)
         if person is not None:
             with speaking(language_of(self._language, person.language)):
-                await self._heard(event, client, account, person)
+                await self._process(event, client, account, person)
 
-    async def _heard(self, event: Raw, client: AsyncWebClient, account: Account, person: Person) -> None:
+    async def _process(self, event: Raw, client: AsyncWebClient, account: Account, person: Person) -> None:
         channel, thread = str(event["channel"]), str(event.get("thread_ts") or "")
         own = account.ref(channel, event)
         place = account.place(channel, own.address.thread)
@@ -165,7 +165,7 @@ class Messages:
         reply = await self._intake.message(incoming)
         if reply.again:
             raise NotAccepted
-        await answer(Below(self._sender, person), own, reply, lost)
+        await answer(MessageResponder(self._sender, person), own, reply, lost)
 
     async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
         """Pass a slash command to the intake (the handler of everything that people do in chats), and answer it so that

@@ -19,9 +19,9 @@ import yarl
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.incoming import patiently
+from bot.chats.incoming import send_with_retry
 from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, packed, short, size
-from bot.chats.sending import Unfinished
+from bot.chats.sending import SendProgress
 from bot.chats.slack import errors, limits
 from bot.chats.slack.places import PLATFORM
 from bot.domain.address import Address, MessageRef, Person
@@ -215,7 +215,7 @@ class Sender:
         """`is_own` tells whether an address is one of Slack's own."""
         self._online = online
         self._is_own = is_own
-        self._unfinished = Unfinished()
+        self._send_progress = SendProgress()
         self._uploaded: Recent[str, str] = Recent(_UPLOADED)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
@@ -240,7 +240,7 @@ class Sender:
                 await client.files_completeUploadExternal(files=shown, channel_id=place.chat, thread_ts=thread)
             return ""
 
-        first = await self._unfinished.send(nonce, len(drafts) + bool(files), piece)
+        first = await self._send_progress.send(nonce, len(drafts) + bool(files), piece)
         return MessageRef(replace(place, thread=place.thread or answered), first)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
@@ -297,7 +297,7 @@ class Sender:
             async def show(blocks: list[Block], body: dict[str, Any] = body) -> None:
                 await self._posted(client, url, json=body | {"blocks": blocks})
 
-            await patiently(partial(self._shown, client, draft, "the answer", show))
+            await send_with_retry(partial(self._shown, client, draft, "the answer", show))
 
     async def _post(self, client: AsyncWebClient, place: Address, draft: Draft, answered: str, turn: Turn) -> str:
         """Send one piece, without the reply if the message it answers is gone. Returns its id."""

@@ -16,7 +16,7 @@ from typing import Final
 import telegram
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot.chats.connection import LOGIN_SECONDS, Connection, Working
+from bot.chats.connection import LOGIN_SECONDS, BackgroundTasks, Connection
 from bot.chats.fetching import Welcome
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.incoming import Albums, Messages, Presses
@@ -24,7 +24,7 @@ from bot.chats.telegram.limits import API, Times
 from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
-from bot.chats.telegram.sending import Online, Sender, Silence
+from bot.chats.telegram.sending import FloodLimits, Online, Sender
 from bot.chats.telegram.updates import Hook, Polling, Updates, Webhook, without_webhook
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef
@@ -91,7 +91,7 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
         self._menus = Menus(commands, audiences, directory, self._times.menus)
         self._source: Polling | Webhook | None = None
         self._tell_moved = moved
-        silence = Silence(clock, self._moved)
+        silence = FloodLimits(clock, self._moved)
         self._sender = Sender(self.logged_in, silence)
         self._topics = Topics(self.logged_in, silence, clock)
         names = {command.name for command in commands}
@@ -106,7 +106,7 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
     @property
     def online(self) -> bool:
         """Whether Telegram can be reached."""
-        return self._online.is_set() and (self._source is None or not self._source.away)
+        return self._online.is_set() and (self._source is None or not self._source.unreachable)
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """Open a topic for a task and return it; a reply to message `anchor` links to it. If no topic can be opened,
@@ -153,8 +153,8 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
         try:
             await self._log_in(bot)
             updates = Updates(bot, self._messages, self._presses, self._language, self._record)
-            beside = Working()
-            beside.begin(self._menus.keep(bot))
+            beside = BackgroundTasks()
+            beside.spawn(self._menus.keep(bot))
             try:
                 if self._hook is not None:
                     self._source = Webhook(bot, self._hook, updates, self._times)
@@ -206,9 +206,9 @@ class Topics:
     create one.
     """
 
-    def __init__(self, online: Online, silence: Silence, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, online: Online, silence: FloodLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self._online = online
-        self._silence = silence
+        self._flood_limits = silence
         self._clock = clock
         self._none: dict[str, float] = {}
         """Until when it is taken for granted that there are no topics in a chat, or none of ours."""
@@ -223,7 +223,7 @@ class Topics:
             return origin
         bot = await self._online()
         try:
-            async with self._silence.calling(origin.chat, "a topic for the task"):
+            async with self._flood_limits.guard(origin.chat, "a topic for the task"):
                 chat = await bot.get_chat(int(origin.chat))
                 if chat.is_forum:
                     topic = await bot.create_forum_topic(int(origin.chat), title[: limits.TOPIC_NAME])
@@ -237,7 +237,7 @@ class Topics:
         """Reopen the topic of a task that begins, so that people can answer there. Raises FloodWait."""
         bot = await self._online()
         try:
-            async with self._silence.calling(place.chat, "the topic"):
+            async with self._flood_limits.guard(place.chat, "the topic"):
                 await bot.reopen_forum_topic(int(place.chat), int(place.thread))
         except ChatError as refused:
             logger.debug("A topic stays as it is: %s", refused)  # most are open, or not the bot's to open
@@ -245,7 +245,7 @@ class Topics:
     async def close(self, place: Address) -> None:
         """Close a topic, so that people can no longer write there; its messages stay. Raises FloodWait or ChatError."""
         bot = await self._online()
-        async with self._silence.calling(place.chat, "the end of the topic"):
+        async with self._flood_limits.guard(place.chat, "the end of the topic"):
             try:
                 await bot.close_forum_topic(int(place.chat), int(place.thread))
             except BadRequest as refused:

@@ -12,7 +12,7 @@ from typing import Final
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError
 
-from bot.chats.sending import NotOurs
+from bot.chats.sending import OwnershipLost
 from bot.chats.telegram import limits
 from bot.chats.telegram.requests import Flooded, NotSent
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
@@ -112,7 +112,7 @@ def _meaning(refused: Exception, doing: str) -> Exception:
         case InvalidToken():
             return ChatError(f"Telegram refused {doing}: the bot token is not accepted any more.")
         case NotSent():
-            return NotOurs()
+            return OwnershipLost()
         case NetworkError() if "too large" in str(refused).lower():  # 413 of the server before the Bot API
             return ChatRefused(f"Telegram refused {doing}: {_OTHER['request entity too large']}.")
         case NetworkError() | TimeoutError() | OSError():

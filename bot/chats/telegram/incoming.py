@@ -106,7 +106,7 @@ Attached = Document | PhotoSize | Video | Audio
 @dataclass(slots=True)
 class _Album:
     parts: dict[int, telegram.Message] = field(default_factory=dict)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    part_arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Albums:
@@ -118,7 +118,7 @@ class Albums:
         """`quiet` is the seconds without a further part after which an album counts as complete."""
         self._quiet = quiet
         self._open: dict[tuple[int, str], _Album] = {}
-        self._whole: Recent[tuple[int, str], tuple[telegram.Message, ...]] = Recent(KEPT_ALBUMS)
+        self._completed: Recent[tuple[int, str], tuple[telegram.Message, ...]] = Recent(KEPT_ALBUMS)
 
     async def gather(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
         """Wait until the message's album is complete, and return its messages in order, the one with the caption first.
@@ -131,7 +131,7 @@ class Albums:
         album = self._open.get(key)
         if album is not None:
             album.parts[message.message_id] = message
-            album.news.set()
+            album.part_arrived.set()
             return ()
         album = self._open[key] = _Album({message.message_id: message})
         try:
@@ -139,7 +139,7 @@ class Albums:
         finally:
             del self._open[key]
         parts = [album.parts[number] for number in sorted(album.parts)]
-        self._whole[key] = tuple(parts)
+        self._completed[key] = tuple(parts)
         return tuple(sorted(parts, key=lambda part: not part.caption))
 
     def around(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
@@ -148,14 +148,14 @@ class Albums:
         """
         if message.media_group_id is None:
             return (message,)
-        return self._whole.get((message.chat.id, message.media_group_id), (message,))
+        return self._completed.get((message.chat.id, message.media_group_id), (message,))
 
     async def _complete(self, album: _Album) -> None:
         while len(album.parts) < limits.ALBUM:
-            album.news.clear()
+            album.part_arrived.clear()
             try:
                 async with asyncio.timeout(self._quiet):
-                    await album.news.wait()
+                    await album.part_arrived.wait()
             except TimeoutError:
                 return
 

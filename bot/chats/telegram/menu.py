@@ -15,7 +15,7 @@ from typing import Final
 
 import telegram
 
-from bot.chats.sending import Remembered, texts_in
+from bot.chats.sending import TextStore, texts_in
 from bot.chats.telegram import errors, limits
 from bot.commands.spec import CommandSpec
 from bot.domain.chat import ChatError, FloodWait
@@ -50,14 +50,14 @@ class Menus:
         """`directory` is where it is stored which menus Telegram was given; without one they are sent at each start."""
         self._commands = [command for command in commands if _NAME.fullmatch(command.name)]
         self._audiences = audiences
-        self._remembered = Remembered(None if directory is None else directory / FILE)
+        self._remembered = TextStore(None if directory is None else directory / FILE)
         self._look = look
-        self._told: dict[str, str] = {}
+        self._registered: dict[str, str] = {}
 
     async def keep(self, bot: telegram.Bot) -> None:
         """Send Telegram the menus that changed, now and whenever rights change, until cancelled."""
         account = str(bot.id)
-        self._told = _told_in(await self._remembered.get(account))
+        self._registered = _parse_registered(await self._remembered.get(account))
         known: Sequence[Audience] | None = None
         clock = asyncio.get_running_loop().time
         again = clock()
@@ -66,28 +66,28 @@ class Menus:
             if audiences != known or clock() >= again:
                 known, again = audiences, clock() + _RETRY_SECONDS
                 try:
-                    await self._tell(bot, account, audiences)
+                    await self._register_changed(bot, account, audiences)
                 except FloodWait as flood:
                     logger.info("The rest of the menus of commands waits: %s", flood)
                     known, wait = None, flood.seconds
             await asyncio.sleep(wait)
 
-    async def _tell(self, bot: telegram.Bot, account: str, audiences: Sequence[Audience]) -> None:
+    async def _register_changed(self, bot: telegram.Bot, account: str, audiences: Sequence[Audience]) -> None:
         wanted: dict[str, tuple[telegram.BotCommandScope, list[CommandSpec]]] = {
             "": (telegram.BotCommandScopeDefault(), [one for one in self._commands if one.name in STRANGERS])
         }
         for one in audiences[: limits.MENUS]:
             shown = [spec for spec in self._commands if one.admin or spec.right is not Right.ADMIN]
             wanted[f"{one.chat}/{one.person}"] = (_scope(one), shown)
-        before = dict(self._told)
+        before = dict(self._registered)
         try:
             for key, (scope, commands) in wanted.items():
                 await self._set(bot, key, scope, commands)
-            for key in [key for key in self._told if key not in wanted]:
+            for key in [key for key in self._registered if key not in wanted]:
                 await self._remove(bot, key)
         finally:
-            if self._told != before:
-                await self._remembered.put(account, json.dumps(self._told))
+            if self._registered != before:
+                await self._remembered.put(account, json.dumps(self._registered))
 
     async def _set(
         self, bot: telegram.Bot, key: str, scope: telegram.BotCommandScope, commands: Sequence[CommandSpec]
@@ -95,7 +95,7 @@ class Menus:
         menus = {language: _menu(commands, language) for language in LANGUAGES}
         texts = json.dumps({language: [one.to_dict() for one in menu] for language, menu in menus.items()})
         fingerprint = blake2s(texts.encode()).hexdigest()
-        if self._told.get(key) == fingerprint:
+        if self._registered.get(key) == fingerprint:
             return
         try:
             async with errors.translated("the menu of commands"):
@@ -107,7 +107,7 @@ class Menus:
             level = logging.INFO if key else logging.WARNING
             logger.log(level, "Telegram shows no menu of commands, or an old one, in a chat: %s", refused)
         else:
-            self._told[key] = fingerprint
+            self._registered[key] = fingerprint
 
     async def _remove(self, bot: telegram.Bot, key: str) -> None:
         chat, _, person = key.partition("/")
@@ -118,10 +118,10 @@ class Menus:
                     await bot.delete_my_commands(scope=_scope(Audience(chat, person)), language_code=code)
         except ChatError as gone:
             logger.info("A menu of commands could not be taken away: %s", gone)
-        del self._told[key]
+        del self._registered[key]
 
 
-def _told_in(text: str) -> dict[str, str]:
+def _parse_registered(text: str) -> dict[str, str]:
     try:
         return texts_in(json.loads(text))
     except (ValueError, RecursionError):

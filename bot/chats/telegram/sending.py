@@ -15,8 +15,8 @@ import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from bot.chats.incoming import below, patiently
-from bot.chats.sending import Unfinished
+from bot.chats.incoming import as_reply, send_with_retry
+from bot.chats.sending import SendProgress
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.formatting import Draft, card_of, digest_of, drafts_of, keyboard_of, visible
 from bot.chats.telegram.places import PLATFORM, thread_id
@@ -29,7 +29,7 @@ Moved = Callable[[str, str], Awaitable[None]]
 """Called with a chat's old and new id."""
 
 
-class Silence:
+class FloodLimits:
     """Records until when nothing may be sent to each chat. Calling during a flood limit would prolong it, up
     to hours.
     """
@@ -40,7 +40,7 @@ class Silence:
         self._until: dict[str, float] = {}
 
     @asynccontextmanager
-    async def calling(self, chat: str, doing: str) -> AsyncIterator[None]:
+    async def guard(self, chat: str, doing: str) -> AsyncIterator[None]:
         """Wrap a call that sends or edits in `chat`. Raises FloodWait at once while a flood limit applies; also
         ChatGone and ChatError, see `errors.translated`, which explains `doing`.
 
@@ -163,14 +163,14 @@ Online = Callable[[], Awaitable[telegram.Bot]]
 class Sender:
     """Sends, edits and deletes Telegram messages. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, silence: Silence) -> None:
+    def __init__(self, online: Online, silence: FloodLimits) -> None:
         self._online = online
-        self._silence = silence
+        self._flood_limits = silence
         self._shown: Recent[tuple[int, int], str] = Recent(_REMEMBERED)
         """The digest of the picture that each of the bot's messages shows, "" for none."""
         self._reads: Recent[tuple[int, int], tuple[Message, str]] = Recent(_CHANGES_REMEMBERED)
         """What messages read since their last change, each with the digest of its picture."""
-        self._unfinished = Unfinished()
+        self._send_progress = SendProgress()
         self._anchors: dict[Address, str] = {}
 
     def anchor(self, place: Address, message: str) -> None:
@@ -192,10 +192,10 @@ class Sender:
         pieces += [partial(Post.send_files, files=some) for some in albums]
 
         async def piece(index: int) -> str:
-            async with self._silence.calling(place.chat, "the message"):
+            async with self._flood_limits.guard(place.chat, "the message"):
                 return await pieces[index](post if index == 0 else replace(post, silent=True, reply_to=None))
 
-        first = await self._unfinished.send(nonce, len(pieces), piece)
+        first = await self._send_progress.send(nonce, len(pieces), piece)
         if message.reply_to is None:
             self._anchors.pop(place, None)
         return MessageRef(place, first)
@@ -210,7 +210,7 @@ class Sender:
         if self._reads.get((chat, number)) == reads:
             return  # a press changed it before, or this is a repeat: the call would count and change nothing
         known = self._shown.get((chat, number))
-        async with self._silence.calling(ref.address.chat, "the change of the message"):
+        async with self._flood_limits.guard(ref.address.chat, "the change of the message"):
             change = _Change(bot, chat, number, turn)
             try:
                 await self._change(change, message, known)
@@ -223,7 +223,7 @@ class Sender:
     async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
         """Remove the buttons of a message and leave the rest unchanged."""
         bot = await self._online()
-        async with self._silence.calling(ref.address.chat, "the change of the message"):
+        async with self._flood_limits.guard(ref.address.chat, "the change of the message"):
             await _Change(bot, int(ref.address.chat), int(ref.message), turn).keyboard()
         self._reads.pop((int(ref.address.chat), int(ref.message)), None)
 
@@ -258,9 +258,9 @@ class Sender:
         """Send `message` as a silent reply to `own`. A short flood limit is waited out, and the message follows a chat
         that has a new id, because nothing would send it later. Raises what `send` raises.
         """
-        reply = below(own, message)
+        reply = as_reply(own, message)
         try:
-            await patiently(lambda: self.send(own.address, reply, nonce=nonce, turn=turn))
+            await send_with_retry(lambda: self.send(own.address, reply, nonce=nonce, turn=turn))
         except errors.ChatMoved as away:
             there = replace(own.address, chat=away.chat, thread="")
             await self.send(there, replace(reply, reply_to=None), nonce=nonce, turn=turn)

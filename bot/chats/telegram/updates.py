@@ -21,7 +21,7 @@ import telegram
 from aiohttp import web
 from telegram.error import BadRequest, Conflict, InvalidToken, TelegramError
 
-from bot.chats.connection import Working
+from bot.chats.connection import BackgroundTasks
 from bot.chats.incoming import accepted, not_accepted
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.incoming import Messages, Presses
@@ -88,7 +88,7 @@ class Polling:
         self._contested = False
 
     @property
-    def away(self) -> bool:
+    def unreachable(self) -> bool:
         """Whether the last poll failed."""
         return self._failed > 0
 
@@ -192,10 +192,10 @@ class Webhook:
         self._updates = updates
         self._times = times
         self._secret = secrets.token_urlsafe(32)
-        self._told = False
+        self._registered = False
         self._backlog = True
         self._failed_at = 0.0
-        self.away = False
+        self.unreachable = False
         """Whether Telegram did not answer when it was last asked."""
 
     async def run(self) -> None:
@@ -208,14 +208,14 @@ class Webhook:
             pause = self._times.first_retry
             while True:
                 try:
-                    await self._tell()
+                    await self._register()
                 except InvalidToken:
                     raise
                 except BadRequest as refused:
                     reason = errors.reason(refused)
                     raise ChatError(f"Telegram does not take the address in TELEGRAM_WEBHOOK_URL: {reason}.") from None
                 except (TelegramError, OSError) as away:
-                    self.away = True
+                    self.unreachable = True
                     wait = max(pause, away.seconds) if isinstance(away, Flooded) else pause
                     logger.warning(
                         "Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(away), wait
@@ -223,17 +223,17 @@ class Webhook:
                     await asyncio.sleep(wait)
                     pause = min(pause * 2, self._times.last_retry)
                     continue
-                self.away, pause = False, self._times.first_retry
+                self.unreachable, pause = False, self._times.first_retry
                 await asyncio.sleep(self._times.look)
                 self._backlog = False
 
-    async def _tell(self) -> None:
+    async def _register(self) -> None:
         """Register the address with Telegram unless it is registered, and log delivery problems that Telegram reports.
         The first call always registers it, with a new secret.
         """
         info = await self._bot.get_webhook_info()
-        if not self._told or info.url != self._hook.url:
-            if self._told:
+        if not self._registered or info.url != self._hook.url:
+            if self._registered:
                 logger.error(
                     "Another program removed the bot's webhook; it is set again. Check for a second running service."
                 )
@@ -245,7 +245,7 @@ class Webhook:
                 max_connections=CONNECTIONS,
                 allowed_updates=KINDS,
             )
-            self._told = True
+            self._registered = True
             logger.info("Telegram: updates come to the webhook, here at %s:%d.", self._hook.host, self._hook.port)
             return
         failed = info.last_error_date.timestamp() if info.last_error_date is not None else 0.0
@@ -305,7 +305,7 @@ class Updates:
         self._presses = presses
         self._language = language
         self._record = record
-        self._working = Working()
+        self._background_tasks = BackgroundTasks()
 
     async def take(self, batch: Sequence[dict[str, Any]], *, backlog: bool = False) -> int | None:
         """Begin to handle each update of a batch; `backlog` says that the updates may have waited while the service was
@@ -322,7 +322,7 @@ class Updates:
         gathering: list[asyncio.Task[bool]] = []
         begun: dict[asyncio.Task[bool], int] = {}
         for raw in batch:
-            task = self._working.begin(self._handle(raw, backlog))
+            task = self._background_tasks.spawn(self._handle(raw, backlog))
             begun[task] = int(raw.get("update_id", 0))
             if _is_of_album(raw):
                 gathering.append(task)  # its other parts stand behind it
@@ -334,7 +334,7 @@ class Updates:
 
     async def close(self) -> None:
         """Cancel all unfinished work."""
-        await self._working.close()
+        await self._background_tasks.close()
 
     async def _handle(self, raw: dict[str, Any], backlog: bool) -> bool:
         """Handle one update. Returns whether it was accepted; an update that cannot be parsed counts as accepted, so

@@ -134,10 +134,11 @@ def _notes(name: str, row: dict[str, Any], found: Examination) -> Iterator[Findi
 async def _on_usb() -> AsyncIterator[Finding]:
     """Phones connected to this computer by USB that adb does not list."""
     for phone in await asyncio.to_thread(unlisted):
-        bootloader = phone.lack is Lack.BOOTLOADER
-        text = say("check.usb.bootloader" if bootloader else "check.usb.no_debugging", name=phone.name)
-        fix = say("check.usb.bootloader_fix" if bootloader else "check.usb.no_debugging_fix")
-        yield Finding("phone", "bad", text, fix)
+        if phone.lack is Lack.BOOTLOADER:
+            yield Finding("phone", "bad", say("check.usb.bootloader", name=phone.name), say("check.usb.bootloader_fix"))
+        else:
+            fix = say("check.usb.no_debugging_fix")
+            yield Finding("phone", "bad", say("check.usb.no_debugging", name=phone.name), fix)
 
 
 def _left(name: str, found: Examination, *, running: bool, mended: bool) -> Finding:

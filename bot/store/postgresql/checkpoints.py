@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
 from bot.store.postgresql.server import CLIENT, IS_OWN, SETTINGS, Server
-from bot.store.waiting import PATIENCE_S, PatientWrites, patiently
+from bot.store.waiting import PATIENCE_S, PatientWrites, retry_while_away
 
 CONNECTIONS: Final = 4
 """Connections at most; each graph at work needs one briefly at each of its steps."""
@@ -44,7 +44,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
             with self._server.explained():
                 return await super(PostgresCheckpoints, self).aget_tuple(config)
 
-        return await patiently(read, seconds=PATIENCE_S)
+        return await retry_while_away(read, seconds=PATIENCE_S)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -53,7 +53,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         checkpoint contains it a moment later.
         """
         if is_pending(writes):
-            await self._writes.keep(
+            await self._writes.retry(
                 lambda: super(PostgresCheckpoints, self).aput_writes(config, writes, task_id, task_path)
             )
 
@@ -73,11 +73,11 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
             name: value.replace("\0", "\ufffd") if isinstance(value, str) else value
             for name, value in checkpoint["channel_values"].items()
         }
-        saved = await self._writes.keep(
+        saved = await self._writes.retry(
             lambda: super(PostgresCheckpoints, self).aput(config, kept, metadata, new_versions)
         )
         if metadata.get("step", 0) % PRUNE_EVERY == 0:
-            await self._writes.keep(lambda: self.aprune([str(config["configurable"]["thread_id"])]))
+            await self._writes.retry(lambda: self.aprune([str(config["configurable"]["thread_id"])]))
         return saved
 
     async def size(self) -> int:
@@ -90,7 +90,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
 
     async def forget(self, task: str) -> None:
         """Delete the checkpoints of a task, of its runs and of its team members."""
-        await self._writes.keep(lambda: self._forget(task))
+        await self._writes.retry(lambda: self._forget(task))
 
     async def _try_out(self) -> None:
         await self._forget("probe")  # there is no such task

@@ -32,7 +32,7 @@ from bot.store.database import (
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
 from bot.store.postgresql.schema import POSTGRESQL, Migrations, migrate, migrations
 from bot.store.postgresql.server import Connection, Line, Server, reason_of, say_something
-from bot.store.waiting import Writable, come_and_go, patiently
+from bot.store.waiting import Writable, come_and_go, retry_while_away
 from bot.texts import words
 from devices.measuring import measured
 
@@ -66,7 +66,7 @@ class PostgresDatabase(Database):
         self._writer = Line(server, "writes", owns=owns)
         self._reader = Line(server, "reads", read_only=True)
         self._writable = Writable(server.name)
-        self._unsettled: _Fate[Any] | None = None
+        self._unsettled: _CommitOutcome[Any] | None = None
         """The transaction during whose COMMIT the owner's connection was lost; used only in the connection's thread."""
 
     @classmethod
@@ -115,7 +115,7 @@ class PostgresDatabase(Database):
             return None
 
         try:
-            while (owned := await patiently(prepare, seconds=patience)) is not None and stand_by is not None:
+            while (owned := await retry_while_away(prepare, seconds=patience)) is not None and stand_by is not None:
                 stand_by(owned.service)
             if stand_by is not None:
                 logger.info("The record in %s is this service's from now on.", server.name)
@@ -135,7 +135,7 @@ class PostgresDatabase(Database):
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run several reads in one visit to the connection's thread; see `Database.read`."""
-        return await patiently(lambda: self._read(work), seconds=patience)
+        return await retry_while_away(lambda: self._read(work), seconds=patience)
 
     async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
         with self._server.explained():
@@ -148,9 +148,9 @@ class PostgresDatabase(Database):
         Raises StoreUnsure if the connection was lost during the commit and its outcome is still unknown, another
         StoreError, or what `work` raises.
         """
-        fate: _Fate[Result] = _Fate()
+        fate: _CommitOutcome[Result] = _CommitOutcome()
         try:
-            return await patiently(lambda: self._write(work, fate), seconds=patience)
+            return await retry_while_away(lambda: self._write(work, fate), seconds=patience)
         except StoreAway as away:
             if fate.is_committed is None:
                 raise StoreUnsure(words("store.unsure", reason=away.reason), away.reason) from away
@@ -192,9 +192,9 @@ class PostgresDatabase(Database):
         """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         if self.trouble:
             with suppress(StoreError):
-                await self._write(come_and_go, _Fate())
+                await self._write(come_and_go, _CommitOutcome())
 
-    async def _write(self, work: Callable[[Transaction], Awaitable[Result]], fate: _Fate[Result]) -> Result:
+    async def _write(self, work: Callable[[Transaction], Awaitable[Result]], fate: _CommitOutcome[Result]) -> Result:
         left = threading.Event()
         loop = asyncio.get_running_loop()
         try:
@@ -216,7 +216,7 @@ class PostgresDatabase(Database):
         self,
         connection: Connection,
         work: Callable[[Transaction], Awaitable[Result]],
-        fate: _Fate[Result],
+        fate: _CommitOutcome[Result],
         left: threading.Event,
         loop: asyncio.AbstractEventLoop,
     ) -> Result:
@@ -238,7 +238,7 @@ class PostgresDatabase(Database):
         return fate.result
 
     def _commit(
-        self, connection: Connection, work: Callable[[Transaction], Awaitable[Result]], fate: _Fate[Result]
+        self, connection: Connection, work: Callable[[Transaction], Awaitable[Result]], fate: _CommitOutcome[Result]
     ) -> None:
         """Do the work in a transaction, repeatedly while it conflicts with others."""
         for attempt in range(1, AGAIN + 1):
@@ -271,7 +271,7 @@ class PostgresDatabase(Database):
                 return
 
 
-class _Fate(Generic[Result]):
+class _CommitOutcome(Generic[Result]):
     """The outcome of a transaction, even if the connection was lost during its COMMIT.
 
     Each transaction of an owner writes its number into the database, so the number shows later whether it was

@@ -110,7 +110,7 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
 
     async def _keep(self, *statements: str, values: Sequence[Any]) -> None:
         """Run these statements, all with these values, again while the file cannot be written."""
-        await self._writes.keep(lambda: self._run(*statements, values=values))
+        await self._writes.retry(lambda: self._run(*statements, values=values))
 
     async def _run(self, *statements: str, values: Sequence[Any] = ()) -> None:
         async with self.lock:

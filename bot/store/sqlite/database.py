@@ -31,7 +31,7 @@ from bot.store.database import (
 )
 from bot.store.errors import StoreAway, StoreConflict, StoreCorrupt, StoreError
 from bot.store.sqlite.schema import SQLITE, Migrations, migrate, migrations, shrink
-from bot.store.waiting import Writable, come_and_go, patiently
+from bot.store.waiting import Writable, come_and_go, retry_while_away
 from bot.texts import words
 from devices.measuring import measured
 
@@ -165,7 +165,7 @@ class SQLiteDatabase(Database):
         """Run `work` in a transaction and return its result after the commit; see `Database.write`. A failed
         transaction has written nothing.
         """
-        return await patiently(lambda: self._write(work), seconds=patience)
+        return await retry_while_away(lambda: self._write(work), seconds=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
         """Like `write`, for deletions: `work` returns what it deleted. Raises StoreError.

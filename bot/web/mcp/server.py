@@ -44,7 +44,7 @@ from bot.tasks.files import MAX_FILES, check
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import away_words
-from bot.web.v1.calls import Along, Calls, answer_ordinary, question_of, question_words, wait_for_task
+from bot.web.v1.calls import Calls, ProgressEvent, answer_ordinary, question_of, question_words, wait_for_task
 from bot.web.v1.models import RESULT_SCHEMA, Schema, plain_options
 
 MOST_WAIT_S: Final = 3600
@@ -218,12 +218,12 @@ class PhoneTools:
                 async with asyncio.timeout(wait_seconds):
                     return await self._followed(ctx, calls, given)
             except TimeoutError:
-                return await _told(calls, given)
+                return await _task_words(calls, given)
 
     async def task(self, ctx: Context[Any, Any], number: Number) -> str:
         """Tell the state of a task, its result, and what it asks."""
         with self._calls(ctx) as calls:
-            return await _told(calls, await calls.task(_numbered(number)))
+            return await _task_words(calls, await calls.task(_numbered(number)))
 
     async def answer(self, ctx: Context[Any, Any], number: Number, text: Value) -> str:
         """Answer what a task asks, in the words of your user. Approvals and codes are not taken here."""
@@ -233,14 +233,14 @@ class PhoneTools:
             if asked is None:
                 raise Refused(say("answer.none"))
             await answer_ordinary(calls, asked, _as_text(text), approves=calls.token.approves_by_mcp)
-            return await _told(calls, found)
+            return await _task_words(calls, found)
 
     async def cancel(self, ctx: Context[Any, Any], number: Number) -> str:
         """End a task."""
         with self._calls(ctx) as calls:
             found = await calls.task(_numbered(number))
             await calls.commands().cancel(found)
-            return await _told(calls, found)
+            return await _task_words(calls, found)
 
     @contextmanager
     def _calls(self, ctx: Context[Any, Any], right: Right | None = None) -> Iterator[Calls]:
@@ -258,7 +258,7 @@ class PhoneTools:
             raise ToolError(away_words(error)) from error
 
     async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
-        async def progress(event: Along) -> None:
+        async def progress(event: ProgressEvent) -> None:
             if isinstance(event, Step):
                 await ctx.report_progress(event.step, event.max_steps, step_words(event))
 
@@ -278,7 +278,7 @@ class PhoneTools:
             if said.action != "accept":
                 break
             await self._answered(calls, asked, said.data.answer)
-        return await _told(calls, task)
+        return await _task_words(calls, task)
 
     async def _take_answers(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> None:
         asked = await question_of(calls, task)
@@ -318,7 +318,7 @@ def _elicits(ctx: Context[Any, Any], calls: Calls, asked: OpenQuestion) -> bool:
     return able and (kind is QuestionKind.ASK or (calls.token.approves_by_mcp and kind is not QuestionKind.SECRET))
 
 
-async def _told(calls: Calls, task: Task) -> str:
+async def _task_words(calls: Calls, task: Task) -> str:
     now = await calls.services.task_service.known(task.id)
     lines = [say("task.now", task=now.called, state=state_line(now, None))]
     if now.state is TaskState.ENDED:

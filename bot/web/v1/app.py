@@ -88,7 +88,7 @@ def api_app(services: Services, stopping: asyncio.Event, routers: Sequence[APIRo
     ):
         app.include_router(router)
     for kind, _, _ in BY_ERROR:
-        app.add_exception_handler(kind, _told)
+        app.add_exception_handler(kind, _answer_refusal)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, answer_not_served)
     app.add_exception_handler(StoreAway, _away)
@@ -118,7 +118,7 @@ def _describe(app: FastAPI) -> None:
     app.openapi = described  # type: ignore[method-assign]  # as FastAPI's documentation extends it
 
 
-async def _told(request: Request, error: Exception) -> Response:
+async def _answer_refusal(request: Request, error: Exception) -> Response:
     if isinstance(error, NotAllowed) and not error.audited:
         services: Services = request.app.state.services
         await services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)

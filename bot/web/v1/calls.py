@@ -186,9 +186,9 @@ def owner_text(person: Person) -> str:
     return f"{person.platform}:{person.id}"
 
 
-Along = Step | Thinking | ToolCalled
+ProgressEvent = Step | Thinking | ToolCalled
 """Events that are reported as progress."""
-Progress = Callable[[Along], Awaitable[None]]
+Progress = Callable[[ProgressEvent], Awaitable[None]]
 
 
 class CutOff(Refused):
@@ -222,14 +222,14 @@ async def wait_for_task(
 
     async def follow() -> None:
         nonlocal asked
-        async with aclosing(calls.services.following.events(task.id, thinking=progress is not None)) as events:
+        async with aclosing(calls.services.followers.events(task.id, thinking=progress is not None)) as events:
             asked = await question_of(calls, task)
             if asked is not None:
                 return
             async for heard in events:
                 if heard.last:
                     return
-                if isinstance(heard.event, Along) and progress is not None:
+                if isinstance(heard.event, ProgressEvent) and progress is not None:
                     await progress(heard.event)
                 elif isinstance(heard.event, Asked) and (asked := await question_of(calls, task)) is not None:
                     return

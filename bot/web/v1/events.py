@@ -20,7 +20,7 @@ from agent.tools.calling import MOST_RESULT
 from agent.wording import shortened
 from bot.domain.task import Task
 from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
-from bot.tasks.follow import Passing, encoded, interrupted, line_of
+from bot.tasks.follow import TransientEvent, encoded, interrupted, line_of
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.auth import caller_of
 from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
@@ -93,7 +93,7 @@ async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) 
 
     async def tell() -> None:
         nonlocal ended
-        async with aclosing(calls.services.following.events(task.id)) as events:
+        async with aclosing(calls.services.followers.events(task.id)) as events:
             async for heard in events:
                 await write(encoded(line_of(heard)))
                 ended = ended or heard.last
@@ -141,7 +141,7 @@ class LogStream:
 
         task = "" if self._task is None else self._task.id
         over, silent = self._task is not None and self._task.outcome is not None, False
-        following = self._calls.services.following
+        following = self._calls.services.followers
         await send(b"retry: 1000\n\n")
         async with aclosing(
             following.follow(task=task, conversation=self._conversation, after=self._after, beat=HEARTBEAT_EVERY)
@@ -157,7 +157,7 @@ class LogStream:
                         for data in self._sent(one):
                             await send(data)
                         over = over or (bool(task) and one.is_last)
-                    case Passing(event=event) if task or isinstance(event, Thinking):
+                    case TransientEvent(event=event) if task or isinstance(event, Thinking):
                         piece = event.model_dump(mode="json", exclude={"type"})
                         await send(_sent(_name(event), {"task": one.task, **piece}))
                 silent = one is None

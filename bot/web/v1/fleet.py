@@ -15,8 +15,8 @@ from bot.application.phones import look, open_phones, phone_named
 from bot.cards.picture import draw_screen
 from bot.domain.right import Right
 from bot.store.audit import AuditKind
-from bot.tasks.hands import HeldByOther
-from bot.tasks.operating import ByHand
+from bot.tasks.hands import PhoneInUse
+from bot.tasks.operating import ManualAction
 from bot.views.tasks import phone_json
 from bot.views.tools import server_data
 from bot.web.pictures import HEADERS
@@ -156,15 +156,15 @@ async def screen(phone: Id, calls: Caller) -> Response:
     return Response(data, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/jpeg")
 
 
-async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> TouchedInfo:
+async def _touched(calls: Calls, named: str, action: ManualAction, allow: str) -> TouchedInfo:
     phone = _phone(calls, named)
     calls.require(Right.OPERATE, phone.id)
     if allow:
         calls.require(Right.APPROVE, phone.id)
-    held = calls.services.hands.holder(phone.id)
+    held = calls.services.remote_control.session_on(phone.id)
     if held is not None:
-        raise HeldByOther(held.name, held.person)
-    met = await calls.services.operating.touch(phone.id, action, calls.event, allowed=allow)
+        raise PhoneInUse(held.name, held.person)
+    met = await calls.services.manual_input.touch(phone.id, action, calls.event, allowed=allow)
     detail = f"{phone.id} {action.kind} {met.target or met.app}".strip()
     await calls.services.store.audit.note(AuditKind.OPERATED, calls.person, detail=detail)
     return TouchedInfo(app=met.app, target=met.target)

@@ -288,7 +288,7 @@ async def quota(calls: Caller) -> QuotaInfo:
     together.
     """
     calls.require(Right.USE)
-    standing = await calls.services.quotas.standing(calls.person, calls.asking().address)
+    standing = await calls.services.quotas.status(calls.person, calls.asking().address)
     if standing is None:
         return QuotaInfo(tier=None)
     found = {name: standing.of(name) for name in QUOTAS}

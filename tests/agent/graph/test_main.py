@@ -86,7 +86,7 @@ class Quota:
     def __init__(self, steps: int, gone: int | None = None) -> None:
         self.steps, self.gone, self.asked = steps, gone, 0
 
-    async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
+    async def reached_limit(self, task: str, steps: int, usage: Usage) -> Fault | None:
         assert task == "7"
         assert steps == 0 or usage.calls >= steps
         self.asked += 1
@@ -96,7 +96,7 @@ class Quota:
 
 
 async def test_what_a_person_may_use_ends_the_task_as_its_own_limits_do(rig: Rig) -> None:
-    """Seen failing with the allowance left out of `TaskContext.reached`."""
+    """Seen failing with the allowance left out of `TaskContext.reached_limit`."""
     have, model = models([NOTE for _ in range(9)] + [FINISH])
     work = Work(rig.agent(have, main={"allowance": Quota(2)}), order("anything"))
     end = await work.ended()

@@ -26,7 +26,7 @@ from agent.models.errors import ModelUnreachable
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState, MemoryToolCalls
 from agent.run import Outcome
-from agent.tools.spec import ActionSpec, Done, Situation, Tool, ToolContext, ungated
+from agent.tools.spec import ActionResult, ActionSpec, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts, kept, restored
 from bot.cards.formatting import action_line
 from bot.texts import speaking
@@ -95,9 +95,9 @@ class Cup:
 
     rolled: list[int] = field(default_factory=list)
 
-    async def roll(self, action: Dice, _context: ToolContext) -> Done:
+    async def roll(self, action: Dice, _context: ToolContext) -> ActionResult:
         self.rolled.append(action.sides)
-        return Done((Worded.of(TEXTS.words("rolled", number=4)),))
+        return ActionResult((Worded.of(TEXTS.words("rolled", number=4)),))
 
 
 def dice(cup: Cup) -> Tool[Dice]:

@@ -11,7 +11,7 @@ import pytest
 
 from agent import actions as act
 from agent.events import Asked
-from agent.graph.executor.anchors import StillThere, still_there
+from agent.graph.executor.anchors import TargetCheck, target_check
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
@@ -34,12 +34,12 @@ ROWS = tuple(
 )
 
 
-def judged(target: Element, *around: Element, read: bool = False, way: act.Action | None = None) -> StillThere | None:
+def judged(target: Element, *around: Element, read: bool = False, way: act.Action | None = None) -> TargetCheck | None:
     seen = Observation(SIZE, None, (TITLE, *around, target), "com.example")
     where = ResolvedTarget(target, target.bounds.centre)
     spot = TouchTarget("com.example", target, seen.elements or (), where.point, size=SIZE)
     action = way or act.Tap(target=HERE)
-    return still_there(action, where, seen, spot, Policy.default(), lambda look: look, read=read)
+    return target_check(action, where, seen, spot, Policy.default(), lambda look: look, read=read)
 
 
 def same(then: tuple[Element, ...], now: tuple[Element, ...], **more: Any) -> bool:
@@ -97,7 +97,7 @@ def test_what_presses_nothing_or_was_judged_without_elements_has_nothing_to_meet
     where = ResolvedTarget(None, OK.bounds.centre)
     spot = TouchTarget("com.example", point=where.point, size=SIZE)
     tapped = act.Tap(target=HERE)
-    assert still_there(tapped, where, blind, spot, Policy.default(), lambda look: look, read=False) is None
+    assert target_check(tapped, where, blind, spot, Policy.default(), lambda look: look, read=False) is None
 
 
 def test_what_is_slid_has_to_say_the_same_around_it() -> None:
@@ -107,7 +107,7 @@ def test_what_is_slid_has_to_say_the_same_around_it() -> None:
     seen = Observation(SIZE, None, (TITLE, SAID, bar), "com.example")
     spot = TouchTarget("com.example", None, seen.elements or (), where.point, where.end, size=SIZE)
     swipe = act.Swipe(start=HERE, end=HERE)
-    known = still_there(swipe, where, seen, spot, Policy.default(), lambda look: look, read=False)
+    known = target_check(swipe, where, seen, spot, Policy.default(), lambda look: look, read=False)
     assert known is not None
     assert known.tells_same((TITLE, replace(SAID, text="A free trial of 2 days"), bar))
     assert not known.tells_same((TITLE, replace(SAID, text="Slide to pay"), bar))

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agent.events import Asked, Started, TaskEnded, Waiting
-from agent.graph.main.context import Session
+from agent.graph.main.context import TaskSession
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.ports.agent import Agent
 from agent.ports.leases import Lease, Place
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.over_the_wire
 FINISH = call("finish", status="success", summary="done")
 PIN = "1234"
 SOON_S = 2.0
-KEPT = (Session, ActiveRun)
+KEPT = (TaskSession, ActiveRun)
 
 
 class BusyPhones(FirstPhone):
@@ -62,7 +62,7 @@ class Leaving(FirstPhone):
 def kept_of(task: str) -> list[RunId]:
     """The run of each session and run in memory that is about a task."""
     gc.collect()
-    runs = [each.run if isinstance(each, Session) else each.id for each in gc.get_objects() if type(each) in KEPT]
+    runs = [each.run if isinstance(each, TaskSession) else each.id for each in gc.get_objects() if type(each) in KEPT]
     return [run for run in runs if run.task == task]
 
 

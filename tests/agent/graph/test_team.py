@@ -25,7 +25,7 @@ from agent.run import Outcome
 from agent.tools.calling import Toolbox
 from agent.tools.egress import Egress
 from agent.tools.searching import SearXng
-from agent.tools.spec import Done, PageSource, Situation, Tool, ToolContext, ungated
+from agent.tools.spec import ActionResult, PageSource, Situation, Tool, ToolContext, ungated
 from agent.tools.web import read_page, web_search
 from agent.wording import Texts
 from tests.agent.graph.dying import DyingSaver, Lives
@@ -69,17 +69,19 @@ class World:
     _all_there: asyncio.Event = field(default_factory=asyncio.Event)
 
     def toolbox(self) -> Toolbox:
-        async def look(action: Look, context: ToolContext) -> Done:
+        async def look(action: Look, context: ToolContext) -> ActionResult:
             self.looked.append(action.what)
             if len(self.looked) >= self.together:
                 self._all_there.set()
             await context.control.guard(self._all_there.wait())
             page = PageSource(f"Shop of {action.what}", f"https://shop.example/{action.what}")
-            return Done(told=(f"{action.what} costs {len(action.what)} euros",), sources=(page,), notes=(action.what,))
+            return ActionResult(
+                notices=(f"{action.what} costs {len(action.what)} euros",), sources=(page,), notes=(action.what,)
+            )
 
-        async def send(action: SendOut, _: ToolContext) -> Done:
+        async def send(action: SendOut, _: ToolContext) -> ActionResult:
             self.sent.append(action.what)
-            return Done(told=("sent",))
+            return ActionResult(notices=("sent",))
 
         def gate(_: SendOut, __: Situation) -> Gate:
             return Gate("approve", "It leaves the house.") if self.asks else ALLOWED

@@ -185,7 +185,7 @@ def test_what_was_pasted_is_seen_when_it_is_sent() -> None:
 def test_what_was_let_into_one_app_is_not_let_into_another() -> None:
     """Seen failing with the texts that were let out counted as what the person said, wherever they go."""
     field = element("", editable=True, focused=True)
-    sources = Sources(IN_NOTES, (ASKED,), handed_out=((CHROME, "doctor miller"),))
+    sources = Sources(IN_NOTES, (ASKED,), released_texts=((CHROME, "doctor miller"),))
     assert typed_carries("doctor miller", spot(CHROME, field), sources, LEXICON, sends=True) is None
     assert typed_carries("doctor miller", spot("org.mozilla.firefox", field), sources, LEXICON, sends=True) is not None
     assert address_carries("https://evil.example/?q=doctor+miller", sources) is not None

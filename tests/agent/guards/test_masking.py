@@ -164,7 +164,7 @@ def test_what_got_a_secret_stays_covered_without_knowing_it() -> None:
 def test_actions_told_outside_are_covered() -> None:
     mask = Mask()
     mask.add("hunter22")
-    told = mask.told(
+    told = mask.cover_data(
         {"kind": "type", "text": "HUNTER22", "target": {"element": 3, "note": "hunter22"}, "list": ["hunter22"]}
     )
     assert "hunter22" not in repr(told).casefold()
@@ -182,20 +182,20 @@ nested = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["hunter22", "changes", "of hunter22"]), nested))
 def test_plain_data_is_covered_at_any_depth(data: dict[str, Any]) -> None:
-    """Seen failing with lists in lists, or keys, left as they are in `Mask.told`."""
+    """Seen failing with lists in lists, or keys, left as they are in `Mask.cover_data`."""
     mask = Mask()
     mask.add("hunter22")
-    told = mask.told(data)
+    told = mask.cover_data(data)
     assert "hunter22" not in repr(told).casefold()
-    assert mask.told(told) == told
-    assert Mask().told(told) == told
+    assert mask.cover_data(told) == told
+    assert Mask().cover_data(told) == told
 
 
 def test_other_data_stays_as_it_is() -> None:
     mask = Mask()
     mask.add("hunter22")
     data = {"changes": [["old", "new"], [1, None, {"deep": [True, 0.5]}]], "kind": "edit_text"}
-    assert mask.told(data) == data
+    assert mask.cover_data(data) == data
 
 
 class Clock:

@@ -31,7 +31,7 @@ async def test_only_what_is_worth_it_asks_for_more_thought(api: Api, sent: objec
 
 @pytest.mark.parametrize(("api", "name"), [("chat", "reasoning_effort"), ("responses", "reasoning")])
 async def test_a_refusal_is_remembered(api: Api, name: str) -> None:
-    """Seen failing (the refusal is what comes back) without `NO_EFFORT` in `Habits.after`."""
+    """Seen failing (the refusal is what comes back) without `NO_EFFORT` in `EndpointQuirks.after`."""
     plain = Personality("plain", refuses=frozenset({name}), responses="stateful")
     async with ModelServer(["One.", "Two."], personality=plain) as server, model_at(server, api=api) as model:
         assert [(await model.complete(DEEP)).text for _ in range(2)] == ["One.", "Two."]

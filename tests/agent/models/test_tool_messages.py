@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall
 from agent.models.chat import chat_payload
 from agent.models.conversations import Turn, digests
-from agent.models.endpoint_quirks import Habits
+from agent.models.endpoint_quirks import EndpointQuirks
 from agent.models.responses import response_payload
 
 CALLED = Message("assistant", ("I look.",), (ToolCall("c1", "look", '{"what": "A"}'),))
@@ -14,7 +14,7 @@ REQUEST = ModelRequest(Purpose.MEMBER, (Message("user", ("price?",)), CALLED, RE
 
 
 def test_chat_completions_take_calls_and_results_as_messages() -> None:
-    messages = chat_payload("any", REQUEST, Habits())["messages"]
+    messages = chat_payload("any", REQUEST, EndpointQuirks())["messages"]
     assert isinstance(messages, list)
     assert messages[1:] == [
         {
@@ -29,7 +29,7 @@ def test_chat_completions_take_calls_and_results_as_messages() -> None:
 
 
 def test_responses_take_them_as_items() -> None:
-    items = response_payload("any", REQUEST, Turn(REQUEST.messages), Habits(), store=False)["input"]
+    items = response_payload("any", REQUEST, Turn(REQUEST.messages), EndpointQuirks(), store=False)["input"]
     assert isinstance(items, list)
     assert items[1:] == [
         {"role": "assistant", "content": "I look."},

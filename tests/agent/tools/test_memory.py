@@ -19,7 +19,7 @@ from agent.ports.journal import MemoryToolCalls
 from agent.ports.memory import MemoryOfThisProcess
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.memory import Forget, Recall, Remember, memory_tools, was_said
-from agent.tools.spec import ActionError, Done, ToolContext
+from agent.tools.spec import ActionError, ActionResult, ToolContext
 from agent.tools.web import read_page
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.tools.site import Site, hostile_site
@@ -53,7 +53,7 @@ def context(person: str = ANNA, *said: str) -> ToolContext:
     )
 
 
-async def done(memory: MemoryOfThisProcess, action: Any, about: ToolContext) -> Done:
+async def done(memory: MemoryOfThisProcess, action: Any, about: ToolContext) -> ActionResult:
     tool = next(tool for tool in memory_tools(memory) if tool.model is type(action))
     return await tool.run(action, about)
 

@@ -9,7 +9,7 @@ import pytest
 from agent.dialects.tool_schemas import plain_tool_spec
 from agent.skills.library import Skills, load_skills
 from agent.tools.skills import PART, ReadSkill, skill_tools
-from agent.tools.spec import ActionError, Done
+from agent.tools.spec import ActionError, ActionResult
 from tests.agent.tools.test_memory import context
 
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-async def read(folder: Path, action: ReadSkill) -> Done:
+async def read(folder: Path, action: ReadSkill) -> ActionResult:
     (tool,) = skill_tools(Skills(load_skills(folder.parent).found))
     return await tool.run(action, context())
 

@@ -29,7 +29,7 @@ from agent.tools.json_query import JSON, JsonQuery
 from agent.tools.knowledge import SearchDocuments, knowledge_tool
 from agent.tools.pdf import PdfUnread, pdf_text
 from agent.tools.searching import DuckDuckGo, _Refused
-from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
+from agent.tools.spec import ActionError, ActionResult, Situation, Tool, ToolContext
 from agent.tools.text import TEXT, Text
 from agent.tools.weather import Weather, weather_tool
 from bot.config.settings import Settings
@@ -56,7 +56,7 @@ def context(**more: Any) -> ToolContext:
     return ToolContext(**values | more)
 
 
-async def run(tool: Tool[Any], action: Action, **more: Any) -> Done:
+async def run(tool: Tool[Any], action: Action, **more: Any) -> ActionResult:
     return await tool.run(action, context(**more))
 
 
@@ -203,7 +203,7 @@ async def test_no_secret_goes_into_a_file(tmp_path: Path) -> None:
 
 async def test_notes_and_todos() -> None:
     assert (await run(NOTE, WriteNote(text="A costs 3"))).notes == ("A costs 3",)
-    assert (await run(TODOS, WriteTodos(done=["a"], left=["b"]))).told == ("[x] a", "[ ] b")
+    assert (await run(TODOS, WriteTodos(done=["a"], left=["b"]))).notices == ("[x] a", "[ ] b")
 
 
 class Documents:

@@ -124,7 +124,7 @@ async def test_a_question_is_over_when_its_run_goes_on_and_the_next_one_is_asked
         prompt.ask(question("ask", "tea", "coffee", name="q2", part="7.2"))
         await person.sees("(not shown while you type): ")
         person.types("47")
-        await prompt.goes_on("7.1")
+        await prompt.drop("7.1")
         await person.sees("1 tea   2 coffee   A number, or your own words: ")
         person.types("water\n")
         assert await person.gave() == ("q2", "water")

@@ -217,7 +217,7 @@ async def test_text_steers_a_running_task_in_its_thread(world: World) -> None:
 
 
 async def test_others_may_talk_in_the_thread_without_steering(world: World) -> None:
-    """Seen failing with the check in `Talk.about` taken out: Ben was then told off for each word."""
+    """Seen failing with the check in `FreeTextHandler.about` taken out: Ben was then told off for each word."""
     task = await world.working()
     thread = await world.in_thread(task)
     assert await world.say("nice phone", BEN, thread) == Reply()

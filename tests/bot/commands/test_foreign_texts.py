@@ -91,7 +91,9 @@ async def test_nor_as_the_command_that_answers(world: World) -> None:
 
 
 async def test_a_code_is_neither_taken_nor_kept_while_one_is_asked_for_elsewhere(world: World) -> None:
-    """Seen failing without `secrets_asked` in `Talk.pass_on`: the code was offered as a task, and kept with it."""
+    """Seen failing without `secrets_asked` in `FreeTextHandler.pass_on`: the code was offered as a task, and kept with
+    it.
+    """
     task = await world.working(place=CHANNEL)
     asked = await world.ask(task, QuestionKind.SECRET)
     reply = await passed_on(world, "493021")

@@ -295,7 +295,7 @@ async def test_taking_over_shows_the_screen_and_done_goes_on(world: World) -> No
     message, ref = world.chat.messages(CHANNEL.address)[-1], world.chat.refs(CHANNEL.address)[-1]
     found = read_button(data(message, "2"))
     assert found is not None
-    hold = world.services.hands.get(found.subject)
+    hold = world.services.remote_control.get(found.subject)
     assert hold is not None
     assert hold.task == task.id
     await world.press(data(message, "2"), ANNA, message=ref)
@@ -338,16 +338,16 @@ async def test_a_question_for_a_hand_shows_the_screen_too(world: World) -> None:
 async def test_a_phone_that_nobody_touches_is_free_again(world: World, watching: bool) -> None:
     """The hold's own clock is the loop's; here it is set back instead of waited for."""
     phone = held(world)
-    hold = await world.services.hands.take("pixel", ANNA, idle=0.05)
+    hold = await world.services.remote_control.take("pixel", ANNA, idle=0.05)
     if watching:
-        async with world.services.hands.watched(hold):
-            hold.until -= 9.0
+        async with world.services.remote_control.watched(hold):
+            hold.expires_at -= 9.0
             hold.touched -= UNTOUCHED_S
             await hold.over.wait()
     else:
         await hold.over.wait()
-    await world.services.hands.free(hold)
-    assert world.services.hands.holder("pixel") is None
+    await world.services.remote_control.end(hold)
+    assert world.services.remote_control.session_on("pixel") is None
     assert phone.prepared == 0
 
 

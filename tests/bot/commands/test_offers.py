@@ -46,7 +46,7 @@ async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_what_is_refused_can_be_pressed_for_again(tmp_path: Path) -> None:
-    """Seen failing without the second `add` in `Talk._taken`: the offer was gone."""
+    """Seen failing without the second `add` in `FreeTextHandler._taken`: the offer was gone."""
     settings = Settings.model_validate({"tiers": {"basic": {"tasks": 1}}, "default_tier": "basic"})
     async with a_world(tmp_path, settings=settings) as world:
         await world.do("open settings")

@@ -37,7 +37,7 @@ def entry(name: str, *args: str, **more: Any) -> ServerEntry:
 @asynccontextmanager
 async def kept(server: ServerEntry, connect_within: float = 30.0) -> AsyncGenerator[ServerConnection]:
     connection = ServerConnection("my-server", server, connect_within=connect_within)
-    keeping = asyncio.create_task(connection.keep())
+    keeping = asyncio.create_task(connection.run())
     try:
         yield connection
     finally:
@@ -89,7 +89,7 @@ async def test_a_service_that_may_have_lost_its_record_calls_nothing() -> None:
     """Seen failing without the look: it was called."""
     is_ours = True
     connection = ServerConnection("my-server", entry("good_server.py"), may_call=lambda: is_ours)
-    keeping = asyncio.create_task(connection.keep())
+    keeping = asyncio.create_task(connection.run())
     try:
         await comes(connection)
         assert (await connection._call("1", "add", {"a": 1})).text == "2"
@@ -110,7 +110,7 @@ async def test_an_allowed_tool_is_not_asked_about_until_it_is_another() -> None:
         await comes(connection)
         (tool,) = connection.tools
         assert tool.gate(acting(tool, a=1), SITUATION).verdict == "allow"
-        connection._take([OfferedTool("add", "Now it deletes everything.", {})])
+        connection._update_tools([OfferedTool("add", "Now it deletes everything.", {})])
         (tool,) = connection.tools
         assert tool.gate(acting(tool), SITUATION).verdict == "approve"
 
@@ -338,12 +338,12 @@ FLOODS = {
 def test_a_server_gets_its_share_of_each_request_and_no_more(how: str, caplog: pytest.LogCaptureFixture) -> None:
     """Seen failing with the number of tools as the only bound: "long" added 2.2 MB to each request."""
     one = connection()
-    one._take(FLOODS[how])
+    one._update_tools(FLOODS[how])
     assert told(one) <= MOST_BYTES + 2_000
     assert one.state.left_out == len(FLOODS[how]) - len(one._tools) > 0
     lines = [line for line in caplog.messages if "more than it may" in line]
     assert len(lines) == 1
-    one._take(FLOODS[how])
+    one._update_tools(FLOODS[how])
     assert [line for line in caplog.messages if "more than it may" in line] == lines
     docs = [known.tool.model.__doc__ or "" for known in one._tools.values()]
     assert sum(f"{one.state.left_out} are left out" in doc for doc in docs) == min(len(docs), 1)
@@ -351,10 +351,10 @@ def test_a_server_gets_its_share_of_each_request_and_no_more(how: str, caplog: p
 
 def test_the_tools_that_the_operator_named_come_first_and_stay_the_same() -> None:
     one = connection(tools={"tool4999": ToolEntry(ask=False)})
-    one._take(FLOODS["many"])
+    one._update_tools(FLOODS["many"])
     before = {name: known.tool for name, known in one._tools.items()}
     assert "tool4999" in before
-    one._take(FLOODS["many"][::-1])
+    one._update_tools(FLOODS["many"][::-1])
     assert one._tools["tool4999"].tool is before["tool4999"]
 
 
@@ -366,7 +366,7 @@ def test_schemas_without_an_end_cost_a_tool_and_nothing_else() -> None:
         deep: dict[str, Any] = {"type": "string"}
         for _ in range(100_000):
             deep = {"type": "array", "items": deep}
-        one._take([OfferedTool("deep", "", {"properties": {"x": deep}}), offered("fine")])
+        one._update_tools([OfferedTool("deep", "", {"properties": {"x": deep}}), offered("fine")])
         assert list(one._tools) == ["fine"]
         assert one.state.left_out == 1
 
@@ -375,7 +375,7 @@ def test_schemas_without_an_end_cost_a_tool_and_nothing_else() -> None:
 def test_names_that_change_at_each_look_fill_no_memory() -> None:
     one = connection(tools={f"t{n}": ToolEntry(ask=False) for n in range(2000)})
     for at in range(0, 2000, 40):
-        one._take([offered(f"t{n}") for n in range(at, at + 40)])
+        one._update_tools([offered(f"t{n}") for n in range(at, at + 40)])
     assert len(one._first) == MOST_REMEMBERED
     assert {one._tools[name].tool.gate(acting(one._tools[name].tool), SITUATION).verdict for name in one._tools} == {
         "approve"

@@ -61,7 +61,7 @@ def test_a_manager_that_went_away_is_one_line_in_the_log(caplog: pytest.LogCaptu
 class WindowManager:
     still = 0.0
 
-    def still_for(self) -> float:
+    def seconds_since_round(self) -> float:
         return self.still
 
 
@@ -70,7 +70,7 @@ async def told_of(task_service: WindowManager, listener: Listener, status: Calla
         return status()
 
     manager = ServiceManager(listener.address, watchdog=0.04)
-    with Pulse(task_service.still_for, manager, line).beating():
+    with Pulse(task_service.seconds_since_round, manager, line).beating():
         await listener.hears("STATUS=", times=3)
 
 
@@ -100,7 +100,9 @@ async def test_a_loop_that_is_blocked_feeds_nobody() -> None:
         async def line() -> str:
             return ""
 
-        with Pulse(WindowManager().still_for, ServiceManager(listener.address, watchdog=0.04), line).beating():
+        with Pulse(
+            WindowManager().seconds_since_round, ServiceManager(listener.address, watchdog=0.04), line
+        ).beating():
             await listener.hears("WATCHDOG=1", times=2)
             before = listener.told.count("WATCHDOG=1")
             time.sleep(0.4)  # noqa: ASYNC251 - the block itself
@@ -118,6 +120,8 @@ async def test_a_status_that_cannot_be_had_ends_nothing(caplog: pytest.LogCaptur
         async def line() -> str:
             return status()
 
-        with Pulse(WindowManager().still_for, ServiceManager(listener.address, watchdog=0.04), line).beating():
+        with Pulse(
+            WindowManager().seconds_since_round, ServiceManager(listener.address, watchdog=0.04), line
+        ).beating():
             await listener.hears("WATCHDOG=1", times=8)
     assert "the disk is away" in caplog.text

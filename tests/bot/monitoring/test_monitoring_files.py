@@ -34,7 +34,7 @@ def promtool() -> str:
 
 
 class TaskService:
-    def still_for(self) -> float:
+    def seconds_since_round(self) -> float:
         return 0.0
 
 

@@ -39,7 +39,7 @@ from tests.fixtures.databases import open_store
 class WindowManager:
     still = 0.0
 
-    def still_for(self) -> float:
+    def seconds_since_round(self) -> float:
         return self.still
 
 
@@ -74,7 +74,7 @@ class Watched:
 async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  # noqa: ARG001
     store = await open_store(tmp_path)
     task_service = WindowManager()
-    pulse = Pulse(task_service.still_for, ServiceManager(), no_status)
+    pulse = Pulse(task_service.seconds_since_round, ServiceManager(), no_status)
     waiting: dict[str, str] = {}
 
     async def model() -> str:
@@ -87,7 +87,9 @@ async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  
         return waiting.get("discord", "")
 
     waits = Dependencies({"model": model, "store": trouble, "discord": chat}, clock=lambda: 1_000.0)
-    metrics = Metrics(store.figures, AdbPhones(), pulse, task_service.still_for, waits, lambda: Kept(1, 1000, 200, 30))
+    metrics = Metrics(
+        store.figures, AdbPhones(), pulse, task_service.seconds_since_round, waits, lambda: Kept(1, 1000, 200, 30)
+    )
     gate = ConsoleGate(
         Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}), await Rights.open(Policy(), store)
     )
@@ -110,10 +112,10 @@ async def test_the_numbers_are_those_of_store_and_work(watched: Watched) -> None
     await add_task(watched.store, event="1")
     await add_task(watched.store, event="2")
     await watched.store.refusals.count("telegram", "stranger")
-    watched.metrics.hear("1", step(4.0, Usage(input=100, output=10)))
-    watched.metrics.hear("1", step(6.0, Usage(input=150, output=15)))
+    watched.metrics.record_event("1", step(4.0, Usage(input=100, output=10)))
+    watched.metrics.record_event("1", step(6.0, Usage(input=150, output=15)))
     ended = TaskEnded(outcome=Outcome.SUCCEEDED, summary="done", usage=Usage(input=200, output=20))
-    watched.metrics.hear("1", ended)
+    watched.metrics.record_event("1", ended)
     told = await watched.numbers()
     assert told["opengui_tasks", "", "queued"] == 2
     assert told["opengui_tasks", "", "working"] == 0
@@ -143,7 +145,7 @@ async def test_the_time_of_a_step_is_told_by_part(watched: Watched) -> None:
 
 async def test_no_contents_and_no_people_are_in_them(watched: Watched) -> None:
     task = await add_task(watched.store)
-    watched.metrics.hear(task.id, step(1.0, Usage()))
+    watched.metrics.record_event(task.id, step(1.0, Usage()))
     _, text = await watched.get("/metrics")
     for word in (task.text, task.person.name, "246810", "typed"):
         assert word not in text
@@ -169,7 +171,7 @@ async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, cap
     caplog.set_level("INFO")
     watched.waiting["model"] = "Its endpoint does not answer."
     await watched.waits.look()
-    assert watched.waits.now() == (), "once is no wait: a connection may be made anew"
+    assert watched.waits.current_waits() == (), "once is no wait: a connection may be made anew"
     for _ in range(3):
         await watched.waits.look()
     status, text = await watched.get("/healthz")

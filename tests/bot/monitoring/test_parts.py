@@ -37,7 +37,7 @@ async def test_work_that_fails_is_begun_again_and_seen(tmp_path: Path) -> None:
         await failed.wait()
         await waits.look()
         await waits.look()
-        assert [wait.what for wait in waits.now()] == [__name__]
+        assert [wait.what for wait in waits.current_waits()] == [__name__]
         again.set()
         while begun < 2:
             await asyncio.sleep(0)

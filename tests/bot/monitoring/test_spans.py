@@ -75,7 +75,7 @@ def step(number: int) -> Step:
 
 async def test_a_task_has_its_run_its_steps_and_their_parts(kept: Kept) -> None:
     with listening(kept.spans.part):
-        kept.spans.hear("7", STARTED)
+        kept.spans.record_event("7", STARTED)
         about = ABOUT.get()
         assert about is not None
         about.run = RunId("7")
@@ -83,11 +83,11 @@ async def test_a_task_has_its_run_its_steps_and_their_parts(kept: Kept) -> None:
         with pytest.raises(OSError, match="typed"):
             await touch()
         await write()
-        kept.spans.hear("7", step(1))
-        kept.spans.hear("7", step(2))
+        kept.spans.record_event("7", step(1))
+        kept.spans.record_event("7", step(2))
         question = Question(id="q", run=RunId("7"), kind=QuestionKind.ASK, text=SECRET)
-        kept.spans.hear("7", Asked(question=question))
-        kept.spans.hear("7", TaskEnded(outcome=Outcome.SUCCEEDED, summary=SECRET, steps=2))
+        kept.spans.record_event("7", Asked(question=question))
+        kept.spans.record_event("7", TaskEnded(outcome=Outcome.SUCCEEDED, summary=SECRET, steps=2))
     (frame,), (act,), (run,), (task,) = (kept.named(name) for name in ("adb frame", "adb act", "run", "task"))
     assert [kept.above(span) for span in (frame, act, run)] == ["step", "step", "task"]
     assert task.parent is None
@@ -110,7 +110,7 @@ async def test_no_words_are_in_them(kept: Kept) -> None:
 
 
 async def test_what_is_open_ends_with_the_service(kept: Kept) -> None:
-    kept.spans.hear("7", STARTED)
+    kept.spans.record_event("7", STARTED)
     await kept.spans.close()
     assert len(kept.exporter.get_finished_spans()) == 2
 
@@ -139,7 +139,7 @@ async def test_they_go_to_the_collector_over_http(caplog: pytest.LogCaptureFixtu
     await aiohttp.web.TCPSite(runner, "127.0.0.1", 0).start()
     spans = spans_to(f"http://127.0.0.1:{runner.addresses[0][1]}/")
     assert spans is not None
-    spans.hear("7", STARTED)
+    spans.record_event("7", STARTED)
     await spans.close()
     await runner.cleanup()
     assert got == ["/v1/traces application/x-protobuf True"]

@@ -156,7 +156,7 @@ async def test_a_question_notifies_and_loses_its_buttons_when_it_is_answered(pos
 
 
 async def test_a_question_that_is_closed_while_the_chat_is_away_loses_its_buttons_later(post: Post) -> None:
-    """Seen failing (the buttons stayed) with one try only in `ShownQuestions.settle`."""
+    """Seen failing (the buttons stayed) with one try only in `ShownQuestions.close_answered`."""
     task = await post.world.working()
     question = await post.world.ask(task, QuestionKind.APPROVE)
     await post.sent("Your approval is needed")
@@ -637,7 +637,7 @@ async def test_a_long_step_shows_its_clock_on_the_card(post: Post) -> None:
 
 @pytest.mark.parametrize("paused", [True, False])
 async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: bool) -> None:
-    """Must fail without `CardSlot.next_look`: the card stayed where it was, too old to be changed."""
+    """Must fail without `CardSlot.next_refresh`: the card stayed where it was, too old to be changed."""
     task = await post.world.working()
     await post.shown("Looking at the phone")
     if paused:

@@ -97,7 +97,7 @@ async def test_what_is_private_stays_out_of_groups_over_a_link_too(world: World)
 
 
 async def test_rights_that_admins_gave_follow_but_never_admin_and_never_the_lists() -> None:
-    """Seen failing with `min` left out of `Policy.held`: a linked account of an admin was an admin."""
+    """Seen failing with `min` left out of `Policy.grants_of`: a linked account of an admin was an admin."""
     linked = ((ANNA, TELE_EVE),)
     open_group = Policy({"telegram": Lists(chats=frozenset({"-100"}))}, links=linked)
 
@@ -276,7 +276,7 @@ some_grants = st.lists(
 def test_a_link_is_as_if_an_admin_had_given_the_same_to_both_but_never_admin(
     lists: Lists, grants: tuple[Grant, ...], known: Person, other: Person
 ) -> None:
-    """Seen failing with `min` left out of `Policy.held`."""
+    """Seen failing with `min` left out of `Policy.grants_of`."""
     platforms = {"discord": lists, "telegram": lists}
     linked = Policy(platforms, grants, links=((known, other),))
     for person, twin in ((known, other), (other, known)):

@@ -128,7 +128,7 @@ async def test_a_tier_that_is_gone_gives_nobody_more(tmp_path: Path) -> None:
         refused = await world.type("do open settings")
         assert "guest is no longer defined" in words(refused)
         assert not refused.task
-        fault = await world.services.quotas.reached(task.id, 0, Usage())
+        fault = await world.services.quotas.reached_limit(task.id, 0, Usage())
         assert fault is not None
         assert "guest is no longer defined" in fault.sentence
 
@@ -153,7 +153,9 @@ async def test_several_phones_count_as_several_tasks(tmp_path: Path) -> None:
         await world.task_service.accept(replace(wish, phones=phones[:2]))
         assert "2 of 2 tasks" in words(await world.type("do open settings"))
         for part in (await world.task_service.active())[1:]:
-            assert await world.services.quotas.reached(part.id, 5, Usage()) is not None, "its tier is that of the whole"
+            assert await world.services.quotas.reached_limit(part.id, 5, Usage()) is not None, (
+                "its tier is that of the whole"
+            )
 
 
 async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_told_once(tmp_path: Path) -> None:
@@ -161,32 +163,32 @@ async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_t
     async with a_world(tmp_path, settings=tiers()) as world:
         quotas, first = world.services.quotas, await world.working()
         second = await world.do()
-        assert await quotas.reached(first.id, 4, Usage()) is None
+        assert await quotas.reached_limit(first.id, 4, Usage()) is None
         for number in range(1, 4):
             await world.step(first, number)
-        assert await quotas.reached(second.id, 1, Usage()) is None, "three of the one and one of the other"
-        fault = await quotas.reached(second.id, 2, Usage())
+        assert await quotas.reached_limit(second.id, 1, Usage()) is None, "three of the one and one of the other"
+        fault = await quotas.reached_limit(second.id, 2, Usage())
         assert fault is not None
         assert fault.outcome is Outcome.BLOCKED
         assert fault.sentence == (
             "Today's quota is used up: 5 of 5 steps (tier basic). The task was stopped there and is not done. "
             "The quota resets at 1970-01-13 00:00 (UTC); start the rest as a new task then."
         )
-        assert await quotas.reached(second.id, 2, Usage()) == fault
+        assert await quotas.reached_limit(second.id, 2, Usage()) == fault
         kept = [entry for entry in await audited(world) if entry[0] == "over_quota"]
         assert kept == [("over_quota", ANNA.id, "steps 5/5 basic")]
         await world.type("people tier 42 big", ADA)
-        assert await quotas.reached(second.id, 2, Usage()) is None, "a tier that is given counts at once"
-        assert await quotas.reached(second.id, 2, Usage(input=900, output=100)) is not None
+        assert await quotas.reached_limit(second.id, 2, Usage()) is None, "a tier that is given counts at once"
+        assert await quotas.reached_limit(second.id, 2, Usage(input=900, output=100)) is not None
         await world.type("people tier 42 guest", ADA)
-        assert await quotas.reached(first.id, 0, Usage()) is None
-        started = await quotas.reached(second.id, 0, Usage())
+        assert await quotas.reached_limit(first.id, 0, Usage()) is None
+        started = await quotas.reached_limit(second.id, 0, Usage())
         assert started is not None, "of what waits, the earlier comes first"
         assert "1 of 1 tasks" in started.sentence
-        assert await quotas.reached(second.id, 1, Usage()) is None, "what has begun is not stopped by it"
+        assert await quotas.reached_limit(second.id, 1, Usage()) is None, "what has begun is not stopped by it"
         await world.type("people tier 42 default", ADA)
         world.clock.advance(DAY)
-        fault = await quotas.reached(second.id, 2, Usage())
+        fault = await quotas.reached_limit(second.id, 2, Usage())
         assert fault is not None
         assert "the quota has reset since" in fault.sentence, "it counts for the day on which it was given"
 
@@ -199,18 +201,18 @@ async def test_a_tier_by_role_is_the_one_of_the_roles_when_the_phone_is_given(tm
         await world.type("people tier role:8 big", ADA)
         await world.type("people tier role:9 none", ADA)
         task = await world.do("open settings", nurse)
-        assert await quotas.reached(task.id, 0, Usage()) is None
+        assert await quotas.reached_limit(task.id, 0, Usage()) is None
         await quotas.heard(task, replace(BEN, roles=frozenset({"guild/9"})))
-        fault = await quotas.reached(task.id, 0, Usage())
+        fault = await quotas.reached_limit(task.id, 0, Usage())
         assert fault is not None
         assert "(tier none)" in fault.sentence
         await quotas.heard(task, nurse)
-        assert await quotas.reached(task.id, 0, Usage()) is None
+        assert await quotas.reached_limit(task.id, 0, Usage()) is None
         await quotas.heard(task, BEN)
         assert await world.store.tiers.of_task(task.id) == "", "without any of the roles there is the default: none"
         await world.type("people tier 43 big", ADA)
         await quotas.heard(task, replace(BEN, roles=frozenset({"guild/9"})))
-        assert await quotas.reached(task.id, 0, Usage()) is None, "what was given to the person comes first"
+        assert await quotas.reached_limit(task.id, 0, Usage()) is None, "what was given to the person comes first"
 
 
 async def test_a_scheduled_task_over_quota_is_told_and_kept(tmp_path: Path) -> None:
@@ -305,7 +307,7 @@ async def _worked(world: World, task: str, steps: int, oracle: Oracle, key: tupl
         oracle.steps[key] += 1
         oracle.tokens[key] += 110
         oracle.cost[key] += 0.5
-        stop = await world.services.quotas.reached(task, number, event.usage)
+        stop = await world.services.quotas.reached_limit(task, number, event.usage)
         tier = oracle.tier
         spent = (oracle.steps[key], oracle.tokens[key], oracle.cost[key])
         over = any(

@@ -38,7 +38,7 @@ class Rig:
     async def after(self, seconds: float) -> list[Task]:
         """What there is after so much time and a look."""
         self.world.clock.advance(seconds)
-        await self.scheduler.look()
+        await self.scheduler.run_due()
         return await self.tasks()
 
 

@@ -21,7 +21,7 @@ from bot.domain.task_request import Entitlement
 from bot.people.access import Policy
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.queue import AGAIN_S, FRESH_S, Admission, NotAdmitted, Standing, Waiter, granted, hopeless
+from bot.tasks.queue import AGAIN_S, FRESH_S, Admission, Certainty, NotAdmitted, Waiter, granted, unservable_reason
 from tests.bot.records import a_task
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 from tests.fixtures.databases import open_store
@@ -48,7 +48,9 @@ class WindowManager:
         self.policy = Policy(grants=(grant("a"), grant("b")))
         self.admission = Admission(lambda: self.policy, self.clock)
         self.phones = StillPhones(*(phone(name) for name in names))
-        self.leases = PhoneLeases(store.leases, self.phones, self.clock, self.admission.admits, self.admission.standing)
+        self.leases = PhoneLeases(
+            store.leases, self.phones, self.clock, self.admission.admits, self.admission.certainty
+        )
 
     async def lease(self, task: Task, wish: str = "") -> Lease:
         """The lease, however long it takes."""
@@ -120,11 +122,11 @@ def test_what_is_looked_at_again() -> None:
 
 def test_why_nothing_can_serve_it() -> None:
     phones = [phone("a"), phone("b")]
-    assert hopeless("", phones, ()) is None
-    assert hopeless("", phones, (), lambda name: name == "b") is None
-    assert isinstance(hopeless("a", phones, (), lambda name: name == "b"), NotAdmitted)
-    assert isinstance(hopeless("", phones, ("a",), lambda _: False), NotAdmitted)
-    nobody = hopeless("", [], (), lambda _: False)
+    assert unservable_reason("", phones, ()) is None
+    assert unservable_reason("", phones, (), lambda name: name == "b") is None
+    assert isinstance(unservable_reason("a", phones, (), lambda name: name == "b"), NotAdmitted)
+    assert isinstance(unservable_reason("", phones, ("a",), lambda _: False), NotAdmitted)
+    nobody = unservable_reason("", [], (), lambda _: False)
     assert nobody is not None
     assert not isinstance(nobody, NotAdmitted)
     waiters = [Waiter(RunId("1"), "", 1, lambda name: name == "b"), Waiter(RunId("2"), "", 2)]
@@ -166,7 +168,9 @@ async def by_role(tmp_path: Path, *names: str) -> AsyncIterator[tuple[WindowMana
     async def unheard(_task: Task, _person: Person) -> None:
         pass
 
-    task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)), unheard)
+    task_service.admission.set_role_lookup(
+        platform, lambda task, text: task_service.notes.append((task, text)), unheard
+    )
     yield task_service, platform
     await store.close()
 
@@ -256,7 +260,7 @@ async def test_before_anybody_can_be_asked_such_a_task_waits_and_its_end_ends_th
         task = of_eve(Entitlement(by_role=True))
         early = Admission(lambda: task_service.policy)
         early.begin(task)
-        assert early.standing(RunId(task.id), lambda: None) is Standing.UNKNOWN
+        assert early.certainty(RunId(task.id), lambda: None) is Certainty.UNKNOWN
         task_service.admission.begin(task)
         waiting = asyncio.create_task(task_service.lease(task))
         await until(lambda: platform.asked == 1)
@@ -280,7 +284,9 @@ async def test_a_tier_that_hangs_on_roles_is_asked_for_before_the_phone_is_given
         async def hears(task: Task, person: Person) -> None:
             heard.append((task.id, person.roles))
 
-        task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)), hears)
+        task_service.admission.set_role_lookup(
+            platform, lambda task, text: task_service.notes.append((task, text)), hears
+        )
         task = of_eve(Entitlement())
         task_service.admission.begin(task)
         waiting = asyncio.create_task(task_service.lease(task))

@@ -54,7 +54,9 @@ async def test_a_question_shown_is_a_question_stored(tmp_path: Path) -> None:
 
 
 async def test_an_answer_that_won_reaches_the_mind(tmp_path: Path) -> None:
-    """Seen failing (the task waits for ever) with the delivery of closed questions taken out of `Workers._take`."""
+    """Seen failing (the task waits for ever) with the delivery of closed questions taken out of
+    `Workers._handle_event`.
+    """
     await killed_at(tmp_path, "answer")
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
         events: list[TaskEvent] = []

@@ -15,7 +15,7 @@ from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.ports.leases import Lease
 from agent.run import Outcome, RunId
 from bot.domain.address import Address
-from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TooManyTasks, UnknownTask, WrongState
+from bot.domain.task import ActionUnfinished, AgentFailed, BadText, TaskState, TooManyTasks, UnknownTask, WrongState
 from bot.domain.task_request import Origin, TaskRequest
 from bot.store.database import Transaction
 from bot.store.outbox import FilePayload, FinalPayload
@@ -172,7 +172,7 @@ async def test_what_hangs_is_said_to_reach_the_phone_only_when_an_input_is_under
             await one.store.journal.finish(key, finished[state], "")
         clock.now += 1
         if state != "uncertain":
-            with pytest.raises(NotStill) as moving:
+            with pytest.raises(ActionUnfinished) as moving:
                 await one.task_service.pause(task.id, ANNA)
             assert moving.value.sent is ("may still" in said)
         assert (await one.task_service.cancel(task.id, ANNA)).summary.count(said) == 1
@@ -270,7 +270,7 @@ async def test_a_pause_that_hangs_is_told_and_can_be_taken_back(tmp_path: Path) 
     async with bench(tmp_path, agent) as one:
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
-        with pytest.raises(NotStill, match="nothing was being sent to the phone") as told:
+        with pytest.raises(ActionUnfinished, match="nothing was being sent to the phone") as told:
             await one.task_service.pause(task.id, ANNA)
         assert told.value.task.state is TaskState.PAUSED
         agent.broken = RuntimeError("no")
@@ -280,7 +280,7 @@ async def test_a_pause_that_hangs_is_told_and_can_be_taken_back(tmp_path: Path) 
         agent.broken = None
         await one.task_service.resume(task.id, "", ANNA)
         agent.broken = TimeoutError()
-        with pytest.raises(NotStill):
+        with pytest.raises(ActionUnfinished):
             await one.task_service.pause(task.id, ANNA)
 
 

@@ -26,7 +26,7 @@ from agent.wording import words as agent_words
 from bot.domain.task import TaskState, WrongState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.leases import GRACE_S
-from bot.tasks.queue import hopeless
+from bot.tasks.queue import unservable_reason
 from bot.texts import speaking
 from devices.adb.apps import view_command
 from devices.adb.links import error_for, health_of
@@ -96,7 +96,7 @@ async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(t
 def test_why_a_phone_cannot_be_used() -> None:
     health, reason, fix = health_of("unauthorized", "R58M12ABCDE")
     with speaking("zh"):
-        found = hopeless("", [phone("a", health, reason, fix)], ())
+        found = unservable_reason("", [phone("a", health, reason, fix)], ())
     assert str(found) == ("A 不能使用：手机还不信任这台电脑。请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。")
 
 

@@ -15,7 +15,7 @@ from bot.store.errors import StoreAway
 from bot.store.phones import LeaseTable
 from bot.store.store import Store
 from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
-from bot.tasks.queue import Waiter, granted, hopeless, place_of
+from bot.tasks.queue import Waiter, granted, place_of, unservable_reason
 from devices.phone import Health, PhoneInfo
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 from tests.fixtures.databases import open_store
@@ -460,7 +460,7 @@ def test_places_count_those_who_wait_for_the_same() -> None:
 def test_when_waiting_makes_sense(wish: str, attached: tuple[str, ...], held: tuple[str, ...], why: str | None) -> None:
     health = {"-": Health.OFFLINE, "~": Health.BUSY_ELSEWHERE}
     phones = [phone(name.lstrip("-~"), health.get(name[0], Health.READY)) for name in attached]
-    trouble = hopeless(wish, phones, held)
+    trouble = unservable_reason(wish, phones, held)
     if why is None:
         assert trouble is None
     else:
@@ -469,7 +469,7 @@ def test_when_waiting_makes_sense(wish: str, attached: tuple[str, ...], held: tu
 
 
 def test_a_phone_that_is_not_there_is_called_by_its_name() -> None:
-    trouble = hopeless("x", [phone("a")], (), called="Pixel")
+    trouble = unservable_reason("x", [phone("a")], (), called="Pixel")
     assert 'The phone "Pixel" is not connected' in str(trouble)
 
 

@@ -13,7 +13,7 @@ from agent.ports.leases import Lease
 from agent.run import RunId
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import NeedsApproval, Operated, Operating
+from bot.tasks.operating import ManualInput, ManualInputError, NeedsApproval
 from devices.geometry import Bounds
 from devices.inputs import Key, PressKey, Tap, TypeText
 from devices.phone import Element, Observation
@@ -39,9 +39,9 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await opened.close()
 
 
-def by_hand(store: Store, phone: TouchedPhone) -> tuple[Operating, PhoneLeases]:
+def by_hand(store: Store, phone: TouchedPhone) -> tuple[ManualInput, PhoneLeases]:
     leases = PhoneLeases(store.leases, phone)
-    return Operating(leases, phone, Policy.default(), store.journal), leases
+    return ManualInput(leases, phone, Policy.default(), store.journal), leases
 
 
 def tap(y: int) -> act.Tap:
@@ -54,7 +54,7 @@ async def test_what_the_rules_allow_is_done_once(store: Store) -> None:
     operating, _ = by_hand(store, phone)
     met = await operating.touch("instant", tap(50), "one")
     assert (met.app, met.target) == ("org.example", "Bluetooth")
-    with pytest.raises(Operated, match="may have been done"):
+    with pytest.raises(ManualInputError, match="may have been done"):
         await operating.touch("instant", tap(50), "one")
     await operating.touch("instant", act.PressKey(key=Key.HOME), "two")
     assert [type(one) for one in phone.sent] == [Tap, PressKey]
@@ -86,7 +86,7 @@ async def test_a_task_at_work_keeps_its_phone(store: Store) -> None:
     operating, leases = by_hand(store, phone)
     held = [found async for found in leases.acquire(RunId("7"), "instant") if isinstance(found, Lease)]
     assert held
-    with pytest.raises(Operated, match="A task is working"):
+    with pytest.raises(ManualInputError, match="A task is working"):
         await operating.touch("instant", tap(50), "one")
     await leases.release(RunId("7"))
     await operating.touch("instant", tap(50), "two")

@@ -18,7 +18,7 @@ from agent.run import Outcome, RunId
 from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TooManyTasks, WrongState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, Payload, QuestionPayload
-from bot.tasks.transitions import followed, outcome_of, standing
+from bot.tasks.transitions import combined_state, outcome_of, updated_from_parts
 from tests.bot.tasks.test_states import task_in
 from tests.bot.world import ANNA, CHANNEL, World, a_phone, a_step_event, a_world
 
@@ -102,13 +102,15 @@ def test_whatever_the_parts_do_the_table_allows_it() -> None:
     """From every state of two parts to every state that one move of one part leads to."""
     for one, other in itertools.product(TaskState, repeat=2):
         parts = [_part(one), _part(other)]
-        whole = replace(task_in(standing(parts)), parts=2, started=None if one is other is TaskState.QUEUED else 1.0)
+        whole = replace(
+            task_in(combined_state(parts)), parts=2, started=None if one is other is TaskState.QUEUED else 1.0
+        )
         if whole.state is TaskState.ENDED:
             continue
         for after in TRANSITIONS[one]:
             changed = [_part(after), parts[1]]
-            now = followed(whole, changed, now=9.0)
-            wanted = standing(changed)
+            now = updated_from_parts(whole, changed, now=9.0)
+            wanted = combined_state(changed)
             begun_again = wanted is TaskState.QUEUED and whole.started is not None
             assert now.state is (TaskState.WORKING if begun_again else wanted), (one, other, after)
 

@@ -86,7 +86,7 @@ class Rig:
         self.watcher = TriggerWatcher(services, sleep=self.world.clock.sleep, ticks=self.world.clock)
 
     async def look(self) -> None:
-        await self.watcher.look()
+        await self.watcher.check()
         await self.watcher.finished()
 
     async def after(self, seconds: float = 5.0) -> list[Task]:

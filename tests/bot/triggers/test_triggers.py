@@ -145,11 +145,11 @@ async def test_an_app_that_hangs_holds_up_no_other(rig: Rig) -> None:
     rig.phone.post("hello")
     looks = rig.phone.looks
     rig.world.clock.advance(5.0)
-    await rig.watcher.look()
+    await rig.watcher.check()
     await rig.begun.wait()
     async with asyncio.timeout(5.0):
         while rig.phone.looks < looks + 3:
-            await rig.watcher.look()
+            await rig.watcher.check()
     rig.phone.released.set()
     await rig.watcher.finished()
     assert rig.phone.hung == 1
@@ -182,7 +182,7 @@ async def test_a_chat_that_hangs_holds_up_no_other_trigger(tmp_path: Path) -> No
         rig.phone.post("hello")
         rig.phone.post("hello", package="com.android.messaging")
         rig.world.clock.advance(5.0)
-        await rig.watcher.look()
+        await rig.watcher.check()
         async with asyncio.timeout(5.0):
             while len(tasks := await rig.world.task_service.recent(9)) < 2:
                 rig.begun.clear()
@@ -191,7 +191,7 @@ async def test_a_chat_that_hangs_holds_up_no_other_trigger(tmp_path: Path) -> No
         rig.phone.post("are you there?")
         async with asyncio.timeout(5.0):
             while len(await rig.world.task_service.recent(9)) < 3:
-                await rig.watcher.look()
+                await rig.watcher.check()
         assert chat.asked == 1
         chat.released.set()
         await rig.watcher.finished()
@@ -317,7 +317,7 @@ async def test_the_right_to_the_phone_that_is_read_is_that_of_the_moment(rig: Ri
 
 
 async def test_nothing_is_read_while_there_is_no_trigger(rig: Rig) -> None:
-    assert not await rig.watcher.look()
+    assert not await rig.watcher.check()
     made = await rig.trigger(f"{RULE} do open chat")
     looks = rig.phone.looks
     await rig.world.type(f"triggers pause {made.id}")

@@ -53,7 +53,7 @@ async def test_the_same_nonce_shows_once(world: World) -> None:
 
 async def test_a_persons_event_and_a_nonce_of_ours_never_meet(world: World) -> None:
     await world.chat.send(HOME, Message(body="ours"), nonce="same")
-    await world.chat.heard(address(""), "theirs", nonce="same")
+    await world.chat.show_user_message(address(""), "theirs", nonce="same")
     assert [entry.author for entry in await world.log.page("", before=None, limit=10)] == ["bot", "operator"]
 
 
@@ -70,7 +70,7 @@ async def test_messages_and_edits_survive_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_deleted_message_leaves_no_text(world: World) -> None:
-    ref = await world.chat.heard(address("t1"), "my code is 1234", nonce="event-1")
+    ref = await world.chat.show_user_message(address("t1"), "my code is 1234", nonce="event-1")
     await world.chat.delete(ref)
     assert await world.log.page("t1", before=None, limit=10) == ()
     (entry,) = await world.log.changes(0, 10)

@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 from PIL import Image, ImageDraw
 
-from bot.tasks.hands import Hold
+from bot.tasks.hands import ControlSession
 from bot.tasks.operating import OnStill, ScreenMoved, Still, tap
 from bot.web.chat import OPERATOR
 from bot.web.hand import LiveHand
@@ -96,9 +96,9 @@ async def still(stream: aiohttp.StreamReader) -> int:
     return int(head["still"])
 
 
-async def live(page: Looking, hold: Hold) -> Still:
+async def live(page: Looking, hold: ControlSession) -> Still:
     """The picture of now, looked at once."""
-    seen = await page.world.services.hands.live(hold)
+    seen = await page.world.services.remote_control.live(hold)
     assert seen is not None
     return seen.still
 
@@ -155,7 +155,7 @@ async def test_a_picture_is_told_only_when_it_is_another_and_only_while_somebody
         page.phone.turn()
         await still(stream)
     async with asyncio.timeout(5):
-        found = page.world.services.hands.get(hold)
+        found = page.world.services.remote_control.get(hold)
         assert found is not None
         while found.watchers:
             await asyncio.sleep(0.01)
@@ -169,7 +169,7 @@ async def test_a_picture_is_told_only_when_it_is_another_and_only_while_somebody
 async def test_a_thousand_touches_on_pictures_of_before_touch_nothing(page: Looking) -> None:
     """Seen failing without the look at the place of a picture."""
     chance = random.Random(3)
-    hands = page.world.services.hands
+    hands = page.world.services.remote_control
     hold = await hands.take("pixel", OPERATOR, idle=60)
     old = await live(page, hold)
     page.phone.turn()
@@ -184,7 +184,7 @@ async def test_what_moves_by_itself_may_be_touched_but_for_what_the_rules_ask_ab
     """Seen failing without the picture before, and with `holds` always true."""
     page.phone.moves = True
     hold = await page.take()
-    hands = page.world.services.hands
+    hands = page.world.services.remote_control
     found = hands.get(hold)
     assert found is not None
     for _ in range(2):
@@ -218,7 +218,7 @@ async def test_a_screen_that_may_not_be_shown_takes_keys_and_no_touches(page: Lo
     """Seen failing without the look at whether there was a picture: a place of one pixel was touched."""
     page.phone.hidden = True
     hold = await page.take()
-    found = page.world.services.hands.get(hold)
+    found = page.world.services.remote_control.get(hold)
     assert found is not None
     number = (await live(page, found)).number
     assert (await page.touch(hold, number, x=0.5, y=0.75))[0] == 409
@@ -229,7 +229,7 @@ async def test_a_screen_that_may_not_be_shown_takes_keys_and_no_touches(page: Lo
 async def test_a_screen_that_is_covered_after_it_was_seen_is_not_touched(page: Looking) -> None:
     """Seen failing: a screen without a picture counted as the one that was seen, and was touched unseen."""
     hold = await page.take()
-    found = page.world.services.hands.get(hold)
+    found = page.world.services.remote_control.get(hold)
     assert found is not None
     for moves in (False, True):
         page.phone.moves, page.phone.hidden = moves, False
@@ -249,7 +249,7 @@ async def test_a_screen_that_is_covered_after_it_was_seen_is_not_touched(page: L
 async def test_only_one_person_holds_a_phone_and_others_are_told_who(page: Looking) -> None:
     """Seen failing without the look at the person: the second one got the phone of the first."""
     await page.world.type("people allow 42 operate", ADA)
-    held = await page.world.services.hands.take("pixel", ANNA, idle=60)
+    held = await page.world.services.remote_control.take("pixel", ANNA, idle=60)
     status, told = await page.post("/api/hand", phone="pixel")
     assert status == 409
     assert "in the hands of Anna" in told["message"]
@@ -280,10 +280,10 @@ async def test_what_is_typed_is_kept_nowhere(page: Looking, tmp_path: Path, capl
 
 async def test_a_phone_that_was_given_to_others_is_not_shown_any_more(page: Looking) -> None:
     """Seen failing without the look at the lease: whoever held it before watched what the next one did."""
-    hold = await page.world.services.hands.take("pixel", OPERATOR, idle=60)
+    hold = await page.world.services.remote_control.take("pixel", OPERATOR, idle=60)
     seen = await live(page, hold)
     await page.world.leases.release(hold.lease.run)
-    assert await page.world.services.hands.live(hold) is None
+    assert await page.world.services.remote_control.live(hold) is None
     assert hold.over.is_set()
     assert (await page.touch(hold.id, seen.number, x=0.5, y=0.75))[0] == 404
     assert page.phone.looks == 1
@@ -291,7 +291,7 @@ async def test_a_phone_that_was_given_to_others_is_not_shown_any_more(page: Look
 
 async def test_whoever_goes_away_loses_the_phone(page: Looking) -> None:
     """Seen failing without the watch over its time."""
-    hold = await page.world.services.hands.take("pixel", OPERATOR, idle=0.2)
+    hold = await page.world.services.remote_control.take("pixel", OPERATOR, idle=0.2)
     async with page.stills(hold.id) as stream:
         await still(stream)
         with pytest.raises(TimeoutError):
@@ -299,7 +299,7 @@ async def test_whoever_goes_away_loses_the_phone(page: Looking) -> None:
                 await hold.over.wait()
     async with asyncio.timeout(10):
         await hold.over.wait()
-    assert page.world.services.hands.holder("pixel") is None
+    assert page.world.services.remote_control.session_on("pixel") is None
 
 
 async def test_a_touch_that_the_rules_ask_about_is_the_yes_of_whoever_may_approve(page: Looking) -> None:

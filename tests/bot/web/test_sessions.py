@@ -59,7 +59,7 @@ async def test_a_session_ends_by_idling_and_by_age(kept: ConsoleSessions, way: W
         assert digest
         now += IDLE_S[way] - 1
     assert not await sessions.use(used, way)
-    assert not sessions.holds(digest)
+    assert not sessions.is_valid(digest)
     # Whose time is over is forgotten with the next one that begins.
     await sessions.begin(way, "c")
     assert [one.address for one in await kept.all()] == ["c"]
@@ -136,7 +136,7 @@ async def test_a_full_disk_lets_people_in_and_does_not_hide_that_they_are_not_ou
     assert session not in caplog.text
     with pytest.raises(StoreError):
         await sessions.end_all()
-    assert not sessions.holds(digest)
+    assert not sessions.is_valid(digest)
 
 
 async def cookies_of(world: World) -> dict[str, str]:

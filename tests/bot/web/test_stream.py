@@ -17,8 +17,8 @@ from bot.domain.task_events import Accepted, Ended, Noted, StepDone
 from bot.monitoring.dependencies import Wait
 from bot.texts import say, speaking, words
 from bot.web.chat import HOME
-from bot.web.stream import MOST_BEHIND, Shown
-from bot.web.views import Standing
+from bot.web.stream import MOST_BEHIND, EncodedState
+from bot.web.views import StateSnapshot
 from tests.bot.web.standins import address, task
 from tests.bot.web.world import World
 
@@ -241,8 +241,8 @@ async def test_without_a_page_nothing_is_looked_up(world: World, client: aiohttp
 def test_what_all_pages_are_told_is_made_once_for_each_language() -> None:
     """Fifty pages of hundreds of tasks held up whoever pressed Stop. Seen failing with all of it made for each page."""
     one = task("1")
-    before = Shown(Standing((one,), (), {}, (), (), ModelState(ModelStatus.OFFLINE)), 1)
-    now = Shown(Standing((one, task("2")), (), {}, (), (), ModelState(ModelStatus.OFFLINE)), 2)
+    before = EncodedState(StateSnapshot((one,), (), {}, (), (), ModelState(ModelStatus.OFFLINE)), 1)
+    now = EncodedState(StateSnapshot((one, task("2")), (), {}, (), (), ModelState(ModelStatus.OFFLINE)), 2)
     assert now.since(before) is now.since(before)
     assert now.state() is now.state()
     assert [each["task"] for each in json.loads(now.since(before))["tasks"]] == ["2"]

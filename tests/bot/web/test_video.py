@@ -148,7 +148,7 @@ async def test_a_phone_that_was_given_to_others_is_not_filmed_any_more(looking: 
     async with watched(looking) as stream:
         for _ in range(4):
             await told(stream)
-        (hold,) = [held for held in [looking.world.services.hands.holder("pixel")] if held is not None]
+        (hold,) = [held for held in [looking.world.services.remote_control.session_on("pixel")] if held is not None]
         await looking.world.leases.release(hold.lease.run)
         await until(lambda: phone.running == 0)
         assert hold.over.is_set()

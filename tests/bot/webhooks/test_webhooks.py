@@ -110,7 +110,7 @@ class Rig:
     async def after(self, seconds: float = 1.0) -> None:
         """So much time, a look, and what is sent then."""
         self.world.clock.advance(seconds)
-        await self.sender.look()
+        await self.sender.send_due()
         await self.sender.finished()
 
 
@@ -280,7 +280,7 @@ async def test_one_slow_receiver_holds_up_no_other(rig: Rig) -> None:
         await rig.webhook(url=f"http://hook.test:{other.port}/other")
         await rig.world.end(await rig.world.do())
         rig.world.clock.advance(1.0)
-        await rig.sender.look()
+        await rig.sender.send_due()
         async with asyncio.timeout(4.0):
             while not other.got:
                 await asyncio.sleep(0.02)
@@ -348,7 +348,7 @@ async def test_twenty_that_hang_hold_up_no_other(rig: Rig) -> None:
         for _ in range(3):
             await rig.world.end(await rig.world.do())
         rig.world.clock.advance(1.0)
-        await sender.look()
+        await sender.send_due()
         await sender.finished()
         assert (len(hanging.got), len(other.got)) == (AT_ONCE, 3)
         assert hanging.hold is not None
@@ -375,7 +375,7 @@ async def test_many_messages_to_one_do_not_hide_those_to_another(rig: Rig) -> No
         await rig.webhook(url=f"http://hook.test:{other.port}/other")
         await rig.world.end(await rig.world.do())
         rig.world.clock.advance(1.0)
-        await sender.look()
+        await sender.send_due()
         await sender.finished()
         assert len(other.got) == 1
 
@@ -387,7 +387,7 @@ async def test_what_was_read_before_it_arrived_is_not_sent_again(rig: Rig) -> No
     rig.world.clock.advance(1.0)
     late = LateReads(rig.world.store.webhooks)
     sender = sender_with(rig, webhooks=late)
-    looks = [asyncio.create_task(sender.look()) for _ in range(2)]
+    looks = [asyncio.create_task(sender.send_due()) for _ in range(2)]
     async with asyncio.timeout(5.0):
         while len(late.waiting) < 2:
             await asyncio.sleep(0)
@@ -406,7 +406,7 @@ async def test_nothing_is_sent_where_another_service_may_act_on_the_store(rig: R
     await rig.world.end(await rig.world.do())
     rig.world.clock.advance(1.0)
     sender = sender_with(rig, is_ours=False)
-    await sender.look()
+    await sender.send_due()
     await sender.finished()
     assert rig.receiver.got == []
     assert await rig.world.store.webhooks.next_due() is not None

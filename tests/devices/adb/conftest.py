@@ -69,7 +69,7 @@ async def bench(adb_server: AdbServer, virtual: VirtualPhone) -> AsyncIterator[B
     phone = AdbPhone(connection, info)
     yield Bench(phone, virtual, adb_server)
     virtual.faults.set(hang="")
-    await phone.let_go()
+    await phone.close()
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ async def test_another_process_restores_after_a_crash(bench: Bench) -> None:
     before = bench.virtual.state.settings["secure"]["default_input_method"]
     await bench.phone.prepare()
     assert bench.virtual.state.settings["secure"]["default_input_method"] != before
-    await bench.phone.let_go()  # the lock goes with the process
+    await bench.phone.close()  # the lock goes with the process
     other = AdbPhone(bench.connection, bench.phone.info)
     await other.prepare()
     await other.restore()

@@ -20,7 +20,7 @@ from devices.adb.ui_tree import Trees
 from devices.errors import PhoneError, PhoneGone, ScreenChanged, UntypableText
 from devices.geometry import Point
 from devices.inputs import OpenApp, Tap, TypeText
-from devices.phone import Done, Observation, PhoneInfo
+from devices.phone import InputResult, Observation, PhoneInfo
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.scenario import Link as LinkHappening
@@ -82,7 +82,7 @@ async def new_note(bench: Bench) -> Observation:
     return await bench.phone.observe(after=look)
 
 
-async def type_title(bench: Bench, text: str, *, clear: bool = False, receipt: str = "t") -> Done:
+async def type_title(bench: Bench, text: str, *, clear: bool = False, receipt: str = "t") -> InputResult:
     look = await bench.phone.observe()
     at = next(each for each in look.elements or () if each.editable and each.bounds.top < 800).bounds.centre
     return await bench.phone.act(TypeText(text, at=at, clear=clear), receipt=receipt)

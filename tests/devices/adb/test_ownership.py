@@ -64,7 +64,7 @@ async def test_the_second_service_does_not_take_the_phone(adb_server: AdbServer)
         with pytest.raises(PhoneTaken, match="Another service is using the phone"):
             await second.prepare()
         with pytest.raises(PhoneTaken):
-            await second.mend()
+            await second.restore_leftovers()
         await second.restore()
         assert phone.state.settings["global"] == kept, "what the first one needs stays as it is"
         await first.restore()

@@ -21,7 +21,7 @@ async def told(bench: Bench, name: str) -> None:
 
 
 async def test_an_app_is_called_by_its_label_in_the_phones_language_and_again_when_that_changes(bench: Bench) -> None:
-    """Seen failing without `Titles.met`."""
+    """Seen failing without `AppTitles.met`."""
     bench.virtual.state.locale = "zh-CN"
     await bench.phone.prepare()
     await bench.phone.act(OpenApp("com.android.settings"), receipt="a")

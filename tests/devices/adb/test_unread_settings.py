@@ -57,7 +57,7 @@ async def test_what_was_changed_stays_kept_until_it_can_be_put_back(bench: Bench
     assert set((await identify(Shell(bench.connection))).kept or ()) == {
         "default_input_method", "screen_off_timeout", "stay_on_while_plugged_in",
     }  # fmt: skip
-    assert await bench.phone.mend()
+    assert await bench.phone.restore_leftovers()
     for table, values in before.items():
         now = bench.virtual.state.settings[table]
         assert {**now, "enabled_input_methods": ""} == {**values, "enabled_input_methods": ""}
@@ -74,7 +74,7 @@ async def test_a_person_s_own_value_outlives_a_restore_that_fails(bench: Bench, 
     bench.virtual.faults.set(fails=f"{begin}|{FAILURES[how]}")
     await bench.phone.restore()
     bench.virtual.faults.set(fails="")
-    await bench.phone.mend()
+    await bench.phone.restore_leftovers()
     for table, values in before.items():
         now = bench.virtual.state.settings[table]
         assert {**now, "enabled_input_methods": ""} == {**values, "enabled_input_methods": ""}

@@ -12,7 +12,7 @@ from langgraph.types import Command, interrupt
 from agent.effect_facts import Answered, DoneByHand, Effect, NotAllowed, effects_data
 from agent.graph.executor.approvals import counted, standing_after
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, with_fate, without
+from agent.graph.executor.matters import MatterStatus, with_matter, without
 from agent.graph.executor.state import ConversationState, ExecutorState, SafetyState, StepState, did_as, ending, joined
 from agent.graph.executor.steps import close_step
 from agent.questions import ALLOW, ALLOW_FOR_TASK, Answer, Question, QuestionKind
@@ -85,11 +85,11 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> tuple[N
         effect = NotAllowed(consequence=asked.consequence, text=binding.get("typed", ""))
         changed["denials"] = counted(safety["denials"], binding.get("consequence"), 1)
         changed["deeds_before_denial"] = len(safety["deeds"])
-        changed["matters"] = with_fate(safety["matters"], MatterFate.DENIED, binding, state["order"]["subtask"])
+        changed["matters"] = with_matter(safety["matters"], MatterStatus.DENIED, binding, state["order"]["subtask"])
     elif asked.kind is QuestionKind.TAKE_OVER:
         changed["changed_screens"] = counted(safety["changed_screens"], binding.get("control"), 0)
         changed["has_acted"] = True
-        changed["matters"] = without(safety["matters"], MatterFate.NOT_DONE)
+        changed["matters"] = without(safety["matters"], MatterStatus.NOT_DONE)
         effect = DoneByHand()
         notice = "The person has finished on the phone. Look what has changed."
     else:

@@ -54,7 +54,7 @@ async def check_loop(
     update = joined(REPORTED, closed or {})
     if control.paused:
         context.screen.forget()
-        await control.hold()
+        await control.wait_while_paused()
     if control.cancelled:
         return Command(goto="executor_exit", update=joined(update, ending(Outcome.CANCELLED, "")))
     if state["progress"]["result"] is not None:

@@ -17,8 +17,8 @@ from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool, Re
 from agent.graph.executor.anchors import relocated
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_effect
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, acts, tried_again, without
-from agent.graph.executor.outgoing import handed_out
+from agent.graph.executor.matters import MatterStatus, acts, tried_again, without
+from agent.graph.executor.outgoing import released_texts
 from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.secrets import (
     KEPT,
@@ -28,7 +28,16 @@ from agent.graph.executor.secrets import (
     type_secret,
     what_was_typed,
 )
-from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_copied, with_elements
+from agent.graph.executor.stages import (
+    CurrentStep,
+    gate,
+    journal,
+    resolve,
+    resolve_input,
+    run,
+    with_copied,
+    with_elements,
+)
 from agent.graph.executor.state import ExecutorState, SafetyState, ending, ending_by, performed_of
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
 from agent.guards.binding import digest
@@ -64,7 +73,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     context.mask.restore(state["safety"]["secret_places"])
     context.mask.let_read(state["safety"]["readable_apps"])
     actions = [context.actions.action_from(data) for data in state["step"]["decision"]["actions"]]
-    step = OpenStep(state, context)
+    step = CurrentStep(state, context)
     approved = state["question"]["approved_action"]
     if approved is not None:
         step.index = approved
@@ -72,8 +81,8 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     sight = chosen_on = context.screen.view
     if sight is None or chosen_on is None:
         what = context.actions.describe(actions[step.index], None)
-        step.end(StepStatus.INTERRUPTED, what)
-        step.notify(INTERRUPTED.format(what=what))
+        step.set_status(StepStatus.INTERRUPTED, what)
+        step.add_notices(INTERRUPTED.format(what=what))
         step.safety["moved"] = [*step.safety["moved"], *(name for each in actions for name in new_names(each))]
         await step.recall_cut()
         return Command(goto="check_loop", update=step.update())
@@ -90,7 +99,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
             fresh = context.screen.fresh
             if fresh is not None and step.index < len(actions):
                 if fresh.package != sight.observation.package:
-                    step.notify("The app changed, so the rest of your actions was not done.")
+                    step.add_notices("The app changed, so the rest of your actions was not done.")
                     break
                 covered = context.mask.covers_words(fresh)
                 sight = ScreenView(fresh, replace(sight.screen, covered=covered), sight.targets)
@@ -106,22 +115,22 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 return Command(goto="executor_exit", update=step.update(ending(Outcome.BLOCKED, summary)))
-        elif step.taken["status"] == StepStatus.REFUSED and acts(action, spec):
-            _remember(step, MatterFate.REFUSED, action, sight)
+        elif step.step_state["status"] == StepStatus.REFUSED and acts(action, spec):
+            _remember(step, MatterStatus.REFUSED, action, sight)
         elif trouble.uncertain and not isinstance(spec, InputAction):
-            _remember(step, MatterFate.UNCERTAIN, action, sight)
-        if not step.taken["performed"]:
-            step.end(StepStatus.NOT_DONE, context.actions.describe(action, sight))
+            _remember(step, MatterStatus.UNCERTAIN, action, sight)
+        if not step.step_state["performed"]:
+            step.set_status(StepStatus.NOT_DONE, context.actions.describe(action, sight))
         step.fail(trouble)
         rest = len(actions) - step.index - 1
         if rest > 0:
-            step.notify(f"The other {rest} of your actions were not done.")
+            step.add_notices(f"The other {rest} of your actions were not done.")
     except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=step.update(ending_by(error)))
     return Command(goto="check_loop", update=step.update())
 
 
-async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> ExecutorState | None:
+async def _do(step: CurrentStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> ExecutorState | None:
     """Do one action. Returns an update instead if a person must be asked, or has approved it in advance.
 
     `sight` is the current screen, `chosen_on` the one that the model was shown.
@@ -134,10 +143,10 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
     return asked
 
 
-async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
+async def _do_allowed(step: CurrentStep, resolved: Resolved) -> None:
     """Do what needs no approval or was approved. Raises ActionError if it failed."""
     before: SafetyState = {**step.safety}
-    step.foresee(resolved)
+    step.record_intent(resolved)
     await journal(step, resolved)
     try:
         done = await run(step, resolved)
@@ -146,33 +155,33 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
             step.safety |= before
         raise
     step.safety["moved"] = before["moved"]
-    step.record(done)
+    step.record_result(done)
     if acts(resolved.action, resolved.spec):
         safety = step.safety
         if step.question["approved_action"] is None:  # otherwise it is a separate matter
             safety["deeds"] = [*safety["deeds"], kept(step.context.mask.sentence(resolved.what))]
         safety["has_acted"] = True
-        safety["matters"] = without(safety["matters"], MatterFate.REFUSED)
+        safety["matters"] = without(safety["matters"], MatterStatus.REFUSED)
     step.safety["readable_apps"] = step.context.mask.readable
     if isinstance(resolved, ResolvedInput) and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
 
 
-def _remember(step: OpenStep, fate: MatterFate, action: Action, sight: ScreenView) -> None:
+def _remember(step: CurrentStep, fate: MatterStatus, action: Action, sight: ScreenView) -> None:
     """Record what became of an action that nobody was asked about."""
     what = step.context.mask.text(said(step.context.actions.describe(action, sight)))
-    step.settle(fate, {"about": digest([fate, sight.observation.package, what]), "what": what})
+    step.record_matter(fate, {"about": digest([fate, sight.observation.package, what]), "what": what})
 
 
-async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
+async def _fate_after(step: CurrentStep, trouble: ActionError) -> MatterStatus:
     """Return what became of an approved action after this error; an earlier process may have begun it."""
     if not trouble.uncertain:
-        return MatterFate.NOT_DONE
+        return MatterStatus.NOT_DONE
     done = await step.context.journal.state_of(step.key) == "done"
-    return MatterFate.DONE if done else MatterFate.UNCERTAIN
+    return MatterStatus.DONE if done else MatterStatus.UNCERTAIN
 
 
-async def _do_approved(step: OpenStep, action: Action) -> Route:
+async def _do_approved(step: CurrentStep, action: Action) -> Route:
     """Do what a person approved, or type what they gave; an input only if its target is still as shown."""
     context, binding = step.context, step.question["binding"]
     action = with_copied(step, action)
@@ -180,30 +189,30 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
     try:
         if isinstance(spec, Tool | PhoneTool):  # its arguments were approved, independent of the screen
             await _do_allowed(step, Resolved(action=action, spec=spec, what=what, sight=context.screen.view))
-            step.settle(MatterFate.DONE, binding)
+            step.record_matter(MatterStatus.DONE, binding)
             step.question["approved_action"] = None
             return Command(goto="check_loop", update=step.update())
         return await _do_on_screen(step, spec, action, what)
     except Stopped:
-        performed = bool(step.taken["performed"])
-        step.settle(MatterFate.UNCERTAIN if performed else MatterFate.NOT_DONE, binding)
+        performed = bool(step.step_state["performed"])
+        step.record_matter(MatterStatus.UNCERTAIN if performed else MatterStatus.NOT_DONE, binding)
         if not performed:
-            step.end(StepStatus.INTERRUPTED_BEFORE, what)
+            step.set_status(StepStatus.INTERRUPTED_BEFORE, what)
     except ActionError as trouble:
-        step.settle(await _fate_after(step, trouble), binding)
-        if not step.taken["performed"]:
-            step.end(StepStatus.NOT_DONE, what)
+        step.record_matter(await _fate_after(step, trouble), binding)
+        if not step.step_state["performed"]:
+            step.set_status(StepStatus.NOT_DONE, what)
         step.fail(trouble)
     except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=step.update(ending_by(error)))
     except PhoneError as error:
-        step.settle(MatterFate.NOT_DONE, binding)
-        step.end(StepStatus.NOT_DONE, what)
-        step.notify(f"The phone could not be looked at again, so it was not done: {error}")
+        step.record_matter(MatterStatus.NOT_DONE, binding)
+        step.set_status(StepStatus.NOT_DONE, what)
+        step.add_notices(f"The phone could not be looked at again, so it was not done: {error}")
     return _after_touch(step)
 
 
-async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Words) -> Route:
+async def _do_on_screen(step: CurrentStep, spec: AnySpec, action: Action, what: Words) -> Route:
     """Look again, and act once if the target is still as approved; otherwise let the model look.
 
     The order is journal, look, input. The journal must be on disk before the input, so that nothing is done twice after
@@ -214,14 +223,14 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
     secret, binding = step.question["secret"], step.question["binding"]
     if secret is not None and binding is None:  # the person entered it before its field was on the screen
         safety["held_secret"] = secret
-        step.perform(what)
-        step.notify(KEPT)
+        step.add_performed(what)
+        step.add_notices(KEPT)
         step.question |= {"approved_action": None, "secret": None}
         return Command(goto="check_loop", update=step.update())
     control = (binding or {}).get("control")
     follows = isinstance(spec, InputAction) or secret is not None or safety["held_secret"] is not None
     if follows:  # otherwise a person is asked for the secret for this field
-        await begin(context, step.key, step.recorded, BEGUN)
+        await begin(context, step.key, step.journal_data, BEGUN)
     looked = asyncio.get_running_loop().time()
     try:
         now = await context.screen.peek()
@@ -233,11 +242,11 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
     if where is None:
         if follows:
             await give_up(context, step.key, "the screen is not as it was allowed")
-        step.end(StepStatus.NOT_DONE, what)
-        step.settle(MatterFate.NOT_DONE, binding)
+        step.set_status(StepStatus.NOT_DONE, what)
+        step.record_matter(MatterStatus.NOT_DONE, binding)
         if secret is not None:
             context.secrets.take(secret)
-        step.notify(OTHERWISE if secret is None else FIELD_GONE)
+        step.add_notices(OTHERWISE if secret is None else FIELD_GONE)
         shown = (binding or {}).get("frame")
         if control is not None and shown is not None:
             safety["approved_frames"] = {**safety["approved_frames"], control: shown}
@@ -255,9 +264,9 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         except ActionError:
             await give_up(context, step.key, "it has no place to go")
             raise
-        safety["released_texts"] = handed_out(state, spoken_as(resolved.physical, sight)[0], now.package)
+        safety["released_texts"] = released_texts(state, spoken_as(resolved.physical, sight)[0], now.package)
         await _do_allowed(step, replace(resolved, looked=looked))
-        step.settle(MatterFate.DONE, binding)
+        step.record_matter(MatterStatus.DONE, binding)
         safety["changed_screens"] = counted(safety["changed_screens"], control, 0)
         return _after_touch(step)
     if secret is None:  # the approval was for the field
@@ -271,34 +280,34 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
     return _after_touch(step)
 
 
-def _after_touch(step: OpenStep) -> Route:
+def _after_touch(step: CurrentStep) -> Route:
     """Continue with the next step, unless another window got the approved input: then a person must check."""
     step.question["approved_action"] = None
-    other = next((each for each in effects_of(step.taken["effects"]) if isinstance(each, OtherWindow)), None)
+    other = next((each for each in effects_of(step.step_state["effects"]) if isinstance(each, OtherWindow)), None)
     if other is None:
         return Command(goto="check_loop", update=step.update())
-    what, window = performed_of(step.taken)[-1], other.window.partition("/")[0]
+    what, window = performed_of(step.step_state)[-1], other.window.partition("/")[0]
     summary = sentence("ended.swapped", what=what, window=window)
     return Command(goto="executor_exit", update=step.update(ending(Outcome.BLOCKED, summary)))
 
 
 async def _type_secret(
-    step: OpenStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
+    step: CurrentStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
 ) -> None:
     context, safety, typed = step.context, step.safety, secret_action(action, where)
     done, told = what_was_typed(context, action, where, sight)
-    step.perform(done)
+    step.add_performed(done)
     try:
         effects, waits = await type_secret(context, step.key, sight, typed, where, secret, looked)
     finally:
         safety["secret_places"] = context.mask.places
     what, spec = words("did.secret", question=typed.question), context.actions.spec_of(typed)
-    step.keep(Resolved(action=typed, spec=spec, what=what, sight=sight), target=where.element, touches=True)
+    step.record_action(Resolved(action=typed, spec=spec, what=what, sight=sight), target=where.element, touches=True)
     if where.element is not None:
         place = place_of(sight.observation.package, where.element)
         safety["secret_fields"] = [*safety["secret_fields"], place]
-        safety["secret_step"] = step.taken["number"]
+        safety["secret_step"] = step.step_state["number"]
     safety["has_acted"] = True
-    step.settle(MatterFate.DONE, {"about": secret_matter(sight), "what": context.mask.text(said(done))})
+    step.record_matter(MatterStatus.DONE, {"about": secret_matter(sight), "what": context.mask.text(said(done))})
     step.add_effects(*effects)
-    step.notify(*told, *([waits] if waits else []))
+    step.add_notices(*told, *([waits] if waits else []))

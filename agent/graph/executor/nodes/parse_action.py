@@ -19,8 +19,8 @@ from agent.dialects.tools import ToolsDialect
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.follower import RECORDED
-from agent.graph.executor.following import is_proven, is_told_by_list, keep_names
-from agent.graph.executor.matters import MatterFate, matters_of, told_done, told_open
+from agent.graph.executor.following import is_proven, keep_names, needs_no_picture
+from agent.graph.executor.matters import MatterStatus, matters_of, told_done, told_open
 from agent.graph.executor.outgoing import unsent
 from agent.graph.executor.proof import is_shown
 from agent.graph.executor.state import (
@@ -79,7 +79,7 @@ async def verify(
         f"{dated}Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
-    pictures = () if image is None or is_told_by_list(state, context, sight) else (image,)
+    pictures = () if image is None or needs_no_picture(state, context, sight) else (image,)
     request = ModelRequest(
         Purpose.VERIFY,
         prompted(prompt("verify"), facts, *pictures),
@@ -112,7 +112,7 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     sight = context.screen.view
     if sight is None:
         return Command(goto="screenshot")
-    context.memory.looks.add(state["order"]["subtask"], state["step"]["number"], sight.observation)
+    context.memory.screen_history.add(state["order"]["subtask"], state["step"]["number"], sight.observation)
     reply = reply_of(state["step"])
     try:
         own = reply.finish_reason == RECORDED
@@ -206,7 +206,7 @@ async def _finish(
     matters, act = matters_of(state), asks_for_act(state["order"]["task"])
     deeds = [restored(each) for each in safety["deeds"]]
     known, done = told_open(matters), told_done(matters, deeds)
-    if any(matter.fate is MatterFate.DENIED for matter in matters):
+    if any(matter.fate is MatterStatus.DENIED for matter in matters):
         outcome = Outcome.DECLINED
         if claim.status != "success":
             done = [summary]
@@ -219,7 +219,7 @@ async def _finish(
     elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
         if rounds == 0:
             return _once_more(" ".join(wrong), update)
-        unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
+        unclear = [matter for matter in matters if matter.fate is MatterStatus.UNCERTAIN]
         outcome = Outcome.UNVERIFIED if len(unclear) == len(wrong) else Outcome.FAILED
         summary = "\n".join([*wrong, *done])
     elif (
@@ -240,8 +240,8 @@ async def _finish(
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     await keep_names(state, context, sight, outcome)
-    told = context.mask.told(action_data(claim))
-    read = recorded_words(told, told["data"] or "", sight.told.observation)
+    told = context.mask.cover_data(action_data(claim))
+    read = recorded_words(told, told["data"] or "", sight.for_model.observation)
     result = result_of(outcome, summary, claim.data or state["conversation"]["notes_summary"])
     finished: ExecutorState = {
         "step": {
@@ -262,7 +262,7 @@ async def _finish(
 def _shows_it(state: ExecutorState, context: RunContext, sight: ScreenView) -> bool:
     """Whether code can see that the task is done; not if words of the screen are covered."""
     seen = sight.observation
-    return not context.mask.covers_words(seen) and is_shown(state, context.memory.looks, seen)
+    return not context.mask.covers_words(seen) and is_shown(state, context.memory.screen_history, seen)
 
 
 def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:

@@ -42,7 +42,7 @@ def look_after(context: RunContext) -> None:
     """Send a warning about a low battery and one about heat, each once per run. Raises PhoneSpent if the run
     must end.
     """
-    info, told = context.phone.info, context.memory.told
+    info, told = context.phone.info, context.memory.sent_notices
     draining = info.health is Health.LOW_BATTERY
     if draining and info.battery is not None and info.battery <= EMPTY_BATTERY:
         raise PhoneSpent("condition.empty", phone=info.name, percent=info.battery)
@@ -101,10 +101,10 @@ async def screenshot(
     written = context.control.take_notes()
     conversation = state["conversation"]
     notices = [*conversation["model_notices"], *([CLOSED] if context.policy.closes(seen.package) else [])]
-    if title := unplanned_window(joined(state, closed), view.told.observation):
-        if (once := f"unplanned: {title}") not in context.memory.told:
+    if title := unplanned_window(joined(state, closed), view.for_model.observation):
+        if (once := f"unplanned: {title}") not in context.memory.sent_notices:
             notices.append(UNPLANNED)
-        context.memory.told.add(once)
+        context.memory.sent_notices.add(once)
     looked: ExecutorState = {
         "step": {
             **NO_STEP,

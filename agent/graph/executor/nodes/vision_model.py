@@ -20,7 +20,7 @@ from agent.graph.executor.nodes.screenshot import look_after
 from agent.graph.executor.nodes.summaries import MOST_STEPS, REFUSED, SUMMED_UP
 from agent.graph.executor.reader import has_reader
 from agent.graph.executor.reading_ahead import ReadingAhead
-from agent.graph.executor.speculative import BegunModel, EarlyLook, StaleAnswer
+from agent.graph.executor.speculative import BegunModel, EarlyObservation, StaleAnswer
 from agent.graph.executor.state import (
     ExecutorState,
     PastData,
@@ -55,7 +55,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     only_now = by_list or conversation["no_past_frames"]
     own = _own_from(past, context.screen.model)
     first = max(own, first_in_window(len(past), 1 if only_now else context.profile.image_window))
-    said = context.memory.shown
+    said = context.memory.shown_texts
     words_from = max(own, begin) if keeps_conversation(context.config.models.vision) and not only_now else first
     light = context.profile.dialect.lightens_past
     steps = [
@@ -134,7 +134,7 @@ def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Me
     most = MOST_STEPS + 1 if keeps_conversation(context.config.models.vision) else context.profile.image_window
     if most == 1 or context.screen.by_list:
         return
-    said = context.memory.shown
+    said = context.memory.shown_texts
     words = [part for part in messages[-1].parts if isinstance(part, str)]
     said[state["order"]["subtask"], state["step"]["number"]] = words[-1]
     while len(said) > most:
@@ -162,7 +162,7 @@ async def vision_model(
         context.screen.show_to(acting)
         return Command(goto="screenshot")
     if not context.screen.by_list and (state["conversation"]["by_list"] == acting or not takes_pictures(vision)):
-        context.screen.go_by_list()
+        context.screen.switch_to_list()
         return Command(goto="screenshot")
     run, seen = state["order"]["run"], state["safety"]["seen_words"]
     confirmed: ExecutorState = {}
@@ -174,7 +174,7 @@ async def vision_model(
     remembering = remember(view.observation)
     lightening = asyncio.ensure_future(_lighten(context, view))
 
-    async def still(early: EarlyLook) -> None:
+    async def still(early: EarlyObservation) -> None:
         nonlocal remembering, confirmed
         confirmed = await confirm_step(state, context, early)
         if context.screen.view is not None and not early.seen.complete:

@@ -14,7 +14,7 @@ from agent.error_mapping import Fault
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Told, Waiting
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.nodes.member import tell_todo
+from agent.graph.main.nodes.member import emit_todo
 from agent.graph.main.state import (
     MainState,
     check_budget,
@@ -52,13 +52,13 @@ async def executor(
     if steps_left < 1:
         return Command(goto=onward, update=fault_update(too_many_steps(wish.max_steps)))
     order = await run_order(state, context)
-    async with context.session.phone:
+    async with context.session.phone_lock:
         ended, fault = await _work(state, context, order)
     outcome, steps, usage = ended.outcome, progress["steps"] + ended.steps, before + ended.usage
     result = ended.model_dump(mode="json", exclude={"usage", "notes", "sources"}) | {"goal": progress["goal"]}
     if outcome is Outcome.CANCELLED and not context.session.control.cancelled:
         # Stopped by a limit, not by a person, perhaps before a restart.
-        fault = fault or await context.reached(steps, usage)
+        fault = fault or await context.reached_limit(steps, usage)
     else:
         fault = None
     if fault is not None:
@@ -68,7 +68,7 @@ async def executor(
         "progress": {
             "subtask": number,
             "usage": usage.data(),
-            "seconds": context.session.watch.seconds,
+            "seconds": context.session.stopwatch.seconds,
             "steps": steps,
             "phone": context.session.phone_in_use,
         },
@@ -85,7 +85,7 @@ async def executor(
         todos = [dict(todo) for todo in plan["todos"]]
         todos[current] |= {"state": todo_state(outcome), "note": ended.summary}
         update["plan"] = {"todos": todos}
-        tell_todo(context, plan["text"], plan["todos"], current, todo_state(outcome), ended.summary)
+        emit_todo(context, plan["text"], plan["todos"], current, todo_state(outcome), ended.summary)
     if current is None or outcome in ENDINGS_WITHOUT_PLAN:
         return Command(goto=onward, update=joined(update, {"ending": {"run_outcome": outcome.value}}))
     if beside:
@@ -132,7 +132,7 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
         fault = context.limits.out_of_time()
         await context.runner.signal(order.run, Cancel())
 
-    async with context.session.watch.watching(out_of_time), asked:
+    async with context.session.stopwatch.watching(out_of_time), asked:
         async for event in context.runner.start(order):
             if isinstance(event, RunEnded):
                 ended = event
@@ -142,7 +142,7 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
             if isinstance(event, Started) and state["progress"]["steps"] == 0 and order.goal == order.task:
                 _tell_first_app(order.task, context)
             if isinstance(told, Step):
-                context.session.spending[order.subtask] = event.usage if isinstance(event, Step) else told.usage
+                context.session.usage_by_part[order.subtask] = event.usage if isinstance(event, Step) else told.usage
             if fault is None and isinstance(told, Started | Step):
                 # While this waited for the phone, others may have used up the quota.
                 fault = await _reached(told, state, context)
@@ -163,8 +163,8 @@ def _tell_first_app(task: str, context: TaskContext) -> None:
 async def _reached(event: Started | Step, state: MainState, context: TaskContext) -> Fault | None:
     if isinstance(event, Step):
         beside = context.session.spent_beside(state["progress"]["subtask"] + 1)
-        return await context.reached(event.step, event.usage + beside)
-    return await context.reached(state["progress"]["steps"], spent(state["progress"]))
+        return await context.reached_limit(event.step, event.usage + beside)
+    return await context.reached_limit(state["progress"]["steps"], spent(state["progress"]))
 
 
 def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
@@ -213,15 +213,15 @@ async def _mind(event: RunEvent, context: TaskContext, turn: _Turn) -> None:
     session = context.session
     match event:
         case Waiting():
-            session.watch.hold("queue")
+            session.stopwatch.pause("queue")
         case Started():
-            session.watch.go("queue")
+            session.stopwatch.resume("queue")
             session.phone_in_use = event.phone
         case Asked():
-            session.watch.hold("person")
+            session.stopwatch.pause("person")
             await turn.begin(session.control)
         case Resumed():
-            session.watch.go("person")
+            session.stopwatch.resume("person")
             turn.end()
         case _:
             pass

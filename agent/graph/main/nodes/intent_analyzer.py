@@ -121,7 +121,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         await check_budget(state, context)
         if acts and model.name != PILOT and _may_be_simple(order, context):
             await context.runner.warm_up(await run_order(joined(state, simple), context))
-        intent, usage = await context.patiently(
+        intent, usage = await context.run_restartable(
             lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts), on_delta=words)
         )
     except ModelAnswerUnusable as error:

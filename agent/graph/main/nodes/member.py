@@ -102,7 +102,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
     session = context.session
     order = MemberOrder.model_validate(state["order"])
     order = order.model_copy(update={"facts": order.facts + context.guidance.block + prompt_facts.dated(context)})
-    desk = TaskDesk(context, order.number, state["steps"], spent(state))
+    desk = TaskMemberSession(context, order.number, state["steps"], spent(state))
     session.inboxes[order.number] = []
     try:
         if context.members is None or order.member not in context.members.team.members:
@@ -118,20 +118,20 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
             ended = await context.members.work(order, desk, memory=memory, told_others=told_others)
     except Stopped:
         # This would cut off a run of the same task, which stops at its own safe point.
-        async with session.phone:
+        async with session.phone_lock:
             raise
     finally:
         del session.inboxes[order.number]
     if state["todo"] is not None:
         what = todo_state(ended.outcome)
-        tell_todo(context, state["plan"], state["todos"], state["todo"], what, ended.summary)
+        emit_todo(context, state["plan"], state["todos"], state["todo"], what, ended.summary)
     return Command(
         goto="plan_supervisor" if state["planned"] else "summarizer",
         update={"reports": {str(order.number): ended.model_dump(mode="json")}},
     )
 
 
-def tell_todo(context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str) -> None:
+def emit_todo(context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str) -> None:
     """Emit the event that the state of one sub-task of the plan has changed.
 
     `todos` are all sub-tasks as they were when this one was assigned, `place` is its index, `what` its new state, and
@@ -145,8 +145,8 @@ def tell_todo(context: TaskContext, plan: str, todos: list[dict[str, Any]], plac
 
 
 @dataclass(frozen=True)
-class TaskDesk:
-    """Implements `agent.graph.member.context.Desk`, the interface of a member to its task, for one sub-task."""
+class TaskMemberSession:
+    """Implements `agent.graph.member.context.MemberSession`, a member's interface to its task, for one sub-task."""
 
     context: TaskContext
     number: int
@@ -156,37 +156,37 @@ class TaskDesk:
 
     @property
     def control(self) -> Control:
-        """The task's stop and pause signals. Implements `Desk.control`."""
+        """The task's stop and pause signals. Implements `MemberSession.control`."""
         return self.context.session.control
 
     @property
     def guidance(self) -> Guidance:
-        """The person's preferences for how the task is worked on. Implements `Desk.guidance`."""
+        """The person's preferences for how the task is worked on. Implements `MemberSession.guidance`."""
         return self.context.guidance
 
     @property
     def models(self) -> Models:
-        """The models of the task. Implements `Desk.models`."""
+        """The models of the task. Implements `MemberSession.models`."""
         return self.context.models
 
     @property
     def phone(self) -> str:
-        """The id of the task's phone; "" before it has one. Implements `Desk.phone`."""
+        """The id of the task's phone; "" before it has one. Implements `MemberSession.phone`."""
         return self.context.session.phone_in_use
 
     def emit(self, event: TaskEvent) -> None:
-        """Emit an event of the task. Implements `Desk.emit`."""
+        """Emit an event of the task. Implements `MemberSession.emit`."""
         self.context.emit(event)
 
-    async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def run_restartable(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await a call that may be repeated after a pause. Raises Stopped and BudgetReached. Implements
-        `Desk.patiently`.
+        `MemberSession.patiently`.
         """
-        return await self.context.patiently(call)
+        return await self.context.run_restartable(call)
 
     def take_notes(self) -> list[str]:
         """Return the person's notes that this member has not read, and mark them as read. Implements
-        `Desk.take_notes`.
+        `MemberSession.take_notes`.
         """
         inbox = self.context.session.inboxes[self.number]
         notes = [*inbox]
@@ -195,20 +195,20 @@ class TaskDesk:
 
     @property
     def has_notes(self) -> bool:
-        """Whether there are notes that this member has not read. Implements `Desk.has_notes`."""
+        """Whether there are notes that this member has not read. Implements `MemberSession.has_notes`."""
         return bool(self.context.session.inboxes[self.number])
 
-    async def reached(self, usage: Usage) -> Fault | None:
+    async def reached_limit(self, usage: Usage) -> Fault | None:
         """Return the limit that is reached if this member has used so many tokens, or None. Implements
-        `Desk.reached`.
+        `MemberSession.reached`.
         """
         session = self.context.session
-        session.spending[self.number] = usage
-        return await self.context.reached(self.steps, self.before + usage + session.spent_beside(self.number))
+        session.usage_by_part[self.number] = usage
+        return await self.context.reached_limit(self.steps, self.before + usage + session.spent_beside(self.number))
 
     async def ask(self, question: Question) -> Answer:
         """Ask the person and return the answer, after any question asked earlier. Raises Stopped when the task ends,
-        not on a pause. Implements `Desk.ask`.
+        not on a pause. Implements `MemberSession.ask`.
         """
         session = self.context.session
         return await session.control.guard(self._asked(question), pausing=False)
@@ -217,10 +217,10 @@ class TaskDesk:
         session = self.context.session
         async with session.asking:
             self.emit(Asked(question=question))
-            session.watch.hold(question.id)
+            session.stopwatch.pause(question.id)
             try:
                 answer = await session.answers.answer_to(question.id)
             finally:
-                session.watch.go(question.id)
+                session.stopwatch.resume(question.id)
             self.emit(Resumed(question=question.id))
         return answer

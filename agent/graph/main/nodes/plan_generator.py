@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from agent.control import Stopped
 from agent.events import Planned, Todo, Told
 from agent.graph.main.context import TaskContext
-from agent.graph.main.nodes.member import TaskDesk
+from agent.graph.main.nodes.member import TaskMemberSession
 from agent.graph.main.prompt_facts import dated, documents, given, noted, remembered, user_messages, written
 from agent.graph.main.state import MainState, check_budget, ended_by, joined, order_of, spent_update
 from agent.graph.member.context import MemberOrder
@@ -82,9 +82,9 @@ async def plan_generator(
     instructions += context.guidance.block
     try:
         await check_budget(state, context)
-        pages = await context.patiently(lambda: _pages(state, context))
-        passages = await context.patiently(lambda: _search(order.text, context))
-        known = await context.patiently(lambda: remembered(state, context))
+        pages = await context.run_restartable(lambda: _pages(state, context))
+        passages = await context.run_restartable(lambda: _search(order.text, context))
+        known = await context.run_restartable(lambda: remembered(state, context))
         facts = f"Task: {order.text}{given(state)}{written(messages)}{known}{noted(state)}{documents(passages)}{pages}"
         facts += dated(context)
         request = ModelRequest(
@@ -94,7 +94,7 @@ async def plan_generator(
             task=order.task,
             deep=deep,
         )
-        plan, todos, usage = await context.patiently(lambda: _plan(request, context, stream))
+        plan, todos, usage = await context.run_restartable(lambda: _plan(request, context, stream))
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update=ended_by(error, context.session.control, state["progress"]))
     finally:
@@ -139,7 +139,7 @@ async def _pages(state: MainState, context: TaskContext) -> str:
     looking = MemberOrder(
         task=order.task, number=0, member="planner", goal=order.text, text=order.text, person=order.person
     )
-    found = await context.members.look_up(looking, TaskDesk(context, 0, progress["steps"], spent(progress)))
+    found = await context.members.look_up(looking, TaskMemberSession(context, 0, progress["steps"], spent(progress)))
     if not found:
         context.emit(Told(text=sentence("told.no_search")))
         return ""

@@ -64,7 +64,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     """
     context = runtime.context
     back = folded(state)
-    context.session.spending.clear()
+    context.session.usage_by_part.clear()
     state, order = joined(state, back), order_of(state)
     if state["ending"]["fault"] or state["ending"]["run_outcome"]:
         return Command(goto="summarizer", update=back)
@@ -86,7 +86,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     read: MainState = {"findings": {"user_messages": messages}}
     try:
         await check_budget(state, context)
-        found, usage = await context.patiently(lambda: ask(model, request, Supervision, check=check))
+        found, usage = await context.run_restartable(lambda: ask(model, request, Supervision, check=check))
     except (ModelError, Stopped, BudgetReached) as error:
         ended = ended_by(error, context.session.control, state["progress"])
         return Command(goto="summarizer", update=joined(back, read, ended))

@@ -68,7 +68,7 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         task=order.task,
     )
     try:
-        filled, usage = await context.patiently(
+        filled, usage = await context.run_restartable(
             lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
         )
     except (ModelError, BudgetReached) as error:
@@ -216,7 +216,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     stream = Thoughts("summarizer", context.emit, is_answer=True)
     try:
-        reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
+        reply = await context.run_restartable(lambda: model.complete(request, on_delta=stream))
     except (ModelError, BudgetReached) as error:
         logger.warning("Task %s: the model gave no summary: %s", order.task, error)
         return update

@@ -75,7 +75,7 @@ async def test_what_was_said_is_shown_and_begun_by_a_button(home: Home, tmp_path
 
 
 async def test_a_stranger_is_not_listened_to(home: Home, tmp_path: Path) -> None:
-    """Seen failing with `Ears` asked before `_let_in`: the stranger's voice went to the endpoint."""
+    """Seen failing with `VoiceNoteHandler` asked before `_let_in`: the stranger's voice went to the endpoint."""
     async with listening(home, tmp_path) as (_, endpoint):
         eve = home.fake.user("eve")
         await home.fake.say(eve, home.fake.private(eve), voice=("", b"eve speaks"))
@@ -192,7 +192,7 @@ async def test_in_a_tier_that_is_not_defined_any_more_nobody_is_listened_to(home
 
 
 async def test_while_a_code_is_asked_for_elsewhere_nobody_is_listened_to(home: Home, tmp_path: Path) -> None:
-    """Seen failing without `secrets_asked` in `Ears.heard`: a spoken code went to the endpoint."""
+    """Seen failing without `secrets_asked` in `VoiceNoteHandler.heard`: a spoken code went to the endpoint."""
     async with listening(home, tmp_path) as (world, endpoint):
         alice = Person("telegram", str(home.alice.id), "Alice")
         task = await world.working(person=alice, place=Place(home.address(home.group)))

@@ -133,18 +133,18 @@ def test_systemd_takes_the_unit_and_finds_it_closed(root: Path) -> None:
 def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Failed, match="could not be created"):
-        Folder(tmp_path / "file" / "below", 0o755).do()
+        Folder(tmp_path / "file" / "below", 0o755).apply()
     with pytest.raises(Failed, match="could not be written"):
-        File(tmp_path / "nowhere" / "file", "").do()
+        File(tmp_path / "nowhere" / "file", "").apply()
     with pytest.raises(Failed, match="There is no opengui-no-such-program"):
-        Call(("opengui-no-such-program",)).do()
+        Call(("opengui-no-such-program",)).apply()
     with pytest.raises(Failed, match="failed: 1"):
-        Call(("false",)).do()
-    assert Account("root", Path("/")).look() is State.RIGHT
-    assert Account("nobody-has-this-name", Path("/")).look() is State.MISSING
+        Call(("false",)).apply()
+    assert Account("root", Path("/")).inspect() is State.RIGHT
+    assert Account("nobody-has-this-name", Path("/")).inspect() is State.MISSING
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
-    assert File(binary, "").look() is State.CHANGED
+    assert File(binary, "").inspect() is State.CHANGED
 
 
 @pytest.mark.parametrize("content", [b"VLM_MODEL=mine", b"VLM_MODEL=m\xffine"])
@@ -153,8 +153,8 @@ def test_the_operators_file_is_never_written_over(tmp_path: Path, content: bytes
     path = tmp_path / "opengui.env"
     path.write_bytes(content)
     step = File(path, "VLM_MODEL=\n", theirs=True, overwrite=True)
-    assert step.look() is State.RIGHT
-    assert File(path, "VLM_MODEL=\n").look() is State.CHANGED
+    assert step.inspect() is State.RIGHT
+    assert File(path, "VLM_MODEL=\n").inspect() is State.CHANGED
 
 
 def test_a_step_that_fails_ends_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

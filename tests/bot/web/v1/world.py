@@ -22,7 +22,7 @@ from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import Operating
+from bot.tasks.operating import ManualInput
 from bot.web.chat import OPERATOR, ApiChat, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections
@@ -169,8 +169,8 @@ async def open_api(
         world.chats[people.platform] = people
         leases = PhoneLeases(store.leases, world.phones)
         touched = TouchablePhones(world.phones)
-        operating = Operating(leases, touched, Policy.default(), store.journal)
-        services = replace(world.services, operating=operating, machines=machines)
+        operating = ManualInput(leases, touched, Policy.default(), store.journal)
+        services = replace(world.services, manual_input=operating, machines=machines)
         console = Console(
             Exposure("127.0.0.1"),
             0,
@@ -195,4 +195,4 @@ async def open_api(
         stack.push_async_callback(console.stop)
         session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
         stack.push_async_callback(session.close)
-        yield ApiWorld(world, console, services.following, url.origin(), url.query["token"], session, touched)
+        yield ApiWorld(world, console, services.followers, url.origin(), url.query["token"], session, touched)
