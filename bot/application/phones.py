@@ -13,8 +13,8 @@ from bot.application.services import Services
 from bot.application.task_access import latest_task
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task_request import Entitlement, WishedPhone
-from bot.tasks.hands import PhoneInUse
 from bot.tasks.input import health_words
+from bot.tasks.remote_control import PhoneInUse
 from bot.texts import listed, paragraph, say
 from devices.errors import PhoneError
 from devices.phone import Observation, PhoneInfo

@@ -28,8 +28,8 @@ from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
-from bot.tasks.hands import RemoteControlService
-from bot.tasks.operating import ManualInput
+from bot.tasks.manual_input import ManualInput
+from bot.tasks.remote_control import RemoteControlService
 from bot.tasks.service import TaskService
 from bot.views.tools import ToolOffer
 from devices.phone import Phones

@@ -24,8 +24,8 @@ from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 from bot.tasks.files import check, keep
-from bot.tasks.hands import ControlSession
 from bot.tasks.input import choice_typed
+from bot.tasks.remote_control import ControlSession
 from bot.texts import say
 from devices.phone import PhoneInfo
 

@@ -69,21 +69,21 @@ def button(action: ButtonAction, subject: str, label: str, *, choice: str = "", 
     return Button(label if len(label) <= LABEL_LIMIT else label[: LABEL_LIMIT - 1] + "…", data, style)
 
 
-def _of_task(action: ButtonAction, label: str, style: str = "secondary") -> Callable[[str], Button]:
-    return lambda task: button(action, task, say(label), style=style)
+def _of_task(action: ButtonAction, label: Callable[[], str], style: str = "secondary") -> Callable[[str], Button]:
+    return lambda task: button(action, task, label(), style=style)
 
 
-stop_button = _of_task(ButtonAction.STOP, "button.stop", "danger")
+stop_button = _of_task(ButtonAction.STOP, lambda: say("button.stop"), "danger")
 """Returns a button that ends the task."""
-pause_button = _of_task(ButtonAction.PAUSE, "button.pause")
+pause_button = _of_task(ButtonAction.PAUSE, lambda: say("button.pause"))
 """Returns a button that pauses the task."""
-take_over_button = _of_task(ButtonAction.TAKE, "button.take_over")
+take_over_button = _of_task(ButtonAction.TAKE, lambda: say("button.take_over"))
 """Returns a button that pauses the task while a person does something on the phone."""
-resume_button = _of_task(ButtonAction.RESUME, "button.resume", "primary")
+resume_button = _of_task(ButtonAction.RESUME, lambda: say("button.resume"), "primary")
 """Returns a button that resumes the task."""
-again_button = _of_task(ButtonAction.AGAIN, "button.again")
+again_button = _of_task(ButtonAction.AGAIN, lambda: say("button.again"))
 """Returns a button that gives the task again as a new one."""
-now_button = _of_task(ButtonAction.NOW, "button.now")
+now_button = _of_task(ButtonAction.NOW, lambda: say("button.now"))
 """Returns a button that moves a waiting task to the head of its queue."""
 
 

@@ -49,8 +49,8 @@ from bot.people.access import same_person
 from bot.store.audit import AuditKind
 from bot.store.chats import Offer
 from bot.tasks.files import keep
-from bot.tasks.hands import ControlSession
 from bot.tasks.input import clean
+from bot.tasks.remote_control import ControlSession
 from bot.texts import listed, say
 
 _NAME_LIMIT = 64

@@ -25,8 +25,8 @@ from bot.domain.outgoing import Button, Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskError
 from bot.store.audit import AuditKind
-from bot.tasks.hands import ControlSession, Look
-from bot.tasks.operating import Aim, AtAnchor, ManualAction, NeedsApproval, OnScreen, ScreenMoved, Touched, tap
+from bot.tasks.manual_input import Aim, AtAnchor, ManualAction, NeedsApproval, OnScreen, ScreenMoved, Touched, tap
+from bot.tasks.remote_control import ControlSession, Look
 from bot.texts import say, speaking
 from devices.inputs import Key
 from devices.phone import PhoneInfo

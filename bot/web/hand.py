@@ -33,8 +33,8 @@ from bot.commands.hand import ask_approver, note, take
 from bot.domain.address import Place
 from bot.domain.right import Right
 from bot.domain.task import TaskError
-from bot.tasks.hands import ControlSession, LiveStill, RemoteControlService
-from bot.tasks.operating import ManualAction, NeedsApproval, OnStill, Still
+from bot.tasks.manual_input import ManualAction, NeedsApproval, OnStill, Still
+from bot.tasks.remote_control import ControlSession, LiveStill, RemoteControlService
 from bot.texts import say
 from bot.web.api import Body, body_of
 from bot.web.chat import HOME

@@ -41,10 +41,10 @@ from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store, open_checkpoints
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.follow import TaskFollowers
-from bot.tasks.hands import RemoteControlService
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import ManualInput
+from bot.tasks.manual_input import ManualInput
 from bot.tasks.queue import Admission
+from bot.tasks.remote_control import RemoteControlService
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words

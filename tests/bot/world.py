@@ -40,10 +40,10 @@ from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
-from bot.tasks.hands import RemoteControlService
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import ManualInput
+from bot.tasks.manual_input import ManualInput
 from bot.tasks.queue import Admission
+from bot.tasks.remote_control import RemoteControlService
 from bot.tasks.repository import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService

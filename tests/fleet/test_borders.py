@@ -37,7 +37,7 @@ from bot.fleet.messages import (
 )
 from bot.fleet.nats_engine import NatsLink
 from bot.fleet.sign_in import JoinRefused, delivery_of, join
-from bot.tasks.operating import ManualInput, ManualInputError
+from bot.tasks.manual_input import ManualInput, ManualInputError
 from devices.inputs import Key
 from devices.phone import Health
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running

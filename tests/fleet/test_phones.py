@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.run import RunId
-from bot.tasks.operating import acquire_lease
+from bot.tasks.manual_input import acquire_lease
 from bot.views.tasks import phone_json
 from devices.errors import InputRejected, NameTaken, PhoneGone, ScreenChanged
 from devices.inputs import Key, OpenApp, PressKey, Tap

@@ -23,7 +23,7 @@ from agent.observing import ScreenView, screen_of
 from agent.questions import QuestionKind
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import ManualInput, NeedsApproval
+from bot.tasks.manual_input import ManualInput, NeedsApproval
 from devices.adb.input_commands import typing_commands
 from devices.errors import UntypableText
 from devices.geometry import Bounds

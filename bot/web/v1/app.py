@@ -21,7 +21,7 @@ from bot.domain.task import AgentFailed, BadText, OverQuota, TaskError, TooManyT
 from bot.store.audit import AuditKind
 from bot.store.errors import StoreAway
 from bot.tasks.files import BadFiles
-from bot.tasks.operating import NeedsApproval
+from bot.tasks.manual_input import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import CODES, NOT_FOUND, answer_not_served, away_words, refuse

@@ -15,8 +15,8 @@ from bot.application.phones import look, open_phones, phone_named
 from bot.cards.picture import draw_screen
 from bot.domain.right import Right
 from bot.store.audit import AuditKind
-from bot.tasks.hands import PhoneInUse
-from bot.tasks.operating import ManualAction
+from bot.tasks.manual_input import ManualAction
+from bot.tasks.remote_control import PhoneInUse
 from bot.views.tasks import phone_json
 from bot.views.tools import server_data
 from bot.web.pictures import HEADERS

@@ -18,7 +18,7 @@ from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.people.access import Lists, Policy
-from bot.tasks.hands import UNTOUCHED_S
+from bot.tasks.remote_control import UNTOUCHED_S
 from devices.geometry import Bounds, Size
 from devices.inputs import Tap, TypeText
 from devices.phone import Element, Observation

@@ -13,7 +13,7 @@ from agent.ports.leases import Lease
 from agent.run import RunId
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import ManualInput, ManualInputError, NeedsApproval
+from bot.tasks.manual_input import ManualInput, ManualInputError, NeedsApproval
 from devices.geometry import Bounds
 from devices.inputs import Key, PressKey, Tap, TypeText
 from devices.phone import Element, Observation

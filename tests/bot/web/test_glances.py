@@ -41,7 +41,7 @@ async def test_an_idle_phone_is_shown_small(world: World, client: aiohttp.Client
 
 def behind(tables: Tables) -> Services:
     nobody: Any = SimpleNamespace(held_by=lambda _: "")
-    services: Any = SimpleNamespace(phones=PhoneList(tables), task_service=TaskTable(tables), hands=nobody)
+    services: Any = SimpleNamespace(phones=PhoneList(tables), task_service=TaskTable(tables), remote_control=nobody)
     found: Services = services
     return found
 

@@ -14,8 +14,8 @@ import aiohttp
 import pytest
 from PIL import Image, ImageDraw
 
-from bot.tasks.hands import ControlSession
-from bot.tasks.operating import OnStill, ScreenMoved, Still, tap
+from bot.tasks.manual_input import OnStill, ScreenMoved, Still, tap
+from bot.tasks.remote_control import ControlSession
 from bot.web.chat import OPERATOR
 from bot.web.hand import LiveHand
 from devices.geometry import Bounds, Point, Size

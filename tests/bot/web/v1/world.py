@@ -22,7 +22,7 @@ from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import ManualInput
+from bot.tasks.manual_input import ManualInput
 from bot.web.chat import OPERATOR, ApiChat, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections

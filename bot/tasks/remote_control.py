@@ -26,7 +26,7 @@ from bot.domain.address import MessageRef, Person
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.people.access import same_person
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.operating import (
+from bot.tasks.manual_input import (
     Aim,
     ManualAction,
     ManualInput,
