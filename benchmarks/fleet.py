@@ -189,7 +189,7 @@ async def _point(count: int) -> tuple[str, float, float, float]:
                         events += 1
                         if isinstance(event, Step):
                             late.append(time.monotonic() - float(event.summary))
-                            runner.in_record(run.task, event)
+                            runner.confirm_stored(run.task, event)
                     await runner.release(run)
 
                 began, spent = time.monotonic(), time.process_time()

@@ -68,7 +68,7 @@ class Record:
         await self._store.journal.begin(key, {"kind": "tap", "x": 1, "y": 2}, fence=1)
         await self._store.journal.finish(key, "done", "")
         step = Step(run=self._run, subtask=0, step=self._number, max_steps=9999, summary="Tapped")
-        await self._tasks.take("1", step)
+        await self._tasks.apply_event("1", step)
 
     async def checkpoints(self) -> float:
         """Seconds of a step of the graphs with their checkpoints."""

@@ -51,14 +51,14 @@ EXECUTOR = (
     executor_exit,
 )
 WRITTEN_BY_DATACLASSES = frozenset({"__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"})
-OPEN_STEP = {
-    "taken": "step",
+CURRENT_STEP = {
+    "step_state": "step",
     "question": "question",
     "safety": "safety",
     "conversation": "conversation",
     "order": "order",
 }
-"""Attributes of agent.graph.executor.stages.OpenStep that are branches of the state."""
+"""Attributes of agent.graph.executor.stages.CurrentStep that are branches of the state."""
 INTRODUCTION = """# The graphs
 
 After this page you know what each node of the two graphs reads and writes, and where it leads.
@@ -177,7 +177,7 @@ def _subject_of(value: ast.expr, names: dict[str, str], subjects: dict[str, str]
         case ast.Name(id=name):
             return names.get(name, "")
         case ast.Attribute(value=ast.Name(id="step" | "self"), attr=attr):
-            return OPEN_STEP.get(attr, "")
+            return CURRENT_STEP.get(attr, "")
         case ast.Subscript(value=whole, slice=ast.Constant(value=str(key))):
             return key if key in subjects and _is_state(whole) else ""
         case _:
@@ -209,7 +209,7 @@ def _named(tree: ast.AST, subjects: dict[str, str], branches: dict[str, str]) ->
                         case ast.Name(id=variable), ast.Subscript(slice=ast.Constant(value=str(key))):
                             found |= {variable: key} if key in subjects else {}
                         case ast.Name(id=variable), ast.Attribute(value=ast.Name(id="step"), attr=attr):
-                            found |= {variable: OPEN_STEP[attr]} if attr in OPEN_STEP else {}
+                            found |= {variable: CURRENT_STEP[attr]} if attr in CURRENT_STEP else {}
             case ast.AnnAssign(target=ast.Name(id=variable), annotation=ast.Name(id=branch)):
                 found |= {variable: branches[branch]} if branch in branches else {}
             case ast.arg(arg=variable, annotation=ast.Name(id=branch)):

@@ -203,7 +203,7 @@ async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Obs
 
     Raises Refused if the screen is secure (Android forbids screenshots of it), if the phone cannot be used or does not
     answer, or if it is working on a task that may not be shown here. Raises NotAllowed if the caller may not use the
-    phone, and HeldByOther if somebody else is operating it.
+    phone, and PhoneInUse if somebody else is operating it.
     """
     async with audited(caller.person, services.store):
         require(caller, services.policy, Right.USE, phone=info.id)

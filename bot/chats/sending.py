@@ -32,7 +32,7 @@ class OwnershipLost(ChatError):
 
 def ownership_trace(record: Record) -> aiohttp.TraceConfig:
     """Return a trace configuration for an aiohttp session. While this service may have lost the record, it stops each
-    request by raising NotOurs.
+    request by raising OwnershipLost.
     """
 
     async def look(*_: object) -> None:

@@ -160,7 +160,7 @@ _STOPPING = frozenset({"cancel", "pause"})
 
 
 async def refuse_stale_command(request: Request, services: Services) -> None:
-    """Raise TooLate for a command that was written while the service was away and must not be carried out without
+    """Raise StaleRequest for a command that was written while the service was away and must not be carried out without
     confirmation.
 
     Commands that stop a task are carried out even late, because they make the phone safe; but not on a task that was

@@ -287,7 +287,7 @@ class Commands:
 
 
 async def run_command(request: Request, services: Services) -> Reply:
-    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, TooLate, ParseError
+    """Carry out the command of a request and return the reply. Raises Refused, NotAllowed, StaleRequest, ParseError
     or TaskError.
     """
     require(request, services.policy, BY_NAME[request.call.name].right)

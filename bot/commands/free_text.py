@@ -125,8 +125,8 @@ class FreeTextHandler:
 
     async def handle(self, request: Request, topic: Topic, text: str) -> Reply:
         """Interpret a text and act on its meaning: answer a question, pass on a note, start or offer a task. The caller
-        has checked that the person may use the bot here. Raises Refused or TaskError, and TooLate for what was written
-        while the service was away and must not be done without a confirmation.
+        has checked that the person may use the bot here. Raises Refused or TaskError, and StaleRequest for what was
+        written while the service was away and must not be done without a confirmation.
         """
         if topic.typed:
             return await type_text(request, self._services, topic.hold, text)
@@ -184,7 +184,7 @@ class FreeTextHandler:
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:
         """Store a text and ask, with the question `words`, whether it is a task. Only a press of the button starts it.
-        Raises BadText or BadFiles, or TooLate for a text that was written while the service was away.
+        Raises BadText or BadFiles, or StaleRequest for a text that was written while the service was away.
         """
         text = clean(text, say("desk.text.task"))
         refuse_stale(replace(request, call=CommandCall("do", {}, text)))

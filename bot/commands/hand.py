@@ -226,7 +226,7 @@ async def ask_approver(
     needs: NeedsApproval, action: ManualAction, hold: ControlSession, caller: Caller, services: Services
 ) -> None:
     """Ask the people at this place who may approve to allow or deny a touch. The message has a picture of the screen,
-    except where phones are shown live. Raises Refused if it cannot be sent, or Operated if the hold has ended.
+    except where phones are shown live. Raises Refused if it cannot be sent, or ManualInputError if the hold has ended.
     """
     asked = services.remote_control.request_approval(hold, action, needs)
     chat = services.chats[caller.address.platform]
@@ -276,7 +276,7 @@ async def _answered(choice: str, hold: ControlSession, request: Request, service
 
 async def _show_again(hold: ControlSession, services: Services, after: Touched | None = None) -> None:
     """Update the picture in a chat. If it cannot be edited, that is only logged, because every press there updates it
-    as well. Raises Operated if no new picture can be taken.
+    as well. Raises ManualInputError if no new picture can be taken.
     """
     ref: MessageRef | None = hold.message
     chat = None if ref is None else services.chats.get(ref.address.platform)

@@ -58,7 +58,7 @@ class StaleRequest(Exception):
 
 
 def refuse_stale(request: Request) -> None:
-    """Raise TooLate for a request that was written while the service was away."""
+    """Raise StaleRequest for a request that was written while the service was away."""
     if request.stale:
         raise StaleRequest(request)
 

@@ -290,7 +290,8 @@ class MessageObsolete(Exception):
 async def message_for(
     row: OutboxRow, task: Task, *, task_service: TaskService, frames: Frames, capabilities: Capabilities, now: float
 ) -> Message:
-    """Return the contents that a stored message should have now. Raises Pointless if it need not be sent any more.
+    """Return the contents that a stored message should have now. Raises MessageObsolete if it need not be sent any
+    more.
 
     If an earlier process died while sending it, the contents say that it may be a repetition, unless the platform
     itself ignores repetitions.
@@ -344,7 +345,7 @@ def degrade(message: Message, times: int, title: str) -> Message:
     """Return a smaller version of a message that the platform has refused `times` times.
 
     First it loses pictures and files, then its text, so that only the task's `title` and the buttons remain. Raises
-    Pointless if nothing remains to try.
+    MessageObsolete if nothing remains to try.
     """
     if not times:
         return message

@@ -63,8 +63,8 @@ class TaskControl:
     async def pause(self, task: Task) -> Task:
         """Pause the task, or all its parts. A part that waits for its phone does not begin when the phone becomes free.
 
-        Raises WrongState if nothing can be paused now, AgentFailed, or NotStill if it is paused but an action has not
-        finished yet; nothing new begins.
+        Raises WrongState if nothing can be paused now, AgentFailed, or ActionUnfinished if it is paused but an action
+        has not finished yet; nothing new begins.
         """
         if not task.parts:
             return await self._pause(task)
@@ -203,7 +203,8 @@ class Takeover:
         """Pause the task, ask the person to say when they are done, and return the task. Taking over twice changes
         nothing.
 
-        Raises WrongState, AgentFailed, or NotStill as a pause does; after NotStill, the question is open nevertheless.
+        Raises WrongState, AgentFailed, or ActionUnfinished as a pause does; after ActionUnfinished, the question is
+        open nevertheless.
         """
         if task.state not in {TaskState.WORKING, TaskState.PAUSED}:
             raise WrongState(task, "taken")

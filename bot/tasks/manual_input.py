@@ -276,8 +276,8 @@ class ManualInput:
         """Perform one input on a phone that nobody holds, once per `event` id, and return what it hit. `allowed` is
         what a person has approved: the `asked` of an earlier NeedsApproval, "" for nothing.
 
-        Raises NeedsApproval; also Operated if the rules refuse the input, if the phone is busy, unreachable or rejects
-        it, or if an input with this `event` was begun before.
+        Raises NeedsApproval; also ManualInputError if the rules refuse the input, if the phone is busy, unreachable or
+        rejects it, or if an input with this `event` was begun before.
         """
         run = RunId(f"hand-{hashlib.sha256(event.encode()).hexdigest()[:16]}")
         fence = await acquire_lease(self._leases, run, phone)
@@ -350,7 +350,7 @@ class ManualInput:
         """Return why the rules require an approval, if the person's own touch counts as that approval; "" if they
         require none.
 
-        Raises Operated if the rules refuse the input, and NeedsApproval.
+        Raises ManualInputError if the rules refuse the input, and NeedsApproval.
         """
         reason = said(gate.reason)
         if gate.verdict == "refuse":
@@ -371,7 +371,7 @@ GIVEN_BACK_S: Final = 12.0
 
 async def acquire_lease(leases: PhoneLeases, run: RunId, phone: str) -> int:
     """Lease a phone that is free, or that is only borrowed and returned in time, and return the lease's fencing number.
-    Does not wait for a working task: then Operated is raised.
+    Does not wait for a working task: then ManualInputError is raised.
     """
     try:
         async with asyncio.timeout(GIVEN_BACK_S), aclosing(leases.acquire(run, phone)) as waiting:

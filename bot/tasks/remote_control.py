@@ -204,7 +204,7 @@ class RemoteControlService:
         the same hold is returned. `idle_timeout` is the seconds without a touch or look after which the hold ends. The
         caller checks their rights first.
 
-        Raises HeldByOther, Operated if the phone is not available, and what `TaskService.take_over` raises.
+        Raises PhoneInUse, ManualInputError if the phone is not available, and what `TaskService.take_over` raises.
         """
         async with self._lock:
             held = self.session_on(phone)
@@ -302,8 +302,8 @@ class RemoteControlService:
         self, hold: ControlSession, action: ManualAction, event: str, aim: Aim, *, approves: bool, allowed: str = ""
     ) -> Touched:
         """Perform one input on the held phone, once per `event` id, at the place described by `aim`. See
-        `ManualInput.touch_held`, also for `approves` and `allowed`. Raises what that raises, and Operated if the hold
-        has ended.
+        `ManualInput.touch_held`, also for `approves` and `allowed`. Raises what that raises, and ManualInputError if
+        the hold has ended.
         """
         async with hold.input_lock:
             await self._require(hold)
@@ -346,7 +346,7 @@ class RemoteControlService:
 
     async def capture_screen(self, hold: ControlSession, *, after: Observation | None = None) -> Look:
         """Take a picture of the screen for a chat, with the places that can be touched. `after` is the screen before
-        the last touch, so that the change can be waited for; None takes it at once. Raises Operated.
+        the last touch, so that the change can be waited for; None takes it at once. Raises ManualInputError.
         """
         async with hold.input_lock:
             await self._require(hold)

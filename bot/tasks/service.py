@@ -145,8 +145,8 @@ class TaskService(TaskQueries):
         return await self._act(task, "cancel", by, lambda found: self._control.cancel(found, by))
 
     async def pause(self, task: str, by: Person) -> Task:
-        """Pause the task. Raises UnknownTask, WrongState, AgentFailed, or NotStill if it is paused but an action has
-        not finished.
+        """Pause the task. Raises UnknownTask, WrongState, AgentFailed, or ActionUnfinished if it is paused but an
+        action has not finished.
         """
         return await self._act(task, "pause", by, self._control.pause)
 

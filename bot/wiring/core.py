@@ -82,8 +82,8 @@ class Core:
     quotas: Quotas
     housekeeper: Housekeeper
     admission: Admission
-    operating: ManualInput
-    hands: RemoteControlService
+    manual_input: ManualInput
+    remote_control: RemoteControlService
     skills: Skills
     tools: Callable[[], ToolOffer]
     members: Members
@@ -101,8 +101,8 @@ class Core:
             self.rights,
             self.quotas,
             self.live,
-            self.hands,
-            self.operating,
+            self.remote_control,
+            self.manual_input,
             following,
             chats={},
             zone=zone_named(self.settings.time_zone),
@@ -278,9 +278,9 @@ async def open_core(
             stack.push_async_callback(machines.stop)
             await machines.start()
         stack.push_async_callback(task_service.stop)
-        operating = ManualInput(leases, phones, policy, store.journal)
-        hands = RemoteControlService(leases, phones, operating, task_service)
-        stack.push_async_callback(hands.close)
+        manual_input = ManualInput(leases, phones, policy, store.journal)
+        remote_control = RemoteControlService(leases, phones, manual_input, task_service)
+        stack.push_async_callback(remote_control.close)
         await task_service.start()
         housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
         await stack.enter_async_context(housekeeper.at_work())
@@ -296,8 +296,8 @@ async def open_core(
             quotas,
             housekeeper,
             admission,
-            operating,
-            hands,
+            manual_input,
+            remote_control,
             skills,
             lambda: tool_offer(settings, toolbox.tools, offer.lack, foreign),
             members,

@@ -209,7 +209,7 @@ async def test_a_first_screen_that_moves_meanwhile_is_shown_again(opening: Rig) 
 
 async def test_what_is_pressed_first_is_judged_by_elements_that_come_later(opening: Rig) -> None:
     """Seen failing (the order is placed) with the view left as the model was shown it and no elements asked for at the
-    press (`told_late`); either is enough.
+    press (`wait_for_elements`); either is enough.
     """
     opening.phone.state.cart.append("Desk lamp")
     opening.phone.windows.launch("shop")

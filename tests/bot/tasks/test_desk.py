@@ -72,7 +72,7 @@ async def test_a_full_desk_takes_no_more(tmp_path: Path) -> None:
 
 
 async def test_a_caller_that_goes_away_does_not_strand_its_task(tmp_path: Path) -> None:
-    """Seen failing (the task stays queued for ever) with `unbroken` taken away from `accept`."""
+    """Seen failing (the task stays queued for ever) with `shield` taken away from `accept`."""
     async with bench(tmp_path, EchoMind()) as one:
         calling = asyncio.create_task(one.accept())
         await asyncio.sleep(0)

@@ -151,7 +151,7 @@ async def test_a_mind_that_fails_on_an_answer_ends_the_task(tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("virtual_time")
 async def test_one_mind_that_hangs_does_not_keep_questions_open(tmp_path: Path) -> None:
-    """Seen failing (it never returns) with `bounded` taken out of `Upkeep.expire`."""
+    """Seen failing (it never returns) with `with_timeout` taken out of `Upkeep.expire`."""
 
     async def script(order: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Asked(question=Question(id=order.task, run=RunId("1"), kind=QuestionKind.ASK, text="Which?"))

@@ -434,7 +434,7 @@ async def test_a_paused_task_gets_no_note(api: ApiWorld, client: openai.AsyncOpe
 
 @pytest.mark.slow
 async def test_a_note_is_given_once_and_the_same_words_again_are_another(tmp_path: Path) -> None:
-    """Seen failing without `_told_before`: a service that has been started again was told it twice."""
+    """Seen failing without `_is_noted`: a service that has been started again was told it twice."""
 
     def started_again(world: World) -> Sequence[BaseRoute]:
         return [Mount("/v1/again", routes=ChatCompletions(world.services, asyncio.Event()).routes())]

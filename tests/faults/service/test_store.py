@@ -63,7 +63,7 @@ async def test_a_full_database_is_told_once_and_goes_on(store: Store, caplog: py
 
 @pytest.mark.slow
 async def test_patience_waits_for_room_and_writes_once(store: Store) -> None:
-    """Seen failing without `patiently` in `Database.write`: the first attempt's error comes through."""
+    """Seen failing without `retry_while_away` in `Database.write`: the first attempt's error comes through."""
     await pages(store, 1)
     attempts = 0
 

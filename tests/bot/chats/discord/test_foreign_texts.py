@@ -15,7 +15,7 @@ from tests.bot.chats.discord.town import a_town
 
 @pytest.mark.usefixtures("chat")
 async def test_a_forwarded_message_brings_its_words_and_files_marked(home: Home, intake: Recording) -> None:
-    """Seen failing without `_passed_on`: an empty text of the person's own came in."""
+    """Seen failing without `_handle_foreign`: an empty text of the person's own came in."""
     bob, private = home.fake.user("bob", home.guild), home.fake.private(home.alice)
     home.fake.backend.add_member(home.guild.id, home.alice.id)
     said = home.fake.say(bob, home.channel, "!opengui do buy it", attachments=[("cat.png", b"meow")])

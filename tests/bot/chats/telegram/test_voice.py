@@ -75,7 +75,7 @@ async def test_what_was_said_is_shown_and_begun_by_a_button(home: Home, tmp_path
 
 
 async def test_a_stranger_is_not_listened_to(home: Home, tmp_path: Path) -> None:
-    """Seen failing with `VoiceNoteHandler` asked before `_let_in`: the stranger's voice went to the endpoint."""
+    """Seen failing with `VoiceNoteHandler` asked before `_may_use`: the stranger's voice went to the endpoint."""
     async with listening(home, tmp_path) as (_, endpoint):
         eve = home.fake.user("eve")
         await home.fake.say(eve, home.fake.private(eve), voice=("", b"eve speaks"))
