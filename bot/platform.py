@@ -68,13 +68,13 @@ class ChatContext:
 
     intake: Intake
     """Receives everything that people do in the chat."""
-    welcome: Callable[[Person, Place], bool]
+    is_allowed: Callable[[Person, Place], bool]
     """Whether a person may use the bot at a place; only then are their files downloaded."""
     audiences: Callable[[], Sequence[Audience]]
     """Returns who should see a menu of commands; called again for each refresh."""
-    moved: Callable[[Address, str], Awaitable[None]]
+    on_moved: Callable[[Address, str], Awaitable[None]]
     """Called when a chat has got a new id, with its old address and the new id."""
-    lost: Callable[[Address], Awaitable[None]]
+    on_lost: Callable[[Address], Awaitable[None]]
     """Called when nothing can be sent to a place any more."""
     record: Record
     """Checked before anything is sent to the platform, and before a message is confirmed to it."""

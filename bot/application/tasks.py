@@ -40,7 +40,7 @@ TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartResult:
     """The result of `TaskCommands.start`: the task, and what people should know about it."""
 
     task: Task
@@ -96,7 +96,7 @@ class TaskCommands(CallerActions):
         watch: TaskWatch | None = None,
         trigger: TaskTrigger | None = None,
         received: tuple[ReceivedText, ...] = (),
-    ) -> Started:
+    ) -> StartResult:
         """Queue a task for the caller. Without a model, a simple question that the service can answer itself is
         answered at once. Also raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit.
 
@@ -141,12 +141,12 @@ class TaskCommands(CallerActions):
             entitled=entitlement(caller, services),
         )
         if answer:
-            return Started((await services.task_service.reply(request, answer)).task)
+            return StartResult((await services.task_service.reply(request, answer)).task)
         accepted = await services.task_service.accept(request)
         if accepted.duplicate:
-            return Started(accepted.task, duplicate=True)
+            return StartResult(accepted.task, duplicate=True)
         hold = services.remote_control.session_on(request.phones[0].id) if len(request.phones) == 1 else None
-        return Started(accepted.task, left_out=meant.left_out, held=hold)
+        return StartResult(accepted.task, left_out=meant.left_out, held=hold)
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
         """The service's own answer if no model is set; "" if the task has to be worked on."""
@@ -154,7 +154,7 @@ class TaskCommands(CallerActions):
             return ""
         return await answer_to(draft.text, draft.device, self._caller, self._services)
 
-    async def instead(self, task: Task, choice: int) -> Started:
+    async def instead(self, task: Task, choice: int) -> StartResult:
         """Start one of the alternatives that were offered for a task that needs a model. `choice` is its index. It
         becomes a new task of the caller, on the same phones. Requires the right to use the old task; raises Refused if
         there is no such alternative.
@@ -174,7 +174,7 @@ class TaskCommands(CallerActions):
         device: str = "",
         quick: bool | None = None,
         files: Sequence[Attachment] = (),
-    ) -> Started:
+    ) -> StartResult:
         """Repeat a task as a new task of the caller, with the old task's files and `files`.
 
         `changes` is added to the text. The phones and the `quick` option stay the same unless given. Requires the right

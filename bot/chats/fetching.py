@@ -30,7 +30,7 @@ _PATIENCE: Final = aiohttp.ClientTimeout(FETCH_SECONDS)
 _CHUNK_BYTES: Final = 64 * 1024
 _MEGABYTE: Final = 1024 * 1024
 
-Welcome = Callable[[Person, Place], bool]
+IsAllowed = Callable[[Person, Place], bool]
 """Returns whether a person may use the bot at a place."""
 
 
@@ -118,7 +118,7 @@ class Fetcher:
     def __init__(
         self,
         title: str,
-        welcome: Welcome,
+        welcome: IsAllowed,
         trusted: Callable[[yarl.URL], bool],
         most: int,
         headers: Mapping[str, str] | None = None,
@@ -127,7 +127,7 @@ class Fetcher:
         may contain a token, go nowhere else. `most` is the maximum bytes of one message's files.
         """
         self._title = title
-        self._welcome = welcome
+        self._is_allowed = welcome
         self._trusted = trusted
         self._headers = headers
         self._downloads = Downloads(title, most)
@@ -138,7 +138,7 @@ class Fetcher:
         """Download the attachments of a message. Returns the files, and a text with one sentence for each one that
         could not be accepted. Nothing is downloaded for people who may not use the bot.
         """
-        if not attached or not self._welcome(person, place):
+        if not attached or not self._is_allowed(person, place):
             return (), ""
         return await self._downloads.fetch([self._download(item) for item in attached])
 

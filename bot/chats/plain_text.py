@@ -50,7 +50,7 @@ def short(text: str, units: int) -> str:
     return text if size(text) <= units else cut(text, units - 1).rstrip() + "…"
 
 
-def broken(line: str, units: int) -> str:
+def line_head(line: str, units: int) -> str:
     """Return the beginning of a line that is too long: at most `units` UTF-16 units but at least one character. It ends
     after a blank if there is one in its second half.
     """
@@ -78,7 +78,7 @@ def lines_of(body: str) -> Iterator[Line]:
         index = closes + 1
 
 
-def packed(body: str, first: int, later: int) -> list[list[Line]]:
+def pack(body: str, first: int, later: int) -> list[list[Line]]:
     """Distribute the lines of `body` over parts of limited length: `first` UTF-16 units for the first part, `later` for
     the others. Empty if there is no text.
     """
@@ -107,7 +107,7 @@ class _Packer:
             if self._room - self._used < min(_CRUMB, size(line)):
                 self._flush()
                 continue
-            piece = broken(line, self._room - self._used)
+            piece = line_head(line, self._room - self._used)
             self._put(piece.rstrip(" "), block)
             self._flush()
             line = line[len(piece) :]

@@ -16,7 +16,7 @@ from bot.domain.finding import Finding
 from bot.domain.limits import LITTLE_ROOM
 from bot.store.directory import own_files_in
 from bot.store.errors import StoreError
-from bot.store.housekeeping import kept_in
+from bot.store.housekeeping import disk_usage_of
 from bot.store.store import server_of
 from bot.texts import say
 from devices.wording import said, sentence_of
@@ -94,7 +94,7 @@ def _room(path: Path) -> Finding:
 
 
 def _kept(settings: Settings) -> Finding:
-    kept = kept_in(settings.data_dir)
+    kept = disk_usage_of(settings.data_dir)
     text = say(
         "check.files.kept",
         pictures=kept.pictures,

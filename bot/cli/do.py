@@ -56,7 +56,7 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
             error.errors()[0]["msg"].removeprefix("Value error, ") if isinstance(error, ValidationError) else error
         )
         return complain(say("cli.do.no_schema", file=options.schema, problem=problem), f"opengui {options.command}")
-    return await give(TaskDraft(text, options.device, how, result_schema=schema), options, settings)
+    return await start_task(TaskDraft(text, options.device, how, result_schema=schema), options, settings)
 
 
 def _schema(path: Path) -> JsonSchema:
@@ -67,7 +67,7 @@ def _schema(path: Path) -> JsonSchema:
         raise ValueError(say("cli.do.too_deep")) from None
 
 
-async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:
+async def start_task(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:
     """Start a drafted task, in the running service or in this process, with the options' answers and files."""
     options.began = time.monotonic()
     try:
@@ -134,7 +134,7 @@ async def _follow(
             if line["type"] == "final":
                 return OF_OUTCOME[Outcome(line["outcome"])]
             if prompt is not None:
-                prompt.again()
+                prompt.redisplay()
     except Refused as refusal:
         return await _refused(door, options, str(refusal))
     finally:

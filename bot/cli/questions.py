@@ -78,7 +78,7 @@ class Prompt:
         asking.cancel()
         await asyncio.wait([asking])
 
-    def again(self) -> None:
+    def redisplay(self) -> None:
         """Show the open question again after other output was printed."""
         if self._open is not None:
             _show(self._open)

@@ -238,7 +238,7 @@ _LINE: Final = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>.*)$")
 
 
 @dataclass(frozen=True)
-class Where:
+class InstallTarget:
     """The root directory to install into, and whether to overwrite files that differ."""
 
     root: Path
@@ -259,7 +259,7 @@ class Where:
         return self.root / path.lstrip("/")
 
 
-def install(where: Where, env: Path, *, program: Path = PROGRAM) -> list[Step]:
+def install(where: InstallTarget, env: Path, *, program: Path = PROGRAM) -> list[Step]:
     """Return the steps of an installation, in order. If the settings file `env` exists, its settings are used, and its
     secrets become credentials, one file each. Raises Failed if the service could not read its own program.
     """
@@ -286,7 +286,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM) -> list[Step]:
     ]
 
 
-def uninstall(where: Where) -> list[Step]:
+def uninstall(where: InstallTarget) -> list[Step]:
     """Return the steps that undo an installation. Settings, credentials, data and the user are kept."""
     unit = unit_file(where, PROGRAM)
     return [
@@ -302,7 +302,7 @@ def _binary() -> Path:
     return Path(sys.executable).parent / "opengui"
 
 
-def unit_file(where: Where, program: Path) -> File:
+def unit_file(where: InstallTarget, program: Path) -> File:
     """Return the step that installs the systemd unit with this program's paths."""
     text = (SHIPPED / UNIT).read_text(encoding="utf-8")
     text = re.sub(r"(?m)^WorkingDirectory=.*$", f"WorkingDirectory={program}", text)
@@ -311,7 +311,7 @@ def unit_file(where: Where, program: Path) -> File:
     return File(where.path(f"/etc/systemd/system/{UNIT}"), text, overwrite=where.overwrite)
 
 
-def rule_file(where: Where) -> File:
+def rule_file(where: InstallTarget) -> File:
     """Return the step that installs the udev rule, unchanged."""
     return File(
         where.path(f"/etc/udev/rules.d/{RULE}"), (SHIPPED / RULE).read_text(encoding="utf-8"), overwrite=where.overwrite
@@ -350,7 +350,7 @@ async def service(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _service(options: argparse.Namespace, env: Path) -> int:
-    where = Where(Path(options.root).absolute(), options.overwrite)
+    where = InstallTarget(Path(options.root).absolute(), options.overwrite)
     try:
         steps = install(where, env) if options.what == "install" else uninstall(where)
         if options.apply and not where.elsewhere and os.geteuid() != 0:

@@ -27,9 +27,9 @@ async def skill(options: argparse.Namespace, settings: Settings) -> int:
     """
     draft = draft_of_words(options.skill, " ".join(map(quoted, options.values)), options.device)
     # Imported here because a plan with a skill uses this module but does not start a task yet.
-    from bot.cli.do import give  # noqa: PLC0415 - see above
+    from bot.cli.do import start_task  # noqa: PLC0415 - see above
 
-    return await give(draft, options, settings)
+    return await start_task(draft, options, settings)
 
 
 def draft_of_words(name: str, values: str, device: str = "") -> TaskDraft:

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from bot.application.access import Refused, verdict
 from bot.application.people import PeopleCommands
 from bot.application.services import Services
-from bot.commands.request import Request, aside
+from bot.commands.request import Request, private_reply
 from bot.domain.address import Person
 from bot.domain.outgoing import Reply
 from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Right, Token
@@ -30,7 +30,7 @@ def give_code(request: Request, services: Services) -> Reply:
     code = services.rights.linking.code_for(request.person)
     if not code:
         raise Refused(say("link.wait"))
-    return aside(say("link.code", code=code))
+    return private_reply(say("link.code", code=code))
 
 
 async def linked_by_code(request: Request, services: Services, code: str) -> Reply | None:
@@ -45,19 +45,19 @@ async def linked_by_code(request: Request, services: Services, code: str) -> Rep
     if owner is None:
         return None
     if not _unseen(request):
-        linking.burn(code, person)
+        linking.invalidate(code, person)
         raise Refused(say("link.seen"))
     if owner.platform == person.platform:
         raise Refused(say("link.same_platform"))
     names = {"name": owner.name or owner.id, "who": Subject.of_person(owner)}
-    if not linking.confirmed(code, person):
-        return aside(say("link.confirm", **names))
+    if not linking.confirm(code, person):
+        return private_reply(say("link.confirm", **names))
     if not await services.rights.link(owner, person):
         raise Refused(say("link.already"))
     lines = [say("link.done", **names)]
     if not verdict(request, services.policy, Right.USE).allowed:
         lines.append(say("link.not_let_in", who=Subject.of_person(person)))
-    return aside("\n".join(lines))
+    return private_reply("\n".join(lines))
 
 
 async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
@@ -70,7 +70,7 @@ async def typed_by_stranger(request: Request, services: Services, text: str) -> 
         return None
     reply = await linked_by_code(request, services, found["code"])
     if reply is None:
-        services.rights.linking.missed(request.person)
+        services.rights.linking.count_wrong_code(request.person)
     return reply
 
 
@@ -80,7 +80,7 @@ async def unlink(request: Request, services: Services, subject: Subject) -> Repl
     if not others:
         raise Refused(say("link.none", who=subject))
     names = listed(str(Subject.of_person(other)) for other in others)
-    return aside(say("link.ended", who=subject, others=names))
+    return private_reply(say("link.ended", who=subject, others=names))
 
 
 def linked_line(request: Request, services: Services) -> str:
@@ -106,7 +106,7 @@ def offer(request: Request, services: Services) -> Reply | None:
     if request.person.platform in OPERATOR_PLATFORMS or request.person.platform != request.address.platform:
         return None
     code = pairing.code_for(request.person)
-    return aside(say("pair.code", code=code)) if code else None
+    return private_reply(say("pair.code", code=code)) if code else None
 
 
 async def pair(request: Request, services: Services) -> Reply:
@@ -128,13 +128,13 @@ async def pair(request: Request, services: Services) -> Reply:
                 if (linked := await linked_by_code(request, services, code)) is not None:
                     return linked
                 if not admin:
-                    services.rights.linking.missed(request.person)
+                    services.rights.linking.count_wrong_code(request.person)
     elif code.lower() in {"me", "unlink"}:
         raise Refused(say("pair.operator"))
     commands = PeopleCommands(request, services)
     if not code:
-        return aside(waiting_words(await commands.pairing()))
-    return aside(paired_words(await commands.let_in(code)))
+        return private_reply(waiting_words(await commands.pairing()))
+    return private_reply(paired_words(await commands.let_in(code)))
 
 
 def paired_words(person: Person) -> str:
@@ -156,10 +156,10 @@ async def tokens(request: Request, services: Services) -> Reply:
     words = request.call.rest.split()
     match [word.lower() for word in words[:1]]:
         case []:
-            return aside(token_words(services), heading=say("token.heading"))
+            return private_reply(token_words(services), heading=say("token.heading"))
         case ["revoke"] if len(words) == 2:
             revoked = await PeopleCommands(request, services).revoke_token(words[1])
-            return aside(say("token.revoked", name=revoked.name))
+            return private_reply(say("token.revoked", name=revoked.name))
     raise Refused(say("token.usage", prefix=request.prefix))
 
 

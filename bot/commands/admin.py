@@ -10,7 +10,7 @@ from datetime import tzinfo
 from bot.application.access import Refused
 from bot.application.services import Services
 from bot.commands.accounts import moment
-from bot.commands.request import Request, aside
+from bot.commands.request import Request, private_reply
 from bot.config.endpoints import model_settings
 from bot.config.settings import SettingsError
 from bot.domain.outgoing import Reply
@@ -34,11 +34,11 @@ async def set_setting(request: Request, services: Services) -> Reply:
     if not words:
         names = dict.fromkeys((*names_of(live.now), *live.changes))
         lines = [*(_line(services, name) for name in names), say("set.how")]
-        return aside("\n".join(lines), heading=say("set.heading"))
+        return private_reply("\n".join(lines), heading=say("set.heading"))
     try:
         name = known(words[0])
         if len(words) == 1:
-            return aside(_line(services, name))
+            return private_reply(_line(services, name))
         value = words[1].strip()
         if value.lower() == DEFAULT:
             old, new = await live.take_back(name, request.person)
@@ -52,7 +52,7 @@ async def set_setting(request: Request, services: Services) -> Reply:
     lines = [say("set.done_now" if at_once else "set.done", name=name, old=old, new=new)]
     if name.endswith("model") and model_settings(live.now).offline:
         lines.append(say("set.offline"))
-    return aside("\n".join(lines))
+    return private_reply("\n".join(lines))
 
 
 def _line(services: Services, name: str) -> str:
@@ -92,7 +92,7 @@ async def audit(request: Request, services: Services) -> Reply:
         lines.append(say("audit.older", line=f"{request.prefix}audit --before {found[PAGE - 1].number}"))
     if not before:
         lines += await _turned_away(services)
-    return aside("\n".join(lines), heading=say("audit.heading"))
+    return private_reply("\n".join(lines), heading=say("audit.heading"))
 
 
 async def _turned_away(services: Services) -> list[str]:
@@ -141,8 +141,8 @@ async def verdicts(request: Request, services: Services) -> Reply:
                 say("verdicts.line", count=count, app=app, version=version, model=model)
                 for (app, version, model), count in kept.most_common(MOST_VERDICTS)
             ]
-            return aside("\n".join(lines) or say("verdicts.none"), heading=say("verdicts.heading"))
+            return private_reply("\n".join(lines) or say("verdicts.none"), heading=say("verdicts.heading"))
         case ["clear"]:
             await services.readings.clear()
-            return aside(say("verdicts.cleared"))
+            return private_reply(say("verdicts.cleared"))
     raise Refused(say("verdicts.usage", prefix=request.prefix))

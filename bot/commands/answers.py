@@ -14,7 +14,7 @@ from bot.application.task_access import own_question, sole, task_named
 from bot.application.tasks import TaskCommands
 from bot.cards.formatting import title_of
 from bot.cards.question import closed_line
-from bot.commands.request import Request, plain
+from bot.commands.request import Request, public_reply
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Reply
@@ -46,18 +46,20 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     shown = open_question.message
     here = request.message is not None and shown is not None and shown.address == request.address
     if open_question.question.kind is not QuestionKind.SECRET or request.message is None:
-        return replace(plain(await _given(request, services, open_question, text)), mark_suffices=here, told=True)
+        return replace(
+            public_reply(await _given(request, services, open_question, text)), mark_suffices=here, told=True
+        )
     try:
         told = await _given(request, services, open_question, text)
     except Refused as refused:
-        raise refused.with_text(f"{refused} {await cleared(request.message, services)}") from None
+        raise refused.with_text(f"{refused} {await delete_secret(request.message, services)}") from None
     except TaskError as failed:
-        raise Refused(f"{failed} {await cleared(request.message, services)}") from None
+        raise Refused(f"{failed} {await delete_secret(request.message, services)}") from None
     chat = services.chats.get(request.message.address.platform)
-    after = await cleared(request.message, services)
+    after = await delete_secret(request.message, services)
     if chat is not None and chat.capabilities.hides_codes:
-        return replace(plain(told), mark_suffices=here, told=True)
-    return plain(f"{told} {after}")
+        return replace(public_reply(told), mark_suffices=here, told=True)
+    return public_reply(f"{told} {after}")
 
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
@@ -65,11 +67,11 @@ async def _given(request: Request, services: Services, open_question: OpenQuesti
     commands = TaskCommands(request, services)
     if request.stale:
         await commands.require_to_answer(open_question)
-        _in_time(request, open_question, text)
+        _refuse_stale_answer(request, open_question, text)
     return closed_line(await commands.answer(open_question, text))
 
 
-def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
+def _refuse_stale_answer(request: Request, asked: OpenQuestion, text: str) -> None:
     """Raise Refused for a late answer that may no longer be valid.
 
     The task has waited, so words and a "no" still count. A code is too old, an approval needs a fresh look at the
@@ -84,7 +86,7 @@ def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
         raise Refused(say("answer.late_approval"))
 
 
-async def cleared(message: MessageRef, services: Services) -> str:
+async def delete_secret(message: MessageRef, services: Services) -> str:
     """Try to delete a message that contains a secret. Returns a sentence that says whether it was deleted."""
     chat = services.chats.get(message.address.platform)
     if chat is not None and chat.capabilities.deletes:
@@ -106,7 +108,9 @@ async def tell_of_secret(request: Request, services: Services, secret: MaybeSecr
     """
     if secret.closed is not None:
         words = f"{closed_line(secret.closed)} {say('answer.closed_secret')}"
-        return plain(words if request.message is None else f"{words} {await cleared(request.message, services)}")
+        return public_reply(
+            words if request.message is None else f"{words} {await delete_secret(request.message, services)}"
+        )
     tasks = [
         await services.task_service.get(one.task) for one in secret.asked if await own_question(one, request, services)
     ]
@@ -114,8 +118,10 @@ async def tell_of_secret(request: Request, services: Services, secret: MaybeSecr
     how = {"answer": f"{request.lead}answer --task {number} …", "do": f"{request.lead}do …"}
     lines = [say("answer.elsewhere", **how), *(title_of(task) for task in tasks if task is not None)]
     if request.message is not None:
-        lines.append(await cleared(request.message, services) if secret.is_code else say("answer.elsewhere_stays"))
-    return plain("\n".join(lines))
+        lines.append(
+            await delete_secret(request.message, services) if secret.is_code else say("answer.elsewhere_stays")
+        )
+    return public_reply("\n".join(lines))
 
 
 async def _meant(request: Request, services: Services) -> OpenQuestion:

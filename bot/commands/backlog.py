@@ -106,7 +106,7 @@ class MissedLists:
         """Send lists whenever there are missed messages, until cancelled."""
         while True:
             await self._arrived.wait()
-            await self._gathered()
+            await self._wait_until_quiet()
             try:
                 done = await self.list_all()
             except StoreAway as away:
@@ -119,7 +119,7 @@ class MissedLists:
                 self._arrived.set()
                 await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _gathered(self) -> None:
+    async def _wait_until_quiet(self) -> None:
         """Wait until no more missed messages arrive."""
         loop = asyncio.get_running_loop()
         until = loop.time() + GATHER_MOST

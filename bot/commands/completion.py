@@ -40,7 +40,7 @@ class Suggestions:
         self._tasks: tuple[Task, ...] = ()
         self._outdated = True
         self._newest = 0
-        self._reading: asyncio.Task[None] | None = None
+        self._reload_task: asyncio.Task[None] | None = None
         services.task_service.subscribe(self._changed)
 
     def _changed(self, task: str) -> None:
@@ -48,12 +48,12 @@ class Suggestions:
         if int(task) > self._newest:
             self._newest = int(task)
             self._outdated = True
-            self._read_again()
+            self._start_reload()
 
-    def _read_again(self) -> None:
+    def _start_reload(self) -> None:
         """Begin to reload the recent tasks if there is news, one reload at a time."""
-        if self._outdated and (self._reading is None or self._reading.done()):
-            self._reading = asyncio.create_task(self._read(), name="suggestions")
+        if self._outdated and (self._reload_task is None or self._reload_task.done()):
+            self._reload_task = asyncio.create_task(self._read(), name="suggestions")
 
     async def _read(self) -> None:
         try:
@@ -70,7 +70,7 @@ class Suggestions:
         """
         if not authorize(person, place, Right.USE, self._services.policy).allowed:
             return ()
-        self._read_again()
+        self._start_reload()
         request = Request(person, place, "", CommandCall(""))
         match option:
             case "device":

@@ -20,7 +20,7 @@ from bot.commands.completion import Suggestions
 from bot.commands.free_text import FreeTextHandler, VoiceNoteHandler, meant_by_press, offer_nearest, topic_of
 from bot.commands.parser import ParseError, UnknownCommand, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import Request, StaleRequest, aside, plain
+from bot.commands.request import Request, StaleRequest, private_reply, public_reply
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall, ForeignText, Incoming, Invocation, Press
@@ -174,22 +174,22 @@ class Commands:
                 async with audited(came.person, self._services.store):
                     return await work_on(came)
             except (Refused, ParseError, TaskError) as told:
-                return aside(str(told))
+                return private_reply(str(told))
             except StoreAway as error:
                 # It is told by the store itself, once, and not with a trace for everybody who tries.
                 cause = error.__cause__ or error
                 logger.warning("A %s from %s was not handled: %s", type(came).__name__, came.person.platform, cause)
-                failed = aside(say("intake.failed", happened=fault_of(error).happened))
+                failed = private_reply(say("intake.failed", happened=fault_of(error).happened))
                 return replace(failed, again=not await self._services.store.answers())
             except Exception as error:
                 logger.exception(
                     "A %s from %s failed because of a fault in the program", type(came).__name__, came.person.platform
                 )
-                return aside(say("intake.failed", happened=fault_of(error).happened))
+                return private_reply(say("intake.failed", happened=fault_of(error).happened))
 
     async def _message(self, incoming: Incoming) -> Reply:
         if incoming.wordless:
-            return await self._wordless(incoming)
+            return await self._handle_files_only(incoming)
         if incoming.foreign is not None:
             return await self._handle_foreign(incoming, incoming.foreign)
         topic = None if incoming.command is not None else await topic_of(incoming, self._services)
@@ -197,7 +197,7 @@ class Commands:
             return Reply()
         request = _request(incoming)
         if not await self._may_use(request):
-            return await self._to_stranger(request, incoming.command or incoming.text) or Reply()
+            return await self._reply_to_stranger(request, incoming.command or incoming.text) or Reply()
         try:
             if topic is not None and incoming.voice is not None:
                 return await self._voice_notes.handle(request, topic, incoming.voice)
@@ -219,18 +219,18 @@ class Commands:
         if topic is None:
             return Reply()
         if not await self._may_use(request):
-            return await self._to_stranger(request, "") or Reply()
+            return await self._reply_to_stranger(request, "") or Reply()
         if incoming.voice is not None:
             raise Refused(say("voice.foreign"))
         return await self._free_text.offer_foreign(request, topic, incoming.text, foreign)
 
-    async def _wordless(self, incoming: Incoming) -> Reply:
+    async def _handle_files_only(self, incoming: Incoming) -> Reply:
         """Ask what to do with files that came without text. Ignored in groups, where the bot was not addressed, and
         for strangers.
         """
         if not incoming.place.private or not await self._may_use(_request(incoming)):
             return Reply()
-        return plain(say("talk.wordless", line=incoming.wordless))
+        return public_reply(say("talk.wordless", line=incoming.wordless))
 
     async def _invoke(self, invocation: Invocation) -> Reply:
         request = Request(
@@ -243,7 +243,7 @@ class Commands:
         )
         if not await self._may_use(request):
             typed = f"{invocation.call.name} {request.option('code')}"
-            if (offered := await self._to_stranger(request, typed)) is not None:
+            if (offered := await self._reply_to_stranger(request, typed)) is not None:
                 return offered
             ids = people.ids_of(invocation.person, invocation.place)
             raise Refused(f"{say('intake.refused')}\n{ids}")
@@ -272,7 +272,7 @@ class Commands:
         await self.missed.show_again(missed)
         return reply
 
-    async def _to_stranger(self, request: Request, text: str) -> Reply | None:
+    async def _reply_to_stranger(self, request: Request, text: str) -> Reply | None:
         """The answer to a stranger: what their code does, a code to be let in, or nothing."""
         linked = await accounts.typed_by_stranger(request, self._services, text)
         return linked or accounts.offer(request, self._services)

@@ -37,7 +37,7 @@ from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
 from bot.commands.memory import memories
 from bot.commands.parser import UnknownCommand, parse
-from bot.commands.request import Request, plain, refuse_stale
+from bot.commands.request import Request, public_reply, refuse_stale
 from bot.commands.spec import BY_NAME
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError
@@ -85,7 +85,7 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
         if question is not None:
             return Topic(question=question, pointed=True)
         if await services.store.hand_pictures.has(incoming.reply_to):
-            return Topic(typed=True, hold=services.remote_control.shown_as(incoming.reply_to), pointed=True)
+            return Topic(typed=True, hold=services.remote_control.session_of_message(incoming.reply_to), pointed=True)
         task = await _task_of_card(incoming.reply_to, services)
         if task is not None:
             return Topic(task=task, pointed=True)
@@ -203,27 +203,27 @@ class FreeTextHandler:
             await require_to_go_on(request, self._services, task)
             refuse_stale(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
         await TaskCommands(request, self._services).steer(task, text.strip())
-        return replace(plain(say("talk.noted", task=task.id)), told=True)
+        return replace(public_reply(say("talk.noted", task=task.id)), told=True)
 
     async def run(self, request: Request, offer: str) -> Reply:
         """Start the offered text with this id as a task. The rights and roles that the person has when they press
         count.
         """
-        async with self.taken(request, offer) as meant:
+        async with self.claim(request, offer) as meant:
             files = await attached(meant.files, self._services)
             caller = replace(request, event=meant.event, message=meant.message, files=files)
             return await tasks.start(caller, self._services, TaskDraft(meant.text))
 
     async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
         """Give the offered text with the id `offer` to a running task as a note, without its files."""
-        async with self.taken(request, offer) as meant:
+        async with self.claim(request, offer) as meant:
             task = await self._services.task_service.get(task_id)
             if task is None:
                 raise Refused(say("task.unknown", name=task_id))
             return _without_files(await self._steer(request, task, meant.text), carried=bool(meant.files))
 
     @asynccontextmanager
-    async def taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
+    async def claim(self, request: Request, number: str) -> AsyncIterator[Offer]:
         """Take the offered text with this id for use in the block, so that it cannot be used twice. If the block
         raises, the button can be pressed again.
 
@@ -288,7 +288,7 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
     secret code, such as one for signing in. Raises BadFiles if a file cannot be kept for the button.
     """
     told = Message(body=str(unknown), private=True)
-    near = BY_NAME.get(unknown.near)
+    near = BY_NAME.get(unknown.nearest)
     usable = near is not None and near.name not in _WITH_CODES and not request.stale
     if near is None or not usable or not verdict(request, services.policy, near.right).allowed:
         return Reply(told)
@@ -306,7 +306,7 @@ async def meant_by_press(
 
     Raises Refused or ParseError.
     """
-    async with talk.taken(request, offer) as typed:
+    async with talk.claim(request, offer) as typed:
         files = await attached(typed.files, services)
         yield replace(request, event=typed.event, call=parse(typed.text), message=typed.message, files=files)
 

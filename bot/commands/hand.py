@@ -16,8 +16,8 @@ from bot.application.services import Services
 from bot.application.task_access import require_to_hold, task_named
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.picture import draw_marks, draw_screen
-from bot.commands.answers import cleared
-from bot.commands.request import Request, plain
+from bot.commands.answers import delete_secret
+from bot.commands.request import Request, public_reply
 from bot.domain.address import MessageRef
 from bot.domain.chat import Capabilities, ChatError, FloodWait
 from bot.domain.incoming import Press
@@ -26,7 +26,7 @@ from bot.domain.right import Right
 from bot.domain.task import Task, TaskError
 from bot.store.audit import AuditKind
 from bot.tasks.manual_input import Aim, AtAnchor, ManualAction, NeedsApproval, OnScreen, ScreenMoved, Touched, tap
-from bot.tasks.remote_control import ControlSession, Look
+from bot.tasks.remote_control import ControlSession, ScreenCapture
 from bot.texts import say, speaking
 from devices.inputs import Key
 from devices.phone import PhoneInfo
@@ -126,7 +126,7 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
     if not services.policy.same(hold.person, request.person):
         raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
     # Two presses on one picture are one after the other, so that the second one finds the picture of after the first.
-    async with hold.pressing:
+    async with hold.press_lock:
         return await _pressed(pressed, number, choice, hold, request, services)
 
 
@@ -138,7 +138,7 @@ async def _pressed(
         task = await services.remote_control.finish(hold, request.person)
         words = say("hand.done_task", name=hold.name, task=task) if task else say("hand.done", name=hold.name)
         return Reply(shown=Message(body=words), toast=words)
-    look, toast, page, after = hold.look, "", 0, None
+    look, toast, page, after = hold.capture, "", 0, None
     if look is None or number != str(look.number):
         toast = say("hand.older")
     elif choice.startswith(_PAGE):
@@ -166,20 +166,20 @@ async def type_text(request: Request, services: Services, hold: ControlSession |
             raise Refused(say("hand.over"))
         if not services.policy.same(hold.person, request.person):
             raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
-        if request.stale or hold.look is None:
+        if request.stale or hold.capture is None:
             raise Refused(say("hand.late"))
-        await _do(act.Type(text=text), OnScreen(hold.look.word), hold, request, services)
+        await _do(act.Type(text=text), OnScreen(hold.capture.word), hold, request, services)
         told = say("hand.typed", number=len(text), name=hold.name)
     except (ScreenMoved, NeedsApproval) as not_done:
         told = str(not_done) if isinstance(not_done, ScreenMoved) else say("hand.not_typed", why=not_done.why)
     finally:
-        after = "" if request.message is None else await cleared(request.message, services)
+        after = "" if request.message is None else await delete_secret(request.message, services)
     assert hold is not None, "it was typed into"
     await _show_again(hold, services)
-    return plain(f"{told} {after}".strip())
+    return public_reply(f"{told} {after}".strip())
 
 
-def _aimed(choice: str, look: Look) -> tuple[ManualAction, Aim]:
+def _aimed(choice: str, look: ScreenCapture) -> tuple[ManualAction, Aim]:
     """The action that a button stands for, and its target. Raises Refused for data that was never issued."""
     here = OnScreen(look.word)
     if choice in _KEYS:
@@ -217,7 +217,7 @@ async def note(
     """
     length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
     detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
-    if touched.yes:
+    if touched.approval_reason:
         detail = f"{detail} (own yes)"
     await services.store.audit.note(AuditKind.OPERATED, caller.person, task=hold.task, detail=detail)
 
@@ -255,7 +255,7 @@ async def _picture_of(hold: ControlSession, services: Services) -> Picture | Non
 async def _answered(choice: str, hold: ControlSession, request: Request, services: Services) -> Reply:
     """Allow or refuse a touch that another person asked for."""
     require(request, services.policy, Right.APPROVE, phone=hold.phone)
-    asked = services.remote_control.take_asked(hold, choice.partition("-")[2])
+    asked = services.remote_control.pop_approval(hold, choice.partition("-")[2])
     if asked is None:
         return Reply(toast=say("hand.asked_over"), dead=True)
     by = request.person.name or request.person.id
@@ -266,7 +266,12 @@ async def _answered(choice: str, hold: ControlSession, request: Request, service
         words = say("hand.denied", by=by, what=asked.needs.what)
         return Reply(shown=Message(body=words), toast=words)
     touched = await services.remote_control.touch(
-        hold, asked.action, f"hand:{asked.id}", AtAnchor(asked.needs.anchor), approves=False, allowed=asked.needs.asked
+        hold,
+        asked.action,
+        f"hand:{asked.id}",
+        AtAnchor(asked.needs.anchor),
+        approves=False,
+        allowed=asked.needs.approval_key,
     )
     await note(asked.action, touched, hold, replace(request, person=hold.person), services)
     await _show_again(hold, services, after=touched)
@@ -291,7 +296,7 @@ async def _show_again(hold: ControlSession, services: Services, after: Touched |
         logger.info("a screen in a chat stays as it was: %s", error)
 
 
-async def _message(hold: ControlSession, look: Look, platform: Capabilities, *, page: int = 0) -> Message:
+async def _message(hold: ControlSession, look: ScreenCapture, platform: Capabilities, *, page: int = 0) -> Message:
     """The screen as a message, with buttons for its places and for further actions."""
     room = platform.buttons_in_row * (platform.button_rows - 1)
     several = len(look.places) > room
@@ -318,6 +323,6 @@ async def _message(hold: ControlSession, look: Look, platform: Capabilities, *, 
     )
 
 
-def _button(hold: ControlSession, look: Look, label: str, choice: str) -> Button:
+def _button(hold: ControlSession, look: ScreenCapture, label: str, choice: str) -> Button:
     style = "success" if choice == "done" else "secondary"
     return button(ButtonAction.HAND, hold.id, label, choice=f"{look.number}.{choice}", style=style)

@@ -10,7 +10,7 @@ from agent.ports.memory import MAX_FACT, MAX_FACTS, Fact, MemoryFull
 from bot.application.access import Refused
 from bot.application.phones import phones_meant
 from bot.application.services import Services
-from bot.commands.request import Request, aside, refuse_stale
+from bot.commands.request import Request, private_reply, refuse_stale
 from bot.domain.outgoing import Reply
 from bot.people.subjects import Subject
 from bot.texts import counted, listed, say
@@ -36,7 +36,7 @@ async def remember(request: Request, services: Services) -> Reply:
         fact = await services.memory.remember(_subject(request), text, phone=phone)
     except MemoryFull:
         raise Refused(say("memory.full", limit=MAX_FACTS)) from None
-    return aside(say("memory.kept", fact=_line(fact, services)))
+    return private_reply(say("memory.kept", fact=_line(fact, services)))
 
 
 async def memories(request: Request, services: Services) -> Reply:
@@ -45,9 +45,9 @@ async def memories(request: Request, services: Services) -> Reply:
         raise Refused(say("memory.in_private"))
     facts = await services.memory.all(_subject(request))
     if not facts:
-        return aside(say("memory.none"))
+        return private_reply(say("memory.none"))
     lines = [_line(fact, services) for fact in facts]
-    return aside("\n".join(lines), heading=say("memory.heading", facts=counted("fact", len(facts))))
+    return private_reply("\n".join(lines), heading=say("memory.heading", facts=counted("fact", len(facts))))
 
 
 async def forget(request: Request, services: Services) -> Reply:
@@ -66,7 +66,7 @@ async def forget(request: Request, services: Services) -> Reply:
         lines = "\n".join(_line(fact, services) for fact in meant[:SHOWN])
         raise Refused(f"{say('memory.several')}\n{lines}")
     gone = await services.memory.forget(_subject(request), [fact.id for fact in meant])
-    return aside(f"{say('memory.forgotten', facts=counted('fact', len(gone)))}\n{say('memory.elsewhere')}")
+    return private_reply(f"{say('memory.forgotten', facts=counted('fact', len(gone)))}\n{say('memory.elsewhere')}")
 
 
 def _meant(wanted: str, facts: Sequence[Fact]) -> list[Fact]:

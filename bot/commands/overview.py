@@ -13,7 +13,7 @@ from bot.cards.buttons import ButtonAction, button
 from bot.cards.card import live_card, state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import by_role, duration, elapsed, receipt, role_name, title_of, tokens
-from bot.commands.request import Request, aside, plain, task_meant
+from bot.commands.request import Request, private_reply, public_reply, task_meant
 from bot.domain.limits import QUOTAS
 from bot.domain.locale import last_days, money
 from bot.domain.outgoing import Message, Reply
@@ -99,7 +99,7 @@ async def _standing(task: Task, services: Services, now: float) -> str:
 
 async def tools(request: Request, services: Services) -> Reply:  # noqa: ARG001 - as every command
     """List the tools that need no phone, one per line, and why some are unavailable."""
-    return plain("\n".join(tool_lines(services.tools())), heading=say("tools.heading"))
+    return public_reply("\n".join(tool_lines(services.tools())), heading=say("tools.heading"))
 
 
 DAYS = 30
@@ -122,7 +122,7 @@ async def usage(request: Request, services: Services) -> Reply:
     heading = say("usage.all" if admin else "usage.own", days=counted("day", days))
     own = await _own_quota(request, services)
     if not rows:
-        return aside(say("usage.none"), heading=heading, footer="\n".join(own))
+        return private_reply(say("usage.none"), heading=heading, footer="\n".join(own))
     shown = rows[::-1][:GROUPS] if by is UsageBy.DAY else rows[:GROUPS]
     names = {phone.id: phone.name for phone in services.phones.list()} if by is UsageBy.PHONE else {}
     lines = ["\n  ".join([_label(row, by, names), *_lines(row.totals)]) for row in shown]
@@ -133,7 +133,7 @@ async def usage(request: Request, services: Services) -> Reply:
         footer.append(shares)
     if everything.unpriced and everything.tokens.cost is not None:
         footer.append(say("usage.unpriced", tasks=counted("task", everything.unpriced)))
-    return aside("\n".join(lines), heading=heading, footer="\n".join([*footer, *own]))
+    return private_reply("\n".join(lines), heading=heading, footer="\n".join([*footer, *own]))
 
 
 async def _own_quota(request: Request, services: Services) -> list[str]:

@@ -29,12 +29,12 @@ class ParseError(Exception):
 
 
 class UnknownCommand(ParseError):
-    """The first word of the line is not a command. `near` is the most similar one ("" if none is), `rest` the text
+    """The first word of the line is not a command. `nearest` is the most similar one ("" if none is), `rest` the text
     after the word.
     """
 
     def __init__(self, word: str, rest: str) -> None:
-        self.near = _nearest(word)
+        self.nearest = _nearest(word)
         self.rest = rest
         super().__init__(unknown_command(word))
 

@@ -19,7 +19,7 @@ from bot.cards.question import closed_line
 from bot.commands import accounts
 from bot.commands.accounts import linked_line
 from bot.commands.parser import forms_of, unknown_command
-from bot.commands.request import Request, aside, plain, task_meant
+from bot.commands.request import Request, private_reply, public_reply, task_meant
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
 from bot.domain.limits import QUOTAS, Tier
@@ -47,7 +47,7 @@ async def gate_record(task: Task, services: Services) -> Reply:
         if each.question.kind is QuestionKind.APPROVE
     ]
     lines = [shortened(line, LINE_LIMIT) for _, line in sorted(told, key=lambda each: each[0])]
-    return aside("\n".join(lines[-MOST_LINES:]) or say("why.nothing"), heading=title_of(task))
+    return private_reply("\n".join(lines[-MOST_LINES:]) or say("why.nothing"), heading=title_of(task))
 
 
 def _of_step(step: StepRow) -> Iterator[str]:
@@ -78,7 +78,7 @@ async def show_help(request: Request, services: Services) -> Reply:
         spec = BY_NAME.get(name)
         if spec is None:
             raise Refused(unknown_command(name))
-        return plain(_explained(spec, request.prefix))
+        return public_reply(_explained(spec, request.prefix))
     known = [spec for spec in COMMANDS if verdict(request, services.policy, spec.right).allowed]
     if request.picked:
         lines = [say("help.line", line=form.path, help=form.help) for spec in known for form in forms_of(spec)]
@@ -111,7 +111,7 @@ async def whoami(request: Request, services: Services) -> Reply:
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
     lines = [ids_of(request.person, request.place), say("whoami.rights", rights=listed(rights))]
     lines += [linked] if (linked := linked_line(request, services)) else []
-    return aside("\n".join(lines), heading=request.person.name or request.person.id)
+    return private_reply("\n".join(lines), heading=request.person.name or request.person.id)
 
 
 def ids_of(person: Person, place: Place) -> str:
@@ -164,7 +164,7 @@ async def why(request: Request, services: Services) -> Reply:
     heading = say("why.heading", person=asked.person.id)
     if asked.person.platform != request.person.platform:
         heading = say("why.in_private", person=Subject.of_person(asked.person))
-    return aside("\n".join(lines), heading=heading)
+    return private_reply("\n".join(lines), heading=heading)
 
 
 NONE = "default"
@@ -178,15 +178,15 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
     settings = services.live.now
     if not who:
         lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]
-        return aside("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))
+        return private_reply("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))
     subject = subject_meant(request, services, who)
     if name.lower() == NONE:
         taken = await services.rights.take_tier(subject, request.person)
-        return aside(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
+        return private_reply(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
     if name.lower() not in settings.tiers:
         raise Refused(say("tier.unknown", name=name[:40], known=listed((*settings.tiers, NONE))))
     await services.rights.give_tier(subject, name.lower(), request.person)
-    return aside(say("tier.given", who=subject, tier=name.lower()))
+    return private_reply(say("tier.given", who=subject, tier=name.lower()))
 
 
 def _defined(name: str, limits: Tier, default: str) -> str:
@@ -210,9 +210,9 @@ async def people(request: Request, services: Services) -> Reply:
             return _shown(services)
         case ["allow"] if len(words) in {2, 3}:
             right = words[2] if len(words) > 2 else Right.USE.value
-            return aside(allowed_words(await commands.allow(words[1], right, request.option("device"))))
+            return private_reply(allowed_words(await commands.allow(words[1], right, request.option("device"))))
         case ["deny"] if len(words) == 2:
-            return aside(denied_words(await commands.deny(words[1], request.option("device"))))
+            return private_reply(denied_words(await commands.deny(words[1], request.option("device"))))
         case ["unlink"] if len(words) == 2:
             return await accounts.unlink(request, services, subject_meant(request, services, words[1]))
         case ["tier"] if len(words) in {1, 3}:
@@ -257,7 +257,7 @@ def _shown(services: Services) -> Reply:
     ]
     if len(lines) > LISTED:
         lines = [*lines[:LISTED], say("people.more", number=len(lines) - LISTED)]
-    return aside("\n".join(lines) or say("people.none"), heading=say("people.heading"))
+    return private_reply("\n".join(lines) or say("people.none"), heading=say("people.heading"))
 
 
 def grant_line(grant: Grant) -> str:

@@ -12,7 +12,7 @@ from bot.application.access import Caller, Refused, may_see, verdict
 from bot.application.phones import look, open_phones, phone_meant, phone_named, require_usable, state_of
 from bot.application.services import Services
 from bot.cards.picture import draw_screen, whole_screen
-from bot.commands.request import Request, plain
+from bot.commands.request import Request, public_reply
 from bot.domain.outgoing import Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
@@ -32,7 +32,7 @@ QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
 async def devices(request: Request, services: Services) -> Reply:
     """List every phone with its state, what it shows, and who uses it."""
     lines = await phone_lines(request, services)
-    return plain("\n".join(lines), heading=say("devices.heading")) if lines else plain(say("phone.none"))
+    return public_reply("\n".join(lines), heading=say("devices.heading")) if lines else public_reply(say("phone.none"))
 
 
 async def phone_lines(caller: Caller, services: Services) -> list[str]:
@@ -68,7 +68,7 @@ async def name(request: Request, services: Services) -> Reply:
     except NameUnfit as unfit:
         raise Refused(say("name.unfit", longest=LONGEST)) from unfit
     await services.store.audit.note(AuditKind.NAMED, request.person, detail=f"{info.id} {info.name} → {named.name}")
-    return plain(say("name.done", old=info.name, new=named.name))
+    return public_reply(say("name.done", old=info.name, new=named.name))
 
 
 def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, str]:

@@ -18,7 +18,7 @@ from bot.cards.question import closed_line, render_answered, render_question
 from bot.commands import hand, overview, scheduling, skills, tasks
 from bot.commands.answers import give_answer
 from bot.commands.free_text import FreeTextHandler
-from bot.commands.request import Request, aside
+from bot.commands.request import Request, private_reply
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Message, Reply
@@ -107,7 +107,7 @@ _ON_TASKS: Mapping[ButtonAction, Callable[[Request, Services, Task], Awaitable[R
 }
 
 
-_HOLD_LATE = frozenset(
+_REFUSED_WHEN_STALE = frozenset(
     {ButtonAction.STOP, ButtonAction.PAUSE, ButtonAction.ANSWER, ButtonAction.OLDER, ButtonAction.PAGE}
 )
 """Actions of buttons that are carried out even if pressed while the service was away, because they start nothing."""
@@ -127,15 +127,15 @@ async def do_press(
     """
     data = read_button(press.data)
     if data is None:
-        return replace(aside(say("press.unknown")), dead=True)
-    if press.stale and data.action not in _HOLD_LATE:
+        return replace(private_reply(say("press.unknown")), dead=True)
+    if press.stale and data.action not in _REFUSED_WHEN_STALE:
         raise Refused(say("press.late"))
     try:
         reply = await _done(press, data, request, services, talk, do_kept)
     except NotAllowed:
         raise  # others may press it
     except (Refused, TaskError) as refused:
-        return replace(await when_refused(press, data, services), message=aside(str(refused)).message)
+        return replace(await when_refused(press, data, services), message=private_reply(str(refused)).message)
     return await with_its_message(reply, press, data, services)
 
 

@@ -63,12 +63,12 @@ def refuse_stale(request: Request) -> None:
         raise StaleRequest(request)
 
 
-def plain(text: str, *, heading: str = "") -> Reply:
+def public_reply(text: str, *, heading: str = "") -> Reply:
     """Return a reply with a short text, visible to everybody at the place."""
     return Reply(Message(heading=heading, body=text))
 
 
-def aside(text: str, *, heading: str = "", footer: str = "") -> Reply:
+def private_reply(text: str, *, heading: str = "", footer: str = "") -> Reply:
     """Return a reply that only the person who asked sees, where the platform can do that."""
     return Reply(Message(heading=heading, body=text, footer=footer, private=True))
 

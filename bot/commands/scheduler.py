@@ -85,7 +85,7 @@ class Scheduler:
             now = max(schedule.due, known.created)
         elif now - schedule.due > LATE:
             await self._record_blocked(schedule, self._missed(schedule, now))
-        elif (former := await self._at_work(schedule)) is not None:
+        elif (former := await self._unfinished_run(schedule)) is not None:
             if not schedule.skipped:
                 await self._record_blocked(schedule, say("scheduled.overlap", task=former.id, **_facts(schedule)))
             await schedules.skipped(schedule)
@@ -124,7 +124,7 @@ class Scheduler:
             return say("scheduled.missed", **_facts(schedule))
         return say("scheduled.missed_several", number=number, **_facts(schedule))
 
-    async def _at_work(self, schedule: Schedule) -> Task | None:
+    async def _unfinished_run(self, schedule: Schedule) -> Task | None:
         """The previous run, if it has not ended."""
         former = await self._services.task_service.get(schedule.task)
         return former if former is not None and former.state is not TaskState.ENDED else None

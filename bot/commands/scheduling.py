@@ -19,7 +19,7 @@ from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import local_time, reads_words, shortened, told_words, value_words, watch_line
 from bot.commands.parser import LIST_WORDS, SCHEDULE_CHANGE, draft_of, parse, with_skill
-from bot.commands.request import Request, plain
+from bot.commands.request import Request, public_reply
 from bot.commands.skills import skill_draft
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.schedule import BadRule, Plan, RuleKind, Schedule, oddity_of, plan_in
@@ -115,12 +115,12 @@ async def schedules(request: Request, services: Services) -> Reply:
     found = SCHEDULE_CHANGE.fullmatch(typed)
     if found is None:
         raise Refused(say("schedule.usage", prefix=request.prefix))
-    return plain(await change(ScheduleCommands(request, services), found["verb"].lower(), found["schedule"]))
+    return public_reply(await change(ScheduleCommands(request, services), found["verb"].lower(), found["schedule"]))
 
 
 async def press(data: ButtonData, request: Request, services: Services) -> Reply:
     """Handle a button of the list of schedules, or below a new schedule."""
-    return plain(await change(ScheduleCommands(request, services), data.choice, data.subject))
+    return public_reply(await change(ScheduleCommands(request, services), data.choice, data.subject))
 
 
 async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
@@ -158,7 +158,7 @@ def resumed_words(one: Schedule) -> str:
 async def _listed(request: Request, services: Services) -> Reply:
     found = await ScheduleCommands(request, services).visible()
     if not found:
-        return plain(say("schedule.none", example=f"{request.prefix}{say('command.schedule.example')}"))
+        return public_reply(say("schedule.none", example=f"{request.prefix}{say('command.schedule.example')}"))
     lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
     if len(found) > LISTED:
         lines.append(say("schedule.more", number=len(found) - LISTED))

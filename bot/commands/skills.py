@@ -18,7 +18,7 @@ from bot.application.task_access import task_named
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
 from bot.commands.parser import ARGUMENT, arguments_in, draft_of
-from bot.commands.request import Request, plain, task_meant
+from bot.commands.request import Request, public_reply, task_meant
 from bot.commands.skill_figures import figures_of, skill_line
 from bot.commands.tasks import start
 from bot.domain.incoming import CommandCall
@@ -45,10 +45,10 @@ async def skills(request: Request, services: Services) -> Reply:
     found = _CHANGE.fullmatch(typed)
     if found is not None and (found["new"] or found["verb"].lower() not in NAMING):
         commands = SkillCommands(request, services)
-        return plain(await change(commands, found["verb"].lower(), found["name"], found["new"] or ""))
+        return public_reply(await change(commands, found["verb"].lower(), found["name"], found["new"] or ""))
     if typed:
         raise Refused(say("skills.usage", prefix=request.prefix))
-    return plain("\n".join(await skill_lines(services)) or say("skills.none"))
+    return public_reply("\n".join(await skill_lines(services)) or say("skills.none"))
 
 
 async def skill_lines(services: Services) -> list[str]:
@@ -97,7 +97,7 @@ async def confirm(request: Request, services: Services, number: str) -> Reply:
     """Save the draft with this id, exactly as it was shown to the person. Raises Refused."""
     commands = SkillCommands(request, services)
     draft = await commands.drafted(number)
-    return plain(saved_words(draft, await commands.save(draft), request.prefix))
+    return public_reply(saved_words(draft, await commands.save(draft), request.prefix))
 
 
 def saved_words(draft: Draft, version: int, prefix: str = "") -> str:

@@ -6,12 +6,12 @@ from bot.application.access import Refused, may_see
 from bot.application.own_facts import asks_for_all
 from bot.application.phones import state_of
 from bot.application.services import Services
-from bot.application.tasks import Started, TaskCommands
+from bot.application.tasks import StartResult, TaskCommands
 from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
 from bot.commands.memory import memories
 from bot.commands.parser import draft_of
-from bot.commands.request import Request, plain, task_meant, with_leading_task
+from bot.commands.request import Request, public_reply, task_meant, with_leading_task
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import TaskDraft
@@ -35,7 +35,7 @@ async def start(request: Request, services: Services, draft: TaskDraft) -> Reply
     return await started_reply(await TaskCommands(request, services).start(draft, request.files), services)
 
 
-async def started_reply(started: Started, services: Services) -> Reply:
+async def started_reply(started: StartResult, services: Services) -> Reply:
     """Return the reply about an accepted task; empty if the same message had started it before."""
     task = started.task
     if started.duplicate:
@@ -75,13 +75,13 @@ async def cancel(request: Request, services: Services, task: Task | None = None)
     to.
     """
     task = task or await task_meant(request, services)
-    return plain(await standing_words(await TaskCommands(request, services).cancel(task), services))
+    return public_reply(await standing_words(await TaskCommands(request, services).cancel(task), services))
 
 
 async def pause(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Pause a task: `task`, or the one that the request refers to."""
     task = task or await task_meant(request, services)
-    return plain(await standing_words(await TaskCommands(request, services).pause(task), services))
+    return public_reply(await standing_words(await TaskCommands(request, services).pause(task), services))
 
 
 async def take_over(request: Request, services: Services, task: Task) -> Reply:
@@ -92,8 +92,8 @@ async def take_over(request: Request, services: Services, task: Task) -> Reply:
         phones = await services.task_service.parts(taken.id) or (taken,)
         troubles = [await show_if_allowed(each, request, services) for each in phones]
         if told := listed(troubles):
-            return plain(told)
-    return plain(await standing_words(taken, services))
+            return public_reply(told)
+    return public_reply(await standing_words(taken, services))
 
 
 async def resume(request: Request, services: Services, task: Task | None = None) -> Reply:
@@ -101,7 +101,7 @@ async def resume(request: Request, services: Services, task: Task | None = None)
     request = await with_leading_task(request, services, means=lambda task: task.state is not TaskState.ENDED)
     task = task or await task_meant(request, services)
     resumed = await TaskCommands(request, services).resume(task, request.call.rest.strip())
-    return plain(await standing_words(resumed, services))
+    return public_reply(await standing_words(resumed, services))
 
 
 async def standing_words(task: Task, services: Services) -> str:
@@ -137,4 +137,4 @@ async def instead(request: Request, services: Services, task: Task, choice: str)
 async def now(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Move a task to the head of the queue: `task`, or the one that the request refers to."""
     task = await TaskCommands(request, services).hurry(task or await task_meant(request, services))
-    return plain(say("now.done", task=task.id))
+    return public_reply(say("now.done", task=task.id))

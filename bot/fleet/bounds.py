@@ -31,11 +31,11 @@ def check_limits(data: bytes) -> bytes:
     """Return the message unchanged. Raises ValueError if it is not JSON, or is nested too deeply, or a text or number
     in it is too large.
     """
-    _look(from_json(data, allow_inf_nan=False), MOST_DEEP)
+    _check_value(from_json(data, allow_inf_nan=False), MOST_DEEP)
     return data
 
 
-def _look(value: object, deep: int) -> None:
+def _check_value(value: object, deep: int) -> None:
     if deep == 0:
         raise ValueError("it is nested too deeply")
     if isinstance(value, str) and len(value) > MOST_LETTERS:
@@ -44,14 +44,14 @@ def _look(value: object, deep: int) -> None:
         raise ValueError("a number in it is too large")
     if isinstance(value, dict):
         for name, each in value.items():
-            _look(name, deep - 1)
-            _look(each, deep - 1)
+            _check_value(name, deep - 1)
+            _check_value(each, deep - 1)
     elif isinstance(value, list):
         for each in value:
-            _look(each, deep - 1)
+            _check_value(each, deep - 1)
 
 
-def in_line(text: str, most: int) -> str:
+def one_line(text: str, most: int) -> str:
     """Return the text on one line of at most `most` characters, without unprintable ones."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * most]).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
@@ -67,7 +67,7 @@ class Faults(Counter[str]):
         self[host] += 1
         number = self[host]
         if number & (number - 1) == 0:
-            told = in_line(why, SAID)
+            told = one_line(why, SAID)
             logger.warning("A message from the host %s was ignored (%d so far): %s", host, number, told)
 
     @contextmanager

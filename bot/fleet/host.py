@@ -100,13 +100,13 @@ class Host:
         self._reported_phones: tuple[PhoneThere, ...] | None = None
         self._link: Link | None = None
         self._epoch = 0
-        self._told_epoch = 0
+        self._logged_epoch = 0
         """The start of the hub for which a different version was already logged."""
         self._last_beat: Beat | None = None
         self._last_heard = float("-inf")
-        self._answers: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
+        self._replies: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
         self._lock = asyncio.Lock()
-        self._saying = asyncio.Lock()
+        self._report_lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self.frames = HostFrames(store.frames.patient(), self._file_of_hub)
         self._outgoing = Outgoing(keys.name, store.fleet, self._patience.again)
@@ -126,7 +126,7 @@ class Host:
         work = [
             asyncio.create_task(each)
             for each in (
-                keep_connected(self._connect, address, self._begin),
+                keep_connected(self._connect, address, self._on_connect),
                 self._pulse(),
                 self._outgoing.send(),
                 self._watch_phones(),
@@ -169,10 +169,10 @@ class Host:
 
     # the link
 
-    async def _begin(self, link: Link) -> None:
+    async def _on_connect(self, link: Link) -> None:
         name = self.keys.name
         await link.listen(beats_to(name), self._on_beat)
-        await link.listen(asked_of(name), self._on_ask)
+        await link.listen(asked_of(name), self._on_request)
         await link.listen(delivery_of(name), self._on_order)
         self._link = link
         self._reported_phones = None
@@ -180,9 +180,9 @@ class Host:
         self._spawn(self._report())
 
     async def _report(self) -> None:
-        if self._saying.locked():
+        if self._report_lock.locked():
             return  # the report in progress, or the next pulse, covers everything
-        async with self._saying:
+        async with self._report_lock:
             try:
                 await self._publish_presence()
                 await self._publish_pulse()
@@ -210,7 +210,7 @@ class Host:
             self._spawn(self._report())
             if steady_now() - self._last_heard > self._patience.cut:
                 self._runs.suspend_all()
-            self._outgoing.look_again()
+            self._outgoing.resend_overdue()
             await asyncio.sleep(self._patience.beat)
 
     async def _watch_phones(self) -> None:
@@ -226,7 +226,7 @@ class Host:
         except ValidationError:
             logger.warning("A beat from the hub could not be read and was ignored; the hub may run another version.")
             return
-        if beat.host != self.keys.name or (beat.epoch, beat.number) <= self._last:
+        if beat.host != self.keys.name or (beat.epoch, beat.number) <= self._last_beat_key:
             return
         async with self._lock:
             if beat.epoch != self._epoch and not await self._handshake(beat.epoch):
@@ -243,10 +243,10 @@ class Host:
             self.leases.set_granted(beat.leases)
             await self._runs.apply_beat(beat)
             if before is not None and (before.epoch, before.link) != (beat.epoch, beat.link):
-                self._outgoing.send_anew()
+                self._outgoing.resend_all()
 
     @property
-    def _last(self) -> tuple[int, int]:
+    def _last_beat_key(self) -> tuple[int, int]:
         return (0, 0) if self._last_beat is None else (self._last_beat.epoch, self._last_beat.number)
 
     async def _handshake(self, epoch: int) -> bool:
@@ -262,11 +262,11 @@ class Host:
             logger.info("The hub did not say by which rules it works: %s", error)
             return False
         if not understands(speaks):
-            if epoch != self._told_epoch:
+            if epoch != self._logged_epoch:
                 logger.error(
                     "The hub uses protocol version %d and this host %d. Update the older one.", speaks, self._speaks
                 )
-            self._told_epoch = epoch
+            self._logged_epoch = epoch
             return False
         await self._runs.use(self._make_runner(policy, self))
         if not self._epoch:
@@ -297,7 +297,7 @@ class Host:
 
     # requests from the hub
 
-    async def _on_ask(self, delivery: Delivery) -> None:
+    async def _on_request(self, delivery: Delivery) -> None:
         self._spawn(self._answer(delivery))
 
     async def _answer(self, delivery: Delivery) -> None:
@@ -306,22 +306,22 @@ class Host:
         except ValidationError:
             await delivery.answer(Reply(error=f"This host speaks version {SPEAKS} and does not know that.").bytes())
             return
-        doing = self._answers.get(getattr(asked, "id", ""))
+        doing = self._replies.get(getattr(asked, "id", ""))
         if doing is None:
             doing = asyncio.create_task(self._answer_to(asked))
             if hasattr(asked, "id"):
-                self._answers[asked.id] = doing
-                if len(self._answers) > IDS_KEPT:
-                    self._answers.popitem(last=False)
+                self._replies[asked.id] = doing
+                if len(self._replies) > IDS_KEPT:
+                    self._replies.popitem(last=False)
         try:
             await delivery.answer(await asyncio.shield(doing))
         except OSError as error:
             logger.warning("A request from the hub failed; the hub will send it again: %s", error)
-            self._answers.pop(getattr(asked, "id", ""), None)
+            self._replies.pop(getattr(asked, "id", ""), None)
 
     async def _answer_to(self, asked: Message) -> bytes:
         try:
-            reply, body = await self._do(asked)
+            reply, body = await self._carry_out(asked)
         except TimeoutError:
             reply, body = Reply(error="It does not stand still yet."), b""
         except OSError:
@@ -331,7 +331,7 @@ class Host:
             reply, body = Reply(error=f"This could not be done: {type(error).__name__}."), b""
         return reply.bytes(body)
 
-    async def _do(self, asked: Message) -> tuple[Reply, bytes]:
+    async def _carry_out(self, asked: Message) -> tuple[Reply, bytes]:
         runner = self._runs.runner
         if isinstance(asked, GetFile):
             return await piece_of(self._store.frames, asked)

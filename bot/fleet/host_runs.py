@@ -130,8 +130,8 @@ class _Run:
     """Whether a person has paused the run; its last action may not have finished yet."""
     since: int = 0
     """Number of the beat since which the hub knows the run."""
-    stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
-    switching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    stop_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    pause_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: bool = False
     all_stored: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while the work waits for the next event, when everything before is stored."""
@@ -167,13 +167,13 @@ class HostRuns:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._drop_all()
+        await self._stop_all()
 
     async def use(self, runner: Runner) -> None:
         """Use this runner from now on. Current work is stopped, and continues from its checkpoints when the hub orders
         it again.
         """
-        await self._drop_all()
+        await self._stop_all()
         self.runner = runner
 
     @property
@@ -208,10 +208,10 @@ class HostRuns:
                     run.ending = True
                     self._spawn(self._forget(run))
                 continue
-            await self._outgoing.note_arrived(run.id, standing.received)
+            await self._outgoing.acknowledge(run.id, standing.received)
             if self._leases.has_lost(run.id):
                 logger.warning("Run %s has lost its phone and is stopped until the hub sends an order.", run.id)
-                self._spawn(self._drop(run))
+                self._spawn(self._stop_run(run))
             elif run.suspended and not standing.hold:
                 run.suspended = False
                 self._spawn(self._resume(run))
@@ -219,14 +219,14 @@ class HostRuns:
     def suspend_all(self) -> None:
         """Pause every run at its next safe point, because the host does not hear from the hub."""
         for run in self._runs.values():
-            if run.alive and not run.suspended and not run.stopping.locked() and self.runner is not None:
+            if run.alive and not run.suspended and not run.stop_lock.locked() and self.runner is not None:
                 run.suspended = True
                 logger.warning("The hub is silent: run %s will pause at its next safe point.", run.id)
                 self._spawn(self._suspend(run))
 
     async def _suspend(self, run: _Run) -> None:
         assert self.runner is not None
-        async with run.switching:
+        async with run.pause_lock:
             if run.suspended and run.alive:  # otherwise the next order would find it paused
                 with suppress(TimeoutError):
                     await self.runner.signal(run.id, Pause())
@@ -234,7 +234,7 @@ class HostRuns:
     async def _resume(self, run: _Run) -> None:
         """Resume the run, after a pause in progress has taken effect."""
         assert self.runner is not None
-        async with run.switching:
+        async with run.pause_lock:
             if not run.suspended and not run.paused and run.alive:
                 await self.runner.signal(run.id, Resume())
 
@@ -265,7 +265,7 @@ class HostRuns:
                 return
             await asyncio.wait({run.working}, timeout=DROP_S)
         run.ending = False
-        async with run.stopping:
+        async with run.stop_lock:
             pass  # wait until the stopped work has been cleaned up
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
@@ -308,9 +308,9 @@ class HostRuns:
             finally:
                 run.all_stored.set()
 
-    async def _drop(self, run: _Run) -> None:
+    async def _stop_run(self, run: _Run) -> None:
         """Stop the work on a run at a safe point; its progress is kept in its checkpoint."""
-        async with run.stopping:
+        async with run.stop_lock:
             await self._stop_work(run)
 
     async def _stop_work(self, run: _Run) -> None:
@@ -338,11 +338,11 @@ class HostRuns:
         run.working, run.suspended = None, False
         await runner.release(run.id)
 
-    async def _drop_all(self) -> None:
-        await asyncio.gather(*(self._drop(run) for run in self._runs.values()))
+    async def _stop_all(self) -> None:
+        await asyncio.gather(*(self._stop_run(run) for run in self._runs.values()))
 
     async def _forget(self, run: _Run) -> None:
-        async with run.stopping:
+        async with run.stop_lock:
             await self._stop_work(run)
             if run.alive:
                 run.ending = False  # the next beat tries again

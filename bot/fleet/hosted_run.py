@@ -74,14 +74,14 @@ class HostedRun:
         self.deferred: list[Answer | Signal] = []
         """Answers and signals from before it was decided who does the run."""
         self.send_lock = asyncio.Lock()
-        self.acquiring: asyncio.Task[None] | None = None
-        self.asking: set[str] = set()
+        self.phone_wait: asyncio.Task[None] | None = None
+        self.open_questions: set[str] = set()
         self.followed = False
         self.closing = False
         """Whether the service is stopping."""
         self.order: RunOrder | None = None
         """The current order for the host, None while the run is not followed."""
-        self.ordered = 0.0
+        self.ordered_at = 0.0
         """When the order was last sent, by the event loop's clock."""
 
     def receive(self, item: Item) -> None:
@@ -118,8 +118,8 @@ class HostedRun:
         """Start to wait for a phone, unless the run already waits; the result is put into `events`. `wish` is the
         phone's id, "" for any; `first` puts the run at the head of the queue.
         """
-        if self.acquiring is None or self.acquiring.done():
-            self.acquiring = asyncio.create_task(self._wait_for_phone(wish, first=first))
+        if self.phone_wait is None or self.phone_wait.done():
+            self.phone_wait = asyncio.create_task(self._wait_for_phone(wish, first=first))
 
     async def _wait_for_phone(self, wish: str, *, first: bool) -> None:
         while True:
@@ -137,9 +137,9 @@ class HostedRun:
 
     def stop_acquiring(self) -> None:
         """Stop the wait for a phone that `acquire` started."""
-        if self.acquiring is not None:
-            self.acquiring.cancel()
-            self.acquiring = None
+        if self.phone_wait is not None:
+            self.phone_wait.cancel()
+            self.phone_wait = None
 
     # messages from the host
 
@@ -149,7 +149,7 @@ class HostedRun:
 
         Raises RunOutOfReach if the host stays away.
         """
-        self._settle()
+        self._confirm_all()
         self.followed = True
         before, self.deferred = self.deferred, []
         for each in before:
@@ -174,7 +174,7 @@ class HostedRun:
                         if isinstance(event, RunEnded) and event.subtask != order.subtask:
                             self.unconfirmed.append((number, ()))
                             continue
-                        if isinstance(event, FileFound) and not await self._fetched(host, event):
+                        if isinstance(event, FileFound) and not await self._fetch_file(host, event):
                             self.events.put_nowait(happening)
                             return
                         self.unconfirmed.append((number, key_of(event) or ()))
@@ -204,7 +204,7 @@ class HostedRun:
                     case Change.HOST:
                         there = self._hub.hosts.usable(host)
                         reached = reached or there
-                        if reached and self._is_lost(host) and not self.asking:
+                        if reached and self._is_lost(host) and not self.open_questions:
                             raise RunOutOfReach(f"the host {host} stays away")
                         if there:
                             await self.send_order(host, order)
@@ -225,14 +225,14 @@ class HostedRun:
 
     async def send_order(self, host: str, order: RunOrder) -> None:
         """Send the order to its host. If the run is in progress there, it simply continues."""
-        self.ordered = steady_now()
+        self.ordered_at = steady_now()
         await self._hub.order(host, order)
 
     def _is_lost(self, host: str) -> bool:
         known = self._hub.hosts.get(host)
         return known is None or known.lost
 
-    async def _fetched(self, host: str, event: FileFound) -> bool:
+    async def _fetch_file(self, host: str, event: FileFound) -> bool:
         """Fetch a file from the host and store it here; False if the service stops first."""
         while not self.closing:
             try:
@@ -252,15 +252,15 @@ class HostedRun:
     def _note_question(self, event: RunEvent) -> None:
         match event:
             case Asked(question=question):
-                self.asking.add(question.id)
+                self.open_questions.add(question.id)
             case Resumed(question=question):
-                self.asking.discard(question)
+                self.open_questions.discard(question)
             case RunEnded():
-                self.asking.clear()
+                self.open_questions.clear()
             case _:
                 pass
 
-    def _settle(self) -> None:
+    def _confirm_all(self) -> None:
         """Delete events that were passed on, because the main graph has continued and its checkpoint contains them."""
         if self.unconfirmed:
             self._hub.incoming.confirm_stored(self.id, self.unconfirmed[-1][0])

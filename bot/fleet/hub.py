@@ -20,7 +20,7 @@ from agent.guards.policy import Policy
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.run import RunId
-from bot.fleet.bounds import Faults, check_limits, in_line
+from bot.fleet.bounds import Faults, check_limits, one_line
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
 from bot.fleet.host_requests import all_pieces, answer_file, answer_memory
 from bot.fleet.hosts import Hosts, PhoneOwners
@@ -107,18 +107,18 @@ class Hub:
         self._number = 0
         self._leaving = False
         self._tasks: list[asyncio.Task[None]] = []
-        self._asking: set[asyncio.Task[None]] = set()
-        self._beating = asyncio.Lock()
+        self._background_tasks: set[asyncio.Task[None]] = set()
+        self._beat_lock = asyncio.Lock()
         self.faults = Faults()
         self.hosts = Hosts(self._patience, self, self.faults)
         self.owners = PhoneOwners(table)
         self.known_runs: dict[RunId, KnownRun] = {}
         self._orders: dict[RunId, RunOrder] = {}
-        self._open = Counter[str]()
+        self._open_requests = Counter[str]()
         """Number of requests of each host that are being answered."""
         self.incoming = Incoming(table, self.known_runs, self._follow, self.owners, self.faults)
         self._listeners: list[Callable[[], None]] = []
-        self._arrived = asyncio.Event()
+        self._host_arrived = asyncio.Event()
         self.runs: HubRuns
 
     @property
@@ -143,18 +143,18 @@ class Hub:
         self.known_runs |= {each.run: each for each in await self._table.runs()}
         await self.incoming.load()
         self._tasks = [
-            asyncio.create_task(self._forever(work, name), name=name)
+            asyncio.create_task(self._run_forever(work, name), name=name)
             for name, work in (
-                ("fleet engine", lambda: keep_connected(self._connect, self._address, self._begin)),
+                ("fleet engine", lambda: keep_connected(self._connect, self._address, self._on_connect)),
                 ("fleet beat", self._beat_on),
-                ("fleet events", self.incoming.take_in),
+                ("fleet events", self.incoming.process),
             )
         ]
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience.away):
                 while self.hosts.awaited:
-                    self._arrived.clear()
-                    await self._arrived.wait()
+                    self._host_arrived.clear()
+                    await self._host_arrived.wait()
 
     async def stop(self) -> None:
         """Tell the hosts that the hub is stopping, and stop."""
@@ -163,7 +163,7 @@ class Hub:
             await self._beat_all()
             if self._link is not None:
                 await self._link.flush()
-        await end_tasks(*self._tasks, *self._asking)
+        await end_tasks(*self._tasks, *self._background_tasks)
         await self.incoming.drop_stored()
 
     # hosts
@@ -216,7 +216,7 @@ class Hub:
             self.faults.note(host, f"a reply: {error}")
             raise HostRefused(f"the host {host} has answered in a way that is not understood") from error
         if reply.error:
-            raise HostRefused(in_line(reply.error, VALUE_LETTERS))
+            raise HostRefused(one_line(reply.error, VALUE_LETTERS))
         return reply, body
 
     async def order(self, host: str, order: RunOrder) -> None:
@@ -246,7 +246,7 @@ class Hub:
         """Send a host its complete state now. Does nothing before the first connection to the engine, and for an
         unknown or blocked host. Raises EngineAway.
         """
-        async with self._beating:
+        async with self._beat_lock:
             await self._beat_one(host)
 
     async def file(self, host: str, reference: str) -> bytes:
@@ -271,7 +271,7 @@ class Hub:
                 return found
         raise KeyError(reference)
 
-    def held_on(self, phone: str) -> Held | None:
+    def lease_on(self, phone: str) -> Held | None:
         """Return the current lease of this phone; None if it is free."""
         found = next((each for each in self.runs.leases() if each.phone == phone), None)
         return None if found is None else Held(phone=phone, run=found.run, fence=found.fence)
@@ -281,7 +281,7 @@ class Hub:
 
     # messages to the hub
 
-    async def _begin(self, link: Link) -> None:
+    async def _on_connect(self, link: Link) -> None:
         await link.add_queue(ORDERS, orders_to("*"), from_host=False)
         await link.add_bucket(PRESENCE)
         for name in self.hosts:
@@ -289,8 +289,8 @@ class Hub:
         await self._sign_in.listen(link)
         await link.listen(JOIN, self._join)
         await link.listen("fleet.pulse.*", self._on_pulse)
-        await link.listen("fleet.hub.*", self._asked)
-        await link.listen(HUB_DELIVERY, self.incoming.arrive)
+        await link.listen("fleet.hub.*", self._on_request)
+        await link.listen(HUB_DELIVERY, self.incoming.receive)
         self._link = link
         self._links += 1
         with suppress(EngineAway):
@@ -334,18 +334,20 @@ class Hub:
         if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
             self.runs.resend_lost_orders(name, frozenset(pulse.working))
 
-    async def _asked(self, delivery: Delivery) -> None:
+    async def _on_request(self, delivery: Delivery) -> None:
         name = delivery.subject.rpartition(".")[2]
         # The host chooses where the reply goes, so that must be its own inbox.
         known = name in self.hosts and not self.hosts[name].blocked
         if not known or not delivery.reply.startswith(f"{inbox_of(name)}."):
             self.faults.note(name, "it has asked for an answer to somebody else")
             return
-        if self._open[name] >= AT_ONCE:
+        if self._open_requests[name] >= AT_ONCE:
             self.faults.note(name, "it asks too much at once")
             return
-        self._open[name] += 1
-        self._spawn(self._answer(name, delivery), name).add_done_callback(lambda _: self._open.subtract([name]))
+        self._open_requests[name] += 1
+        self._spawn(self._answer(name, delivery), name).add_done_callback(
+            lambda _: self._open_requests.subtract([name])
+        )
 
     async def _answer(self, host: str, delivery: Delivery) -> None:
         try:
@@ -369,7 +371,7 @@ class Hub:
 
     # regular work
 
-    async def _forever(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+    async def _run_forever(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Do this work until cancelled; after a fault it begins again, so that the hosts are not left alone."""
         while True:
             try:
@@ -392,7 +394,7 @@ class Hub:
                 logger.warning("Reports from hosts that are already in the record could not be deleted yet: %s", error)
 
     async def _beat_all(self) -> None:
-        async with self._beating:
+        async with self._beat_lock:
             for name in list(self.hosts):
                 with self.faults.of(name):
                     await self._beat_one(name)
@@ -423,7 +425,7 @@ class Hub:
 
     def host_changed(self, name: str) -> None:
         """Handle a change of a host: notify its runs and listeners, and send it its state."""
-        self._arrived.set()
+        self._host_arrived.set()
         self.runs.host_changed(name)
         self.phones_changed()
         self._spawn(self.beat(name), name)
@@ -433,7 +435,7 @@ class Hub:
         for listener in self._listeners:
             listener()
 
-    def keep_owners(self) -> None:
+    def save_owners(self) -> None:
         """Store new owners of phones in the background. If that fails, it is repeated with the next beat."""
         if self.owners.has_unsaved:
             self._spawn(self.owners.save(), "")
@@ -444,7 +446,7 @@ class Hub:
             raise NotMoved(words("fleet.unknown", name=host))
         if self.owners.of(phone) is None:
             raise NotMoved(words("fleet.no_phone", phone=phone))
-        if self.held_on(phone) is not None:
+        if self.lease_on(phone) is not None:
             raise NotMoved(words("fleet.move_busy", phone=phone))
         await self.owners.move(phone, host)
         self.phones_changed()
@@ -457,6 +459,6 @@ class Hub:
                 await work
 
         task = asyncio.create_task(do())
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_tasks.discard)
         return task

@@ -86,7 +86,7 @@ class Incoming:
     ) -> None:
         self._table = table
         self._known = known
-        self._follow = follow
+        self._on_item = follow
         self._owners = owners
         self._faults = faults
         self._inbox: asyncio.Queue[_Arrived] = asyncio.Queue()
@@ -101,7 +101,7 @@ class Incoming:
             if run in self._known:
                 self._note_received(run, number)
                 with self._faults.of(self._known[run].host):
-                    self._follow(run, ITEM.validate_json(body))
+                    self._on_item(run, ITEM.validate_json(body))
 
     def received(self, run: RunId) -> int:
         """Return the number up to which all messages of this run have arrived."""
@@ -111,7 +111,7 @@ class Incoming:
         """Return the host that has reported the picture with this reference; None if unknown."""
         return self._pictures.get(reference)
 
-    async def arrive(self, delivery: Delivery) -> None:
+    async def receive(self, delivery: Delivery) -> None:
         """Receive a host's message about one of its own runs. Others are ignored."""
         _, _, host, written = delivery.subject.split(".", 3)
         try:
@@ -128,7 +128,7 @@ class Incoming:
                 self._faults.note(host, f"an event of run {run} that tells of what is another one's")
         await delivery.done()
 
-    async def take_in(self) -> None:
+    async def process(self) -> None:
         """Store received messages in batches, acknowledge them, and process them. Runs until cancelled.
 
         A message that cannot be stored is a fault of its host, and is not acknowledged, so that it comes again.
@@ -159,7 +159,7 @@ class Incoming:
                 self._note_received(each.run, each.item.n)
                 self._note_picture(each.host, each.item)
                 with self._faults.of(each.host):
-                    self._follow(each.run, each.item)
+                    self._on_item(each.run, each.item)
 
     def confirm_stored(self, run: RunId, number: int) -> None:
         """Record that this run's messages up to this number are stored in the task's log, so that they can be

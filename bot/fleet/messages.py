@@ -18,7 +18,7 @@ from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.run import RunId
 from agent.wording import SENTENCES as AGENT_SENTENCES
-from bot.fleet.bounds import check_limits, in_line
+from bot.fleet.bounds import check_limits, one_line
 from bot.texts import words
 from devices.names import LONGEST
 from devices.phone import PhoneInfo
@@ -141,7 +141,7 @@ class Sentence(Message):
         form = PHONE_SENTENCES.get(self.kind) or AGENT_SENTENCES.get(self.kind, "")
         if not form or not placeholders(form) <= self.values.keys():
             return words("fleet.unworded")
-        return Words(form, self.kind, {name: in_line(value, VALUE_LETTERS) for name, value in self.values.items()})
+        return Words(form, self.kind, {name: one_line(value, VALUE_LETTERS) for name, value in self.values.items()})
 
 
 class PhoneThere(Message):
@@ -168,8 +168,8 @@ class PhoneThere(Message):
     def seen_at(self, host: str) -> PhoneInfo:
         """Return the phone's info as the hub lists it for this host, each text shortened to one line."""
         info = self.info
-        told: dict[str, Any] = {name: in_line(getattr(info, name), VALUE_LETTERS) for name in _TOLD}
-        told |= {"name": in_line(info.name, LONGEST) or info.id[:LONGEST], "host": host}
+        told: dict[str, Any] = {name: one_line(getattr(info, name), VALUE_LETTERS) for name in _TOLD}
+        told |= {"name": one_line(info.name, LONGEST) or info.id[:LONGEST], "host": host}
         if info.size is not None and not is_picture(info.size.width, info.size.height):
             told["size"] = None
         if self.reason is not None:

@@ -31,7 +31,7 @@ class Outgoing:
         self._again = again
         self._writing = ShieldedCalls(again)
         self._unsent: OrderedDict[tuple[RunId, int], tuple[str, float]] = OrderedDict()
-        self._arrived: dict[RunId, int] = {}
+        self._acknowledged: dict[RunId, int] = {}
         self._due = asyncio.Event()
         self._link: Link | None = None
 
@@ -47,9 +47,9 @@ class Outgoing:
     def use(self, link: Link) -> None:
         """Send on this connection from now on, beginning with everything that may not have arrived."""
         self._link = link
-        self.send_anew()
+        self.resend_all()
 
-    def send_anew(self) -> None:
+    def resend_all(self) -> None:
         """Send everything again that may not have arrived, because the connection to the hub was replaced."""
         self._unsent = OrderedDict((key, (body, NEVER)) for key, (body, _) in self._unsent.items())
         self._due.set()
@@ -72,9 +72,9 @@ class Outgoing:
             self._unsent[run, number] = (body, NEVER)
             self._due.set()
 
-    async def note_arrived(self, run: RunId, number: int) -> None:
+    async def acknowledge(self, run: RunId, number: int) -> None:
         """Record that the hub has all messages of this run up to this number, and delete them."""
-        if number <= self._arrived.get(run, 0):
+        if number <= self._acknowledged.get(run, 0):
             return
         self._drop(run, number)
         try:
@@ -82,15 +82,15 @@ class Outgoing:
         except OSError as error:
             logger.warning("Delivered reports of run %s could not be deleted yet: %s", run, error)
         else:
-            self._arrived[run] = number
+            self._acknowledged[run] = number
 
     async def forget(self, run: RunId) -> None:
         """Delete a run that is over, with its messages."""
         await self._table.forget_run(run)
-        self._arrived.pop(run, None)
+        self._acknowledged.pop(run, None)
         self._drop(run, None)
 
-    def look_again(self) -> None:
+    def resend_overdue(self) -> None:
         """Send messages again that have waited too long for a confirmation."""
         now = steady_now()
         if any(now - sent > self._again for _, sent in self._unsent.values()):

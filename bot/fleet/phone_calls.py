@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agent.ports.journal import ActionKey, Journal, LeaseLost
 from agent.run import RunId
-from bot.fleet.bounds import in_line
+from bot.fleet.bounds import one_line
 from bot.fleet.messages import VALUE_LETTERS, Held, Reply, Sentence, UsePhone
 from bot.texts import words
 from devices import errors
@@ -155,7 +155,7 @@ def raise_refused(reply: Reply) -> None:
     if not isinstance(data, dict) or "raised" not in data:
         return
     kind = KINDS.get(str(data["raised"]), errors.PhoneError)
-    text = in_line(str(data.get("text", "")), VALUE_LETTERS)
+    text = one_line(str(data.get("text", "")), VALUE_LETTERS)
     try:
         text = Sentence.model_validate(data.get("sentence")).worded()
     except ValidationError:

@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 from agent.run import RunId
-from bot.fleet.bounds import in_line
+from bot.fleet.bounds import one_line
 from bot.fleet.engine import EngineAway
 from bot.fleet.hosts import HERE, Conflict, Host
 from bot.fleet.hub import Hub
@@ -44,23 +44,23 @@ class FleetPhones:
     def __init__(self, hub: Hub, book: NameBook | None) -> None:
         self._hub = hub
         self._names = PhoneNames({}, book)
-        self._others: Callable[[], Sequence[PhoneInfo]] = tuple
+        self._local_phones: Callable[[], Sequence[PhoneInfo]] = tuple
         self._change = asyncio.Event()
         self._infos: dict[str, PhoneInfo] = {}
         self._phones: dict[str, HostedPhone] = {}
         self._started = False
-        hub.on_change(self._look)
+        hub.on_change(self._update)
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
         """Load names and owners, and list the phones that hosts have reported by now.
 
         `others` returns the phones of this computer, so that names and ids do not collide.
         """
-        self._others = others
+        self._local_phones = others
         self._started = True
         await self._names.load()
         await self._hub.owners.load()
-        self._look()
+        self._update()
 
     async def stop(self) -> None:
         """Stop making the phones available: `get` then raises PhoneGone."""
@@ -114,9 +114,9 @@ class FleetPhones:
         """
         if phone_id not in self._infos:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
-        others = [*self._others(), *(info for key, info in self._infos.items() if key != phone_id)]
+        others = [*self._local_phones(), *(info for key, info in self._infos.items() if key != phone_id)]
         await self._names.give(phone_id, name, others)
-        self._look()
+        self._update()
         return self._infos[phone_id]
 
     async def wait_for_change(self) -> None:
@@ -135,13 +135,13 @@ class FleetPhones:
         except TimeoutError:
             return self.get(phone_id)
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         """Update the list of phones from the hosts' reports; each phone appears once."""
         if not self._started:
             return
         owners = self._hub.owners
-        here = [each for each in self._others() if owners.claim(each.id, HERE)]
-        conflicts = [self._conflict(each.id, HERE) for each in self._others() if owners.of(each.id) != HERE]
+        here = [each for each in self._local_phones() if owners.claim(each.id, HERE)]
+        conflicts = [self._conflict(each.id, HERE) for each in self._local_phones() if owners.of(each.id) != HERE]
         there: dict[str, PhoneInfo] = {}
         for host in self._hub.hosts.values():
             with self._hub.faults.of(host.name):
@@ -172,7 +172,7 @@ class FleetPhones:
             self._infos = named
             self._change.set()
             self._change = asyncio.Event()
-        self._hub.keep_owners()
+        self._hub.save_owners()
 
     def _conflict(self, phone_id: str, claimant: str) -> Conflict:
         return Conflict(phone_id, self._hub.owners.of(phone_id) or HERE, claimant)
@@ -258,7 +258,7 @@ class HostedPhone:
         """
         reply, picture = await self._call("glance", {})
         if isinstance(reply.data, dict) and "app" in reply.data:
-            self._phones.note_app(self._id, in_line(str(reply.data["app"]), VALUE_LETTERS))
+            self._phones.note_app(self._id, one_line(str(reply.data["app"]), VALUE_LETTERS))
         try:
             return await asyncio.to_thread(image_of, picture) if picture else None
         except OSError as error:
@@ -335,7 +335,7 @@ class HostedPhone:
 
     async def _call(self, call: str, given: dict[str, Any], *, uncertain: bool = False) -> tuple[Reply, bytes]:
         host = self.info.host
-        asked = UsePhone(phone=self._id, call=call, arguments=given, held=self._hub.held_on(self._id))
+        asked = UsePhone(phone=self._id, call=call, arguments=given, held=self._hub.lease_on(self._id))
         try:
             reply, body = await self._hub.ask(host, asked, timeout=CALL_S)
         except EngineAway as away:

@@ -197,7 +197,7 @@ class FleetRunner:
             known = self._hub.known_runs.get(run.id)
             if known is None or known.host != host or run.order is None or str(run.id) in runs:
                 continue
-            if now - run.ordered > ORDER_AGAIN_S:
+            if now - run.ordered_at > ORDER_AGAIN_S:
                 self._spawn(run.send_order(host, run.order))
 
     def retry_deliveries(self) -> None:

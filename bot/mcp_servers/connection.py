@@ -90,9 +90,9 @@ class ServerConnection:
         self._client: Client | None = None
         self._tools: dict[str, _Known] = {}
         self._left_out = 0
-        self._first: dict[str, str] = {}
+        self._first_fingerprints: dict[str, str] = {}
         """The first fingerprint of each tool. A tool that has changed since is no longer the one that was trusted."""
-        self._made_for: OrderedDict[str, int] = OrderedDict()
+        self._calls_by_task: OrderedDict[str, int] = OrderedDict()
         """Number of calls for each of the latest tasks."""
         self._absence = Absence.CONNECTING
         self.changed = asyncio.Event()
@@ -160,7 +160,7 @@ class ServerConnection:
             if offered.name in tools or offered.name not in names or len(tools) == MOST_TOOLS:
                 continue
             try:
-                known = self._made(offered, names[offered.name])
+                known = self._build_tool(offered, names[offered.name])
             except Exception as error:  # noqa: BLE001 - a schema can be anything, and pydantic raise anything of it
                 logger.warning("A tool of the MCP server %s is left out: %s", self.name, in_a_line(str(error), 200))
                 continue
@@ -170,7 +170,7 @@ class ServerConnection:
         left_out = len(listed) - len(tools)
         if left_out and tools:
             first = next(each for each in listed if each.name in tools)
-            tools[first.name] = self._made(first, names[first.name], left_out)
+            tools[first.name] = self._build_tool(first, names[first.name], left_out)
         if left_out and left_out != self._left_out:
             logger.warning(
                 "The MCP server %s offers more than it may: %d of its %d tools are left out. At most %d are offered, of"
@@ -179,12 +179,12 @@ class ServerConnection:
             )  # fmt: skip
         self._tools, self._left_out = tools, left_out
 
-    def _made(self, offered: OfferedTool, kind: str, left_out: int = 0) -> _Known:
+    def _build_tool(self, offered: OfferedTool, kind: str, left_out: int = 0) -> _Known:
         """Build the tool of a run; return the same object as long as the server describes it the same way."""
         seen = fingerprint(offered)
-        if offered.name not in self._first and len(self._first) < MOST_REMEMBERED:
-            self._first[offered.name] = seen
-        if self._first.get(offered.name, seen) != seen:
+        if offered.name not in self._first_fingerprints and len(self._first_fingerprints) < MOST_REMEMBERED:
+            self._first_fingerprints[offered.name] = seen
+        if self._first_fingerprints.get(offered.name, seen) != seen:
             logger.warning(
                 "The MCP server %s has changed the description of a tool, so each call of it needs approval now.",
                 self.name,
@@ -199,16 +199,16 @@ class ServerConnection:
 
     def _asks(self, name: str, seen: str) -> bool:
         entry = self._entry.tools.get(name)
-        return entry is None or entry.ask or self._first.get(name) != seen
+        return entry is None or entry.ask or self._first_fingerprints.get(name) != seen
 
     async def _call(self, task: str, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         client = self._client
         if client is None:
             raise ActionError(AWAY.format(server=self.name))
-        made = self._made_for.pop(task, 0)
-        self._made_for[task] = made + 1
-        if len(self._made_for) > MOST_REMEMBERED:
-            self._made_for.popitem(last=False)
+        made = self._calls_by_task.pop(task, 0)
+        self._calls_by_task[task] = made + 1
+        if len(self._calls_by_task) > MOST_REMEMBERED:
+            self._calls_by_task.popitem(last=False)
         if made >= self._entry.max_calls:
             raise ActionError(SPENT.format(server=self.name, calls=self._entry.max_calls))
         request = wire.CallToolRequest(params=wire.CallToolRequestParams(name=tool, arguments=dict(arguments)))
@@ -265,7 +265,7 @@ class McpServers:
         """Return the current state of each server."""
         return tuple(one.state for one in self._connections)
 
-    async def looked_at(self, within: float) -> tuple[ServerState, ...]:
+    async def wait_for_states(self, within: float) -> tuple[ServerState, ...]:
         """Wait until each server has connected or failed, for at most `within` seconds. Returns the state of each."""
         waits = [asyncio.create_task(one.changed.wait()) for one in self._connections]
         try:

@@ -91,7 +91,7 @@ async def findings(settings: Settings) -> list[Finding]:
 
     servers = McpServers(named.servers)
     async with servers.connected():
-        states = await servers.looked_at(WITHIN_S)
+        states = await servers.wait_for_states(WITHIN_S)
     for state in states:
         if state.absence is None:
             text = say("check.mcp.good", name=state.name, number=len(state.tools))

@@ -73,7 +73,7 @@ class OneHost(httpx2.AsyncBaseTransport):
             raise httpx2.DecodingError("packed, which nobody asked for", request=request)
         events = response.headers.get("Content-Type", "").startswith("text/event-stream")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Bounded(response.stream, MOST_STREAM if events else MOST_ANSWER)
+        response.stream = _LimitedStream(response.stream, MOST_STREAM if events else MOST_ANSWER)
         return response
 
     async def aclose(self) -> None:
@@ -81,7 +81,7 @@ class OneHost(httpx2.AsyncBaseTransport):
         await self._onward.aclose()
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
         self._stream = stream
         self._left = most

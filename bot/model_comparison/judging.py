@@ -52,7 +52,7 @@ state tells apart.
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExpectedState:
     """The state in which the phone must be at the end of a task, and what the result must say. Everything that is not
     mentioned must be unchanged.
     """
@@ -126,7 +126,12 @@ _PICKERS: Final = {("calendar", page) for page in ("date", "time", "reminder", "
 
 
 def judge(
-    need: Need, wanted: Wanted, before: GroundTruth, after: GroundTruth, touched: Iterable[Touched], ending: Ending
+    need: Need,
+    wanted: ExpectedState,
+    before: GroundTruth,
+    after: GroundTruth,
+    touched: Iterable[Touched],
+    ending: Ending,
 ) -> Verdict:
     """Return the verdict on one task. `before` and `after` are the phone's records of its state, `touched` is what the
     agent touched, and `ending` how the task ended.
@@ -179,7 +184,9 @@ def plain(thing: Any) -> str:  # noqa: ANN401  # any item of the record
     return " ".join(re.findall(r"\w+", str(thing).casefold()))
 
 
-def _differences(wanted: Wanted, before: GroundTruth, after: GroundTruth) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _differences(
+    wanted: ExpectedState, before: GroundTruth, after: GroundTruth
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the wanted changes that are missing, and the changes that were not wanted."""
     missing: list[str] = []
     surplus: list[str] = []
@@ -222,12 +229,12 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Made:
+class TaskDesign:
     """A comparison task without a phone."""
 
     text: str
     need: Need
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: ExpectedState = field(default_factory=ExpectedState)
     person: Person = field(default_factory=Person)
     before: Mapping[str, Any] = field(default_factory=dict)
     """Values for the fields of its `PhoneBefore`."""

@@ -117,7 +117,7 @@ class Dependencies:
         self._waits: dict[str, Wait] = {}
         self._first_seen: dict[str, float] = {}
         self._listeners: list[Listener] = []
-        self.came_back: Counter[str] = Counter()
+        self.recoveries: Counter[str] = Counter()
         """How often each dependency became available again after it had been waited for."""
 
     def current_waits(self) -> tuple[Wait, ...]:
@@ -154,7 +154,7 @@ class Dependencies:
             with suppress(asyncio.CancelledError):
                 await looking
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Check every source once, and call the listeners about each change."""
         for what, source in list(self._sources.items()):
             try:
@@ -162,25 +162,25 @@ class Dependencies:
                     why = await source()
             except (OSError, TimeoutError):
                 why = words("waits.silent")
-            if self._take(what, why):
+            if self._record(what, why):
                 for listener in self._listeners:
                     await listener(what)
 
     async def _run(self) -> None:
         while True:
             try:
-                await self.look()
+                await self.check()
             except Exception:
                 logger.exception("The check of the service's dependencies failed and will be repeated")
             await asyncio.sleep(LOOK_S)
 
-    def _take(self, what: str, why: str) -> bool:
+    def _record(self, what: str, why: str) -> bool:
         """Record the result of a check. Returns whether the service begins or stops waiting for this dependency."""
         waited = what in self._waits
         if not why:
             self._first_seen.pop(what, None)
             if self._waits.pop(what, None) is not None:
-                self.came_back[what] += 1
+                self.recoveries[what] += 1
                 logger.info("The service waits no more for %s.", what)
         elif (since := self._first_seen.get(what)) is None:
             self._first_seen[what] = self._clock()

@@ -32,7 +32,7 @@ from bot.domain.task import TaskState
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.store.errors import StoreError
-from bot.store.housekeeping import Kept
+from bot.store.housekeeping import DiskUsage
 from bot.store.totals import Figures
 from bot.views.tasks import model_json
 from devices.measuring import Part
@@ -61,11 +61,11 @@ class Metrics:
         pulse: Pulse,
         still_for: Callable[[], float],
         waits: Dependencies,
-        kept: Callable[[], Kept | None],
+        kept: Callable[[], DiskUsage | None],
     ) -> None:
         self._figures = figures
         self._waits = waits
-        self._kept = kept
+        self._disk_usage = kept
         self._phones = phones
         self._used: dict[str, Usage] = {}
         self._registry = registry = CollectorRegistry()
@@ -78,7 +78,7 @@ class Metrics:
         self._tasks = gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"])
         self._queue = gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn")
         self._phone = gauge("opengui_phones", "Known phones", ["health"])
-        self._back = gauge("opengui_reconnects", "How often it was back after a wait, since the start", ["what"])
+        self._reconnects = gauge("opengui_reconnects", "How often it was back after a wait, since the start", ["what"])
         self._waiting = gauge("opengui_waits", "1 while the service waits for it", ["what"])
         self._size = gauge("opengui_kept_bytes", "Bytes on the disk, looked at each hour", ["what"])
         self._questions = gauge("opengui_open_questions", "Questions that wait for a person")
@@ -123,14 +123,14 @@ class Metrics:
             self._outbox.labels(state).set(figures.outbox.get(state, 0))
         for kind, count in figures.refusals.items():
             self._refusals.labels(*kind).set(count)
-        if (kept := self._kept()) is not None:
+        if (kept := self._disk_usage()) is not None:
             self._size.labels("pictures").set(kept.pictures_size)
             self._size.labels("tasks").set(kept.database_size)
             self._size.labels("checkpoints").set(kept.checkpoints_size)
         waited = {wait.what for wait in self._waits.current_waits()}
         for what in self._waits.names:
             self._waiting.labels(what).set(what in waited)
-            self._back.labels(what).set(self._waits.came_back[what])
+            self._reconnects.labels(what).set(self._waits.recoveries[what])
         healths = Count(phone.health for phone in self._phones.list())
         for health in Health:
             self._phone.labels(health.value).set(healths[health])

@@ -136,13 +136,13 @@ class Conversation:
         while not self._stopping:
             self._wake.clear()
             while self._lost_places:
-                await self._move_on(self._lost_places.pop())
+                await self._relocate(self._lost_places.pop())
             urgent = self._next_row()
             low = self._low_priority.urgency()
             if urgent is not None and not self._chat.delay(Urgency.URGENT):
                 await self._deliver(urgent)
             elif urgent is None and low is not None and not self._chat.delay(low):
-                await self._low_priority.do()
+                await self._low_priority.send_next()
             else:
                 self._waiting = True
                 await self._time.rest(self._wake, self._until_next(low if urgent is None else Urgency.URGENT))
@@ -161,7 +161,7 @@ class Conversation:
         """Seconds until something can be sent; None if only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
-        waits += self._low_priority.waits()
+        waits += self._low_priority.delays()
         if urgency is not None:
             waits.append(self._chat.delay(urgency))
         return min(waits, default=None)
@@ -174,12 +174,12 @@ class Conversation:
         except MessageObsolete as reason:
             await self._give_up(row, str(reason))
         except FloodWait:
-            await self._again(row, self._chat.silent_until)
+            await self._reschedule(row, self._chat.silent_until)
         except ChatGone as error:
             if task is None or not await another_place(task, self._chat.chat, self._task_service):
                 await self._give_up(row, str(error))
             else:
-                await self._again(row, self._time.now())
+                await self._reschedule(row, self._time.now())
                 self._low_priority.mark_changed(row.task)
         except ChatRefused as refused:
             # The next message of the task must not wait for what will never be taken.
@@ -187,7 +187,7 @@ class Conversation:
                 "Message %s of task %s was refused and is sent in a reduced form: %s", row.id, row.task, refused
             )
             self._refused[row.id] = self._refused.get(row.id, 0) + 1
-            await self._again(row, self._time.now())
+            await self._reschedule(row, self._time.now())
         except ChatError as error:
             await self._retry_later(row, str(error))
         except StoreAway as away:
@@ -198,7 +198,7 @@ class Conversation:
             logger.exception("Message %s of task %s was not sent because of a fault in the program", row.id, row.task)
             await self._retry_later(row, "a fault in the program, see the log")
 
-    async def _move_on(self, task_id: str) -> None:
+    async def _relocate(self, task_id: str) -> None:
         """Bring card and open questions to the task's next place."""
         task = await self._task_service.get(task_id)
         if task is None or task.state is TaskState.ENDED:
@@ -229,7 +229,7 @@ class Conversation:
             self._rows.pop(row.id, None)  # not its turn: it is offered again when it is
             return
         if not self._store.is_ours:
-            await self._again(row, self._time.now())
+            await self._reschedule(row, self._time.now())
             return
         ref = await self._chat.send(place, message, nonce=f"o{row.id}")
         await self._store.outbox.sent(row.id, ref)
@@ -261,7 +261,7 @@ class Conversation:
         except (ChatError, FloodWait) as error:
             logger.info("the thread %s stays open: %s", place, error)
 
-    async def _again(self, row: OutboxRow, not_before: float) -> None:
+    async def _reschedule(self, row: OutboxRow, not_before: float) -> None:
         await self._store.outbox.retry(row.id, not_before)
         self._rows[row.id] = replace(row, attempts=row.attempts + 1, not_before=not_before)
 
@@ -271,7 +271,7 @@ class Conversation:
             await self._give_up(row, why)
             return
         logger.warning("Message %s of task %s could not be sent and will be tried again: %s", row.id, row.task, why)
-        await self._again(row, now + min(RETRY_MOST, RETRY_FIRST * 2.0**row.attempts))
+        await self._reschedule(row, now + min(RETRY_MOST, RETRY_FIRST * 2.0**row.attempts))
 
     async def _give_up(self, row: OutboxRow, why: str) -> None:
         logger.warning(

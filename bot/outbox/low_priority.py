@@ -67,7 +67,7 @@ class StepStream:
 
     def next(self) -> tuple[StepRow, ...]:
         """Return the steps to show next in one message: those of the task that has waited longest. They remain until
-        `taken`.
+        `mark_shown`.
 
         Empty while no task has `FOLD` steps waiting; its card shows them as they come.
         """
@@ -77,11 +77,11 @@ class StepStream:
         longest = min(many, key=lambda waiting: waiting[0].at)
         return tuple(longest)
 
-    def left(self, task: str) -> tuple[StepRow, ...]:
+    def pending(self, task: str) -> tuple[StepRow, ...]:
         """Return all steps of a task that wait to be shown."""
         return tuple(self._pending.get(task, ()))
 
-    async def taken(self, steps: tuple[StepRow, ...]) -> None:
+    async def mark_shown(self, steps: tuple[StepRow, ...]) -> None:
         """Remove steps that were shown or cannot be shown, and store how many of the task's steps were shown."""
         for step in steps:
             waiting = self._pending.get(step.task, [])
@@ -138,7 +138,7 @@ class LowPriorityQueue:
         self._refresh_at: dict[str, float] = {}
         """When each card needs an update without news: for its clock, or to move it."""
         self._card_turn = True
-        self._steps_from = float("-inf")
+        self._retry_steps_at = float("-inf")
         self._failures = 0
 
     def mark_changed(self, task: str) -> None:
@@ -171,15 +171,15 @@ class LowPriorityQueue:
             return Urgency.ANSWER
         return Urgency.LOW if cards or self._due_steps() else None
 
-    def waits(self) -> list[float]:
+    def delays(self) -> list[float]:
         """Return after how many seconds each thing that was postponed can be sent."""
         now = self._time.now()
         times = [*self._update_from.values(), *self._refresh_at.values()]
         if self._steps.next():
-            times.append(self._steps_from)
+            times.append(self._retry_steps_at)
         return [time - now for time in times if time > now]
 
-    async def do(self) -> None:
+    async def send_next(self) -> None:
         """Send one thing: a card (first those that answer a person), or a message with several steps, at most every
         other time.
         """
@@ -187,7 +187,7 @@ class LowPriorityQueue:
         answers = [task for task in cards if task in self._urgent_cards]
         if steps and not answers and not (cards and self._card_turn):
             self._card_turn = True
-            await self._tell(steps)
+            await self._send_steps(steps)
         elif cards:
             self._card_turn = False
             await self._show((answers or cards)[0])
@@ -202,17 +202,17 @@ class LowPriorityQueue:
         self._refresh_at.pop(task.id, None)
         if task.request.watch is None:
             await self._steps.collect(task)
-        left = self._steps.left(task.id)
+        left = self._steps.pending(task.id)
         if left:
             try:
-                await self._tell_now(task, left)
+                await self._send_steps_message(task, left)
             except ChatError as error:
                 if attempt < LAST_TRIES and not isinstance(error, ChatGone | ChatRefused):
                     raise
                 logger.warning(
                     "%d steps of task %s were not sent to the chat; its replay has them: %s", len(left), task.id, error
                 )
-            await self._steps.taken(left)
+            await self._steps.mark_shown(left)
         await self._questions.close_answered(task)
         await self._cards.freeze(task)
 
@@ -230,7 +230,7 @@ class LowPriorityQueue:
         return changed + [task for task, at in self._refresh_at.items() if at <= now and task not in self._update_from]
 
     def _due_steps(self) -> tuple[StepRow, ...]:
-        return self._steps.next() if self._steps_from <= self._time.now() else ()
+        return self._steps.next() if self._retry_steps_at <= self._time.now() else ()
 
     async def _show(self, task_id: str) -> None:
         self._update_from.pop(task_id, None)
@@ -269,13 +269,13 @@ class LowPriorityQueue:
         if shown is not None and shown.state is not TaskState.ENDED:
             await self._steps.collect(shown)  # its place is new
 
-    async def _tell(self, steps: tuple[StepRow, ...]) -> None:
+    async def _send_steps(self, steps: tuple[StepRow, ...]) -> None:
         task_id = steps[0].task
         try:
             task = await self._task_service.get(task_id)
             if task is not None:
                 with speaking(task.person.language):
-                    await self._tell_now(task, steps)
+                    await self._send_steps_message(task, steps)
         except FloodWait:
             return  # silence, and then again
         except (ChatGone, ChatRefused) as error:
@@ -285,16 +285,16 @@ class LowPriorityQueue:
             if isinstance(error, ChatGone):
                 self._leave(task_id)
         except ChatError as error:
-            self._steps_from = self._time.now() + min(RETRY_MOST, RETRY_FIRST * 2.0**self._failures)
+            self._retry_steps_at = self._time.now() + min(RETRY_MOST, RETRY_FIRST * 2.0**self._failures)
             self._failures += 1
             logger.info("the steps of task %s wait: %s", task_id, error)
             return
         except Exception:
             logger.exception("Steps of task %s were not sent because of a fault in the program", task_id)
         self._failures = 0
-        await self._steps.taken(steps)
+        await self._steps.mark_shown(steps)
 
-    async def _tell_now(self, task: Task, steps: tuple[StepRow, ...]) -> None:
+    async def _send_steps_message(self, task: Task, steps: tuple[StepRow, ...]) -> None:
         if len(steps) == 1:
             message = render_step(steps[0])
         else:

@@ -36,7 +36,7 @@ class Window:
         self._clock = clock
         self._times: deque[float] = deque(maxlen=budget.calls)
 
-    def spent(self) -> None:
+    def count_call(self) -> None:
         """Count a call to the platform that is made now."""
         self._times.append(self._clock())
 
@@ -74,11 +74,11 @@ class ChatRateLimit:
         self.silent_until = float("-inf")
         """Unix seconds until which the platform asked for silence."""
 
-    def spent(self) -> None:
+    def count_call(self) -> None:
         """Count a call to the platform that is made now, also in the account's rate limits."""
         self._last = self._clock()
         for window in self._windows:
-            window.spent()
+            window.count_call()
 
     def silence(self, seconds: float) -> None:
         """Record that the platform demands that nothing be sent for `seconds`."""
@@ -194,7 +194,7 @@ class RateLimitedChat:
     async def turn(self) -> None:
         """Wait until the next call may be made, and count it. Raises FloodWait if the platform demands silence."""
         await self.ready()
-        self._rate_limit.spent()
+        self._rate_limit.count_call()
 
 
 class ReplyTurns:

@@ -76,7 +76,7 @@ class Policy:
         linked = [grant for grant in self.grants if any(grant.names(other, NOWHERE) for other in others)]
         return [*own, *(replace(each, right=Right.APPROVE) if each.right is Right.ADMIN else each for each in linked)]
 
-    def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
+    def tier_depends_on_roles(self, person: Person, where: Address) -> bool:
         """Return whether the person's roles at this place may decide their tier: some role there has a tier, and the
         person was given none.
         """

@@ -72,7 +72,7 @@ class Pairing:
         found = self._found(code, by)
         return None if found is None else found.person
 
-    def missed(self, by: Person) -> None:
+    def count_wrong_code(self, by: Person) -> None:
         """Count a wrong code that this person typed."""
         self._wrong.append((_account(by), self._clock()))
 
@@ -82,7 +82,7 @@ class Pairing:
         """
         found = self._found(code, by)
         if found is None:
-            self.missed(by)
+            self.count_wrong_code(by)
             return None
         self._waiting.remove(found)
         return found.person
@@ -126,7 +126,7 @@ class Linking(Pairing):
         super().__init__(clock)
         self._typed_once: dict[tuple[str, str], bytes] = {}
 
-    def confirmed(self, code: str, by: Person) -> bool:
+    def confirm(self, code: str, by: Person) -> bool:
         """Return whether this account has typed this code before; the code is then invalidated. At the first time,
         remember that it was typed and return False.
         """
@@ -138,6 +138,6 @@ class Linking(Pairing):
         self._typed_once[account] = digest
         return False
 
-    def burn(self, code: str, by: Person) -> None:
+    def invalidate(self, code: str, by: Person) -> None:
         """Invalidate a code because others have seen it."""
         self.approve(code, by)

@@ -106,7 +106,7 @@ class Quotas:
         if name not in self._settings().tiers:
             return None
         begin, end = self._day(self._clock())
-        return self._status(name, await self._store.usage.total(begin, end, self._people(person)), end)
+        return self._status(name, await self._store.usage.total(begin, end, self._accounts(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """Check that the person's quotas leave room for the task that was just written. Raises OverQuota."""
@@ -115,7 +115,7 @@ class Quotas:
             return
         begin, end = self._day(task.created)
         used = await self._store.usage.total(
-            begin, end, self._people(request.person), before=task.id, source=transaction
+            begin, end, self._accounts(request.person), before=task.id, source=transaction
         )
         standing = self._status(name, used, end)
         if standing is None:
@@ -140,13 +140,13 @@ class Quotas:
             words = say("voice.over_quota", amount=amount(standing, quota), tier=name, time=self.time_of(standing.ends))
             raise OverQuota(words, _detail(standing, quota))
 
-    async def heard(self, task: Task, person: Person) -> None:
+    async def update_tier(self, task: Task, person: Person) -> None:
         """Let the person's current roles decide the tier of the task, instead of those that they had when it was given.
         `person` has these roles.
 
         Raises StoreError.
         """
-        if self._rights.policy.tier_hangs_on_roles(person, task.origin):
+        if self._rights.policy.tier_depends_on_roles(person, task.origin):
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
     async def reached_limit(self, task: str, steps: int, usage: Usage) -> Fault | None:
@@ -167,7 +167,7 @@ class Quotas:
         if not name:
             return None
         begin, end = self._day(found.created)
-        others = await self._store.usage.total(begin, end, self._people(found.person), without=task)
+        others = await self._store.usage.total(begin, end, self._accounts(found.person), without=task)
         standing = self._status(name, others + UsageTotals(steps=steps, tokens=usage), end)
         with speaking(found.person.language):
             if standing is None:
@@ -176,7 +176,7 @@ class Quotas:
             quota = standing.used_up(QUOTAS[1:])
             if not steps and not quota:
                 # Not begun yet: earlier tasks of the day come first.
-                earlier = await self._store.usage.total(begin, end, self._people(found.person), before=task)
+                earlier = await self._store.usage.total(begin, end, self._accounts(found.person), before=task)
                 standing = self._status(name, earlier, end) or standing
                 quota = standing.used_up(QUOTAS[:1])
             if not quota:
@@ -188,11 +188,11 @@ class Quotas:
             return await self._audit_once(found, fault, _detail(standing, quota))
 
     def _own(self, person: Person) -> str:
-        gifts, accounts = self._rights.policy.tiers, self._people(person)
+        gifts, accounts = self._rights.policy.tiers, self._accounts(person)
         given = [gift.tier for gift in gifts if any(gift.names(account, NOWHERE) for account in accounts)]
         return smallest(given, self._settings().tiers)
 
-    def _people(self, person: Person) -> tuple[Person, ...]:
+    def _accounts(self, person: Person) -> tuple[Person, ...]:
         """All accounts of the person, whose use is counted together."""
         return self._rights.policy.accounts(person)
 

@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class _Made:
-    """Models that were built together. `taken` counts the configurations in use that contain them."""
+class _ModelSet:
+    """Models that were built together. `users` counts the configurations in use that contain them."""
 
-    of: ModelSettings
+    settings: ModelSettings
     endpoints: Models
     models: Models
     waited_for: tuple[PatientModel, ...]
-    taken: int = 0
+    users: int = 0
 
 
 class RunConfigs:
@@ -41,19 +41,19 @@ class RunConfigs:
 
     def __init__(self, settings: Settings, tell: Listener) -> None:
         self._tell = tell
-        self._made = [self._make(model_settings(settings))]
+        self._model_sets = [self._make(model_settings(settings))]
         self._config = self._config_of(settings)
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def models(self) -> Models:
         """The current models."""
-        return self._made[-1].models
+        return self._model_sets[-1].models
 
     @property
     def waited_for(self) -> tuple[PatientModel, ...]:
         """The current models, each once, the one that acts first."""
-        return self._made[-1].waited_for
+        return self._model_sets[-1].waited_for
 
     @property
     def state(self) -> ModelState:
@@ -67,35 +67,35 @@ class RunConfigs:
 
     def take(self) -> RunConfig:
         """Return the current configuration. Its models stay open until it is returned with `give_back`."""
-        self._made[-1].taken += 1
+        self._model_sets[-1].users += 1
         return self._config
 
     def give_back(self, terms: RunConfig) -> None:
         """Return a configuration that was taken. Replaced models that nobody uses any more are closed."""
-        made = next(made for made in self._made if made.models is terms.models)
-        made.taken -= 1
-        self._let_go()
+        made = next(made for made in self._model_sets if made.models is terms.models)
+        made.users -= 1
+        self._close_unused()
 
     def change(self, settings: Settings) -> None:
         """Use these settings for configurations taken from now on. New models are made only if the settings of models
         have changed. Raises SettingsError for an unknown dialect.
         """
-        if (wanted := model_settings(settings)) != self._made[-1].of:
-            self._made.append(self._make(wanted))
+        if (wanted := model_settings(settings)) != self._model_sets[-1].settings:
+            self._model_sets.append(self._make(wanted))
             logger.info("Model: %s", self.models.vision.name)
         self._config = self._config_of(settings)
-        self._let_go()
+        self._close_unused()
 
     async def close(self) -> None:
         """Close all models. They must not be used afterwards."""
-        for made in self._made:
+        for made in self._model_sets:
             await close_models(made.endpoints)
         if self._closing:
             await asyncio.wait(self._closing)
 
-    def _make(self, wanted: ModelSettings) -> _Made:
+    def _make(self, wanted: ModelSettings) -> _ModelSet:
         endpoints = build_models(wanted)
-        return _Made(wanted, endpoints, *patient(endpoints, self._tell))
+        return _ModelSet(wanted, endpoints, *patient(endpoints, self._tell))
 
     def _config_of(self, settings: Settings) -> RunConfig:
         dialect = dialect_of(settings)
@@ -109,10 +109,10 @@ class RunConfigs:
             fallback=fallback_profile(settings),
         )
 
-    def _let_go(self) -> None:
+    def _close_unused(self) -> None:
         """Close models that were replaced and are no longer in use."""
-        for made in [made for made in self._made[:-1] if not made.taken]:
-            self._made.remove(made)
+        for made in [made for made in self._model_sets[:-1] if not made.users]:
+            self._model_sets.remove(made)
             closing = asyncio.create_task(_closed(made.endpoints), name="close models")
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
@@ -145,21 +145,21 @@ class SideEndpoint(Generic[C]):
         self._make = make
         self._fields = [name for name in type(settings).model_fields if name.startswith(prefix)]
         self._of = self._own(settings)
-        self._made: list[C | None] = [make(settings)]
+        self._clients: list[C | None] = [make(settings)]
 
-    def now(self) -> C | None:
+    def client(self) -> C | None:
         """Return the current client, None if there is none. Call this for each use instead of keeping the client."""
-        return self._made[-1]
+        return self._clients[-1]
 
     def change(self, settings: Settings) -> None:
         """Use these settings from now on. A former client stays open until `close`, because it may be in use."""
         if (own := self._own(settings)) != self._of:
             self._of = own
-            self._made.append(self._make(settings))
+            self._clients.append(self._make(settings))
 
     async def close(self) -> None:
         """Close all clients. They must not be used afterwards."""
-        for client in self._made:
+        for client in self._clients:
             if client is not None:
                 await client.close()
 

@@ -233,7 +233,7 @@ class ToolCallTable:
         async def work(transaction: Transaction) -> None:
             values = _KEY.values(key) | {"state": state, "result": json_text(result), "seconds": seconds}
             for call in _CALL.read_all(await transaction.fetch(_FINISH_CALL, values)):
-                await self._tell(transaction, call)
+                await self._append_event(transaction, call)
 
         await self._database.write(work, patience=PATIENCE_S)
 
@@ -274,9 +274,9 @@ class ToolCallTable:
         call, key = one.call, one.key
         called = ToolCalled(call=call_id(key), member=key.member, name=call.name, arguments=dict(call.arguments))
         await self._log_of(transaction, key, called)
-        await self._tell(transaction, one)
+        await self._append_event(transaction, one)
 
-    async def _tell(self, transaction: Transaction, one: StoredCall) -> None:
+    async def _append_event(self, transaction: Transaction, one: StoredCall) -> None:
         """Add the result to the task's event log if the call has ended."""
         if one.state in ENDED:
             returned = ToolReturned(

@@ -58,7 +58,7 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class DiskUsage:
     """How much is stored. `pictures` is a number of files; sizes are in bytes on the disk."""
 
     pictures: int
@@ -90,8 +90,8 @@ class Housekeeper:
         self._clock = clock
         self._steady = steady
         self._watch = ClockWatch(clock, steady)
-        self._believed_from = 0.0
-        self.kept: Kept | None = None
+        self._clock_trusted_from = 0.0
+        self.disk_usage: DiskUsage | None = None
         """How much was stored after the last round; None before the first."""
 
     @asynccontextmanager
@@ -106,18 +106,18 @@ class Housekeeper:
                 await working
 
     async def round(self) -> Removed:
-        """Delete what is too old, and measure what is stored (`kept`). Returns how much was deleted: nothing for a day
-        after the system clock was changed.
+        """Delete what is too old, and measure what is stored (`disk_usage`). Returns how much was deleted: nothing for
+        a day after the system clock was changed.
 
         Raises StoreError; deletions before the error remain, the rest follows in the next round.
         """
         now = self._clock()
         if jump := self._watch.jumped():
-            self._believed_from = self._steady() + BELIEVED_S
+            self._clock_trusted_from = self._steady() + BELIEVED_S
             logger.warning("The clock was changed by %+.0f s, so nothing is deleted by age for a day.", jump)
-        removed = Removed() if self._steady() < self._believed_from else await self._remove(now)
+        removed = Removed() if self._steady() < self._clock_trusted_from else await self._remove(now)
         pictures = await asyncio.to_thread(pictures_in, self._directory)
-        self.kept = Kept(*pictures, await self._store.size(), await self._threads.size())
+        self.disk_usage = DiskUsage(*pictures, await self._store.size(), await self._threads.size())
         return removed
 
     async def _remove(self, now: float) -> Removed:
@@ -155,16 +155,16 @@ class Housekeeper:
     async def _run(self) -> None:
         while True:
             try:
-                self._tell(await self.round())
+                self._log_removed(await self.round())
             except StoreError as error:
                 logger.warning("Old data could not be deleted; next attempt in an hour: %s", error)
             except Exception:
                 logger.exception("Old data could not be deleted; next attempt in an hour")
             await asyncio.sleep(EVERY_S)
 
-    def _tell(self, removed: Removed) -> None:
+    def _log_removed(self, removed: Removed) -> None:
         level = logging.INFO if removed != Removed() else logging.DEBUG
-        kept = self.kept
+        kept = self.disk_usage
         assert kept is not None
         logger.log(
             level,
@@ -179,10 +179,10 @@ class Housekeeper:
         )
 
 
-def kept_in(directory: Path) -> Kept:
+def disk_usage_of(directory: Path) -> DiskUsage:
     """Return how much is stored in a data directory with SQLite databases. Blocks while it looks at each file."""
     databases = [size_of(directory / name) for name in (DATABASE_NAME, CHECKPOINTS_NAME)]
-    return Kept(*pictures_in(directory), *databases)
+    return DiskUsage(*pictures_in(directory), *databases)
 
 
 def pictures_in(directory: Path) -> tuple[int, int]:

@@ -103,7 +103,7 @@ class TaskEvents:
             "message": message,
         }
         await transaction.fetch(_APPEND, values)
-        transaction.on_commit.append(lambda: self._appended(task, event))
+        transaction.on_commit.append(lambda: self._notify_listeners(task, event))
 
     async def of_task(self, task: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """Return at most `limit` events of the task and its parts with a number greater than `after`, in order."""
@@ -142,6 +142,6 @@ class TaskEvents:
         rows = await self._database.fetch(_OF_CONVERSATION, values)
         return tuple([replace(_LOGGED.read(row), is_deleted=bool(row["deleted"])) for row in rows])
 
-    def _appended(self, task: Task, event: LogEvent) -> None:
+    def _notify_listeners(self, task: Task, event: LogEvent) -> None:
         for listener in tuple(self._listeners):
             listener(task, event)

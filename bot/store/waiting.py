@@ -98,7 +98,7 @@ class PatientWrites:
         return kept
 
 
-async def come_and_go(transaction: Transaction) -> None:
+async def probe_write(transaction: Transaction) -> None:
     """Insert a row of 64 KB and delete it in this transaction, to check that there is room on the disk."""
     probe: Parameters = {"platform": "", "kind": "probe", "day": "0" * 65_536, "count": 0}
     await transaction.fetch(_PROBE, probe)

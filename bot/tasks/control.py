@@ -25,7 +25,7 @@ from bot.texts import paragraph, say, speaking
 logger = logging.getLogger(__name__)
 
 
-_STILL = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
+_RESUMABLE = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
 
 
 class TaskControl:
@@ -79,7 +79,7 @@ class TaskControl:
         if not task.parts:
             return await self._resume(task, note)
         await self._repository.close_takeover_question(task.id)
-        parts = [part for part in await self._repository.parts(task.id) if part.state in _STILL]
+        parts = [part for part in await self._repository.parts(task.id) if part.state in _RESUMABLE]
         return await self._each(task, "working", parts, lambda part: self._resume(part, note))
 
     async def steer(self, task: Task, note: str) -> Task:
@@ -157,7 +157,7 @@ class TaskControl:
         return paused
 
     async def _resume(self, task: Task, note: str) -> Task:
-        if task.state not in _STILL:
+        if task.state not in _RESUMABLE:
             raise WrongState(task, "working")
         await self._repository.close_takeover_question(task.id)
         going = await self._repository.change_state(task.id, _resumed)

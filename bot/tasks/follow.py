@@ -75,7 +75,7 @@ def encoded(line: dict[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-PASSING_KEPT = 200
+TRANSIENT_KEPT = 200
 """Maximum unread passing events per reader; a reader that is further behind misses the oldest."""
 
 
@@ -94,7 +94,7 @@ class _Reader:
     """One reader of a log: whether there is something new, and the passing events since its last read."""
 
     wakeup: asyncio.Event = field(default_factory=asyncio.Event)
-    transient: deque[TransientEvent] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
+    transient: deque[TransientEvent] = field(default_factory=lambda: deque(maxlen=TRANSIENT_KEPT))
 
 
 class TaskFollowers:
@@ -107,12 +107,12 @@ class TaskFollowers:
         self._logs: dict[str, tuple[str, str]] = {}
         """The task and the conversation, "" for none, in whose logs each task or part at work is told."""
         self._closed = False
-        self._stops = (log.on_append(self._appended), task_service.on_transient(self._on_transient))
+        self._unsubscribe = (log.on_append(self._on_append), task_service.on_transient(self._on_transient))
 
     def close(self) -> None:
         """Stop listening, and end every stream that follows a task."""
         self._closed = True
-        for stop in self._stops:
+        for stop in self._unsubscribe:
             stop()
         for readers in self._readers.values():
             for each in readers:
@@ -203,7 +203,7 @@ class TaskFollowers:
                     case None:
                         return
 
-    def _appended(self, task: Task, _: LogEvent) -> None:
+    def _on_append(self, task: Task, _: LogEvent) -> None:
         logs = (task.parent or task.id, task.origin.thread if task.origin.platform == API_PLATFORM else "")
         if task.state is TaskState.ENDED:
             self._logs.pop(task.id, None)

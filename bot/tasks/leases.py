@@ -14,7 +14,7 @@ from agent.run import RunId
 from bot.store.errors import StoreAway
 from bot.store.phones import LeaseTable
 from bot.store.waiting import PATIENCE_S
-from bot.tasks.queue import Certainty, NotAdmitted, Waiter, granted, place_of, silent, unservable_reason
+from bot.tasks.queue import Certainty, NotAdmitted, Waiter, assign_phones, has_silent_phone, place_of, unservable_reason
 from bot.texts import say
 from devices.phone import Phones
 
@@ -147,13 +147,13 @@ class PhoneLeases:
         admits, phones = partial(self._admits, run), self._phones.list()
         called = await self._called(wish)
         trouble = unservable_reason(wish, phones, self._held_phones(), admits, called=called)
-        if trouble is not None and not silent(wish, phones, admits):
+        if trouble is not None and not has_silent_phone(wish, phones, admits):
             raise trouble
         first = first or run in self._reserved.values()
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
         waiting = _QueueEntry(Waiter(run, wish, rank, admits, lambda: self._certainty(run, waiting.mark_due)), called)
         self._waiting[run] = waiting
-        self._tell_all()
+        self._wake_all()
         told = 0
         try:
             while True:
@@ -183,7 +183,9 @@ class PhoneLeases:
                 return None
             now, last = self._clock(), max((each.waiter.rank for each in self._waiting.values()), default=0) + 1
             mine = Waiter(run, wish, last, partial(self._admits, run), lambda: self._certainty(run, lambda: None))
-            grants = granted([*self._queue(), mine], self._phones.list(), self._held_phones() | self._awaited(now))
+            grants = assign_phones(
+                [*self._queue(), mine], self._phones.list(), self._held_phones() | self._reserved_phones(now)
+            )
             phone = next((phone for waiter, phone in grants if waiter is mine), None)
             if phone is None:
                 return None
@@ -241,7 +243,7 @@ class PhoneLeases:
             if waiting is None:
                 return False
             waiting.waiter = replace(waiting.waiter, rank=await self._table.ticket(run, first=True))
-        self._tell_all()
+        self._wake_all()
         return True
 
     async def heartbeat(self) -> None:
@@ -264,7 +266,7 @@ class PhoneLeases:
     async def _give_out(self) -> None:
         """Do the work of `_serve`, whose lock is held. Raises StoreAway."""
         phones, now = self._phones.list(), self._clock()
-        for waiter, phone in granted(self._queue(), phones, self._held_phones() | self._awaited(now)):
+        for waiter, phone in assign_phones(self._queue(), phones, self._held_phones() | self._reserved_phones(now)):
             lease = await self._table.take(waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S)
             if lease is None:
                 continue
@@ -276,34 +278,34 @@ class PhoneLeases:
                 continue
             self._held[waiter.run] = waiting.lease = lease
             waiting.wakeup.set()
-            self._tell_all()
-        self._ask_back(now)
+            self._wake_all()
+        self._reclaim_borrowed(now)
         phones, held = self._phones.list(), self._held_phones()
         for waiting in self._waiting.values():
             waiter = waiting.waiter
-            self._judge(
+            self._check_servable(
                 waiting, unservable_reason(waiter.wish, phones, held, waiter.admits, called=waiting.called), now
             )
 
-    def _ask_back(self, now: float) -> None:
+    def _reclaim_borrowed(self, now: float) -> None:
         """Ask borrowers to return phones that waiting runs could have."""
         if not self._borrowed or not self._waiting:
             return
         lent = {self._held[run].phone: run for run in self._borrowed}
-        others = (self._held_phones() | self._awaited(now)) - lent.keys()
-        for _, phone in granted(self._queue(), self._phones.list(), others):
+        others = (self._held_phones() | self._reserved_phones(now)) - lent.keys()
+        for _, phone in assign_phones(self._queue(), self._phones.list(), others):
             run = lent.get(phone)
             if run is not None and (wanted := self._borrowed[run]) is not None:
                 self._borrowed[run] = None
                 wanted()
 
-    def _awaited(self, now: float) -> frozenset[str]:
+    def _reserved_phones(self, now: float) -> frozenset[str]:
         """The phones that are reserved for runs which have not come back yet."""
         if now >= self._reserved_until:
             self._reserved.clear()
         return frozenset(phone for phone, run in self._reserved.items() if run not in self._waiting)
 
-    def _judge(self, waiting: _QueueEntry, trouble: NoPhone | None, now: float) -> None:
+    def _check_servable(self, waiting: _QueueEntry, trouble: NoPhone | None, now: float) -> None:
         """Check whether the wish can still be served; its phone may be away for a while."""
         if trouble is None:
             waiting.hopeless_since = None
@@ -320,7 +322,7 @@ class PhoneLeases:
         self._waiting.pop(run, None)
         if waiting.lease is not None or not self._draining:
             await self.release(run)
-        self._tell_all()
+        self._wake_all()
 
     async def _beat(self) -> None:
         while True:
@@ -340,7 +342,7 @@ class PhoneLeases:
             except OSError:
                 logger.exception("The queue for phones could not be processed")
 
-    def _tell_all(self) -> None:
+    def _wake_all(self) -> None:
         """Wake every waiting run to look at its place again."""
         for waiting in self._waiting.values():
             waiting.wakeup.set()

@@ -106,7 +106,7 @@ logger = logging.getLogger(__name__)
 ManualAction = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type | act.PressKey | act.OpenApp
 """The actions that people can do by hand. Points are in native pixels of the phone."""
 
-BY_HAND = -1
+MANUAL_SUBTASK = -1
 """The sub-task number under which the journal records touches during a takeover; the run's own sub-tasks begin at 1."""
 _PATCH = 0.06
 """Share of the screen's height, in each direction, that must look the same around a place that was touched."""
@@ -126,15 +126,16 @@ class ScreenMoved(ManualInputError):
 class NeedsApproval(TaskError):
     """The approval rules require an approval for this touch first.
 
-    `asked` identifies the touch, so that an approval is valid for it alone. `what` (the touched control) and `why` (the
-    rule's reason) are for the person who decides. `anchor` describes the element that the approved touch must hit.
+    `approval_key` identifies the touch, so that an approval is valid for it alone. `what` (the touched control) and
+    `why` (the rule's reason) are for the person who decides. `anchor` describes the element that the approved touch
+    must hit.
     """
 
     def __init__(self, what: str, why: str, asked: str, anchor: dict[str, Any]) -> None:
         super().__init__(say("operate.asks", what=what, why=why))
         self.what = what
         self.why = why
-        self.asked = asked
+        self.approval_key = asked
         self.anchor = anchor
 
 
@@ -146,7 +147,7 @@ class Touched:
     """The package name of the app in front."""
     target: str
     """The label of the control at that place."""
-    yes: str = ""
+    approval_reason: str = ""
     """Why the rules require an approval, if the person's own touch counted as the approval; "" otherwise."""
     seen: Observation | None = field(default=None, repr=False)
     """The screen before the touch, without its picture."""
@@ -274,7 +275,7 @@ class ManualInput:
 
     async def touch(self, phone: str, action: ManualAction, event: str, *, allowed: str = "") -> Touched:
         """Perform one input on a phone that nobody holds, once per `event` id, and return what it hit. `allowed` is
-        what a person has approved: the `asked` of an earlier NeedsApproval, "" for nothing.
+        what a person has approved: the `approval_key` of an earlier NeedsApproval, "" for nothing.
 
         Raises NeedsApproval; also ManualInputError if the rules refuse the input, if the phone is busy, unreachable or
         rejects it, or if an input with this `event` was begun before.
@@ -303,7 +304,7 @@ class ManualInput:
         Raises what `touch` raises, and ScreenMoved.
         """
         step = int.from_bytes(hashlib.sha256(event.encode()).digest()[:6])
-        key = ActionKey(lease.run, BY_HAND, step, 0)
+        key = ActionKey(lease.run, MANUAL_SUBTASK, step, 0)
         try:
             phone = self._phones.get(lease.phone)
             return await self._touch(phone, action, key, lease.fence, aim, allowed, approves=approves)
@@ -330,7 +331,7 @@ class ManualInput:
         gate = self._policy.gate(action, spot_of(view, where, action))
         if aim is not None and not aim.is_certain(gate):
             raise ScreenMoved
-        yes = self._yes(gate, action, view, where, allowed, approves=approves)
+        yes = self._approval_reason(gate, action, view, where, allowed, approves=approves)
         if not await self._journal.begin(key, _journalled(action), fence=fence):
             raise ManualInputError(say("operate.begun"))
         try:
@@ -344,7 +345,7 @@ class ManualInput:
         await self._journal.finish(key, "done", "")
         return Touched(seen.package, _called(where.element), yes, view.observation)
 
-    def _yes(
+    def _approval_reason(
         self, gate: Gate, action: ManualAction, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
     ) -> str:
         """Return why the rules require an approval, if the person's own touch counts as that approval; "" if they

@@ -69,7 +69,7 @@ class Waiter:
     """Called when there is a phone for the run, to learn how sure its right is."""
 
 
-def granted(
+def assign_phones(
     waiters: Sequence[Waiter], phones: Collection[PhoneInfo], held: Collection[str]
 ) -> tuple[tuple[Waiter, str], ...]:
     """Return the waiting runs that get a phone now, each with the phone's id. `held` are the ids of the phones that
@@ -130,7 +130,7 @@ def unservable_reason(
     return NoPhone(say("desk.phone.none"))
 
 
-def silent(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> bool:
+def has_silent_phone(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> bool:
     """Return whether a phone that fits the wish and that `admits` allows is connected but does not answer now."""
     return any(phone.health is Health.SILENT and wish in {"", phone.id} and admits(phone.id) for phone in phones)
 
@@ -151,7 +151,7 @@ AskRoles = Callable[[Person, Place], Awaitable[Person | None]]
 """Returns the person with their current roles, or None if the platform does not answer. Ends in bounded time."""
 Note = Callable[[str, str], None]
 """Takes the id of a task and what it is waiting for."""
-Heard = Callable[[Task, Person], Awaitable[None]]
+RolesListener = Callable[[Task, Person], Awaitable[None]]
 """Takes a task and its person with their current roles, before the task gets a phone."""
 
 
@@ -163,9 +163,9 @@ class _ActiveTask:
     person: Person | None = None
     at: float = float("-inf")
     """When the answer, or the lack of one, came."""
-    asking: asyncio.Task[None] | None = None
+    lookup: asyncio.Task[None] | None = None
     callbacks: set[Callable[[], None]] = field(default_factory=set)
-    noted: bool = False
+    outage_shown: bool = False
     """Whether the card says that the platform does not answer."""
 
 
@@ -176,21 +176,21 @@ class Admission:
         """`policy` returns the current access policy, `clock` seconds."""
         self._policy = policy
         self._clock = clock
-        self._ask: AskRoles | None = None
+        self._lookup_roles: AskRoles | None = None
         self._note: Note
-        self._heard: Heard
+        self._on_roles: RolesListener
         self._active: dict[str, _ActiveTask] = {}
 
     def subject(self, person: Person) -> str:
         """Return the id under which memory is kept for tasks of this person."""
         return self._policy().subject(person)
 
-    def set_role_lookup(self, ask: AskRoles, note: Note, heard: Heard) -> None:
+    def set_role_lookup(self, ask: AskRoles, note: Note, heard: RolesListener) -> None:
         """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
         called to show on a task's card that the roles could not be found out; `heard` is called with the task and its
         person with the roles that were found.
         """
-        self._ask, self._note, self._heard = ask, note, heard
+        self._lookup_roles, self._note, self._on_roles = ask, note, heard
 
     def begin(self, task: Task) -> None:
         """Register a task that is now being worked on."""
@@ -199,8 +199,8 @@ class Admission:
     def end(self, task: Task) -> None:
         """Forget a task that is no longer being worked on."""
         held = self._active.pop(task.id, None)
-        if held is not None and held.asking is not None:
-            held.asking.cancel()
+        if held is not None and held.lookup is not None:
+            held.lookup.cancel()
 
     def admits(self, run: RunId, phone: str) -> bool:
         """Return whether the run (one attempt to work on a task) may have this phone, as far as is known. Called each
@@ -216,7 +216,7 @@ class Admission:
             return False
         person = held.task.person
         if entitled.by_role:
-            if not self._known(held):
+            if not self._has_fresh_roles(held):
                 return True
             person = held.person or person
         place = _place(held.task)
@@ -231,40 +231,40 @@ class Admission:
         and the task keeps the tier with which it was accepted.
         """
         held = self._active.get(run.task)
-        if held is None or self._known(held):
+        if held is None or self._has_fresh_roles(held):
             return Certainty.SURE
         by_right = _by_role(held.task)
-        if not by_right and not self._policy().tier_hangs_on_roles(held.task.person, held.task.origin):
+        if not by_right and not self._policy().tier_depends_on_roles(held.task.person, held.task.origin):
             return Certainty.SURE
         lately = held.person is None and self._clock() - held.at < AGAIN_S
-        if held.asking is None and (lately or self._ask is None):
+        if held.lookup is None and (lately or self._lookup_roles is None):
             return Certainty.UNKNOWN if by_right else Certainty.SURE
         held.callbacks.add(told)
-        if held.asking is None and self._ask is not None:
-            held.asking = asyncio.create_task(self._learn(held, self._ask), name=f"roles for {run}")
+        if held.lookup is None and self._lookup_roles is not None:
+            held.lookup = asyncio.create_task(self._refresh_roles(held, self._lookup_roles), name=f"roles for {run}")
         return Certainty.ASKED
 
-    def _known(self, held: _ActiveTask) -> bool:
+    def _has_fresh_roles(self, held: _ActiveTask) -> bool:
         return held.person is not None and self._clock() - held.at < FRESH_S
 
-    async def _learn(self, held: _ActiveTask, ask: AskRoles) -> None:
+    async def _refresh_roles(self, held: _ActiveTask, ask: AskRoles) -> None:
         task, held.person = held.task, None
         try:
             person = await ask(task.person, _place(task))
             if person is not None:
-                await self._heard(task, person)
+                await self._on_roles(task, person)
             held.person = person
         except Exception:
             logger.exception("The roles for task %s could not be read", task.id)
         finally:
-            held.at, held.asking = self._clock(), None
+            held.at, held.lookup = self._clock(), None
             told, held.callbacks = held.callbacks, set()
             for each in told:
                 each()
-        if held.person is None and not held.noted and _by_role(task):
+        if held.person is None and not held.outage_shown and _by_role(task):
             with speaking(task.person.language):
                 self._note(task.id, say("desk.phone.role_unknown"))
-        held.noted = held.person is None
+        held.outage_shown = held.person is None
 
 
 def _by_role(task: Task) -> bool:

@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 UNTOUCHED_S = 600.0
 """Seconds without a touch after which a held phone becomes free again: its holder has gone away."""
-ASKED_S = 300.0
+APPROVAL_S = 300.0
 """Seconds in which another person may allow a touch after they were asked."""
 STILLS_KEPT = 24
 """Number of live pictures to which a touch may still refer: three seconds of them."""
@@ -66,7 +66,7 @@ class PhoneInUse(TaskError):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ScreenCapture:
     """A picture of the screen for a chat, with the places that can be touched."""
 
     number: int
@@ -114,9 +114,9 @@ class ControlSession:
     """Seconds without a touch or a look after which the phone becomes free again."""
     expires_at: float
     """When the phone becomes free again if nothing happens, in seconds of the event loop's clock."""
-    touched: float
+    last_touch: float
     """When the person last touched the phone, on the same clock."""
-    look: Look | None = None
+    capture: ScreenCapture | None = None
     """The latest picture that was sent to a chat, with its places; older ones are no longer valid."""
     message: MessageRef | None = None
     """The message that shows that picture."""
@@ -128,11 +128,11 @@ class ControlSession:
     """The latest pictures of the live view, to which a touch may still refer."""
     touch_event: asyncio.Event = field(default_factory=asyncio.Event)
     """Set at the next touch, to wake those who watch; then replaced by a new event."""
-    over: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the hold has ended."""
     input_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Allows one touch at a time."""
-    pressing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    press_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Allows one press of a chat button at a time, including the picture that follows it."""
     looks: Iterator[int] = field(default_factory=lambda: count(1))
     """New numbers for pictures that are sent to a chat."""
@@ -172,7 +172,7 @@ class RemoteControlService:
         self._sessions: dict[str, ControlSession] = {}
         self._lock = asyncio.Lock()
         self._expiry_tasks: dict[str, asyncio.Task[None]] = {}
-        self._looking: set[asyncio.Task[None]] = set()
+        self._task_checks: set[asyncio.Task[None]] = set()
         self._unsubscribe = tasks.subscribe(self._task_changed)
 
     async def close(self) -> None:
@@ -180,7 +180,7 @@ class RemoteControlService:
         self._unsubscribe()
         for hold in tuple(self._sessions.values()):
             await self.end(hold)
-        await asyncio.gather(*self._looking, return_exceptions=True)
+        await asyncio.gather(*self._task_checks, return_exceptions=True)
 
     def get(self, hold: str) -> ControlSession | None:
         """Return the hold with this id; None once it has ended."""
@@ -195,7 +195,7 @@ class RemoteControlService:
         hold = self.session_on(phone)
         return "" if hold is None else hold.person.name or hold.person.id
 
-    def shown_as(self, message: MessageRef) -> ControlSession | None:
+    def session_of_message(self, message: MessageRef) -> ControlSession | None:
         """Return the hold whose picture this chat message shows; None if there is none."""
         return next((hold for hold in self._sessions.values() if hold.message == message), None)
 
@@ -219,7 +219,7 @@ class RemoteControlService:
             now = asyncio.get_running_loop().time()
             hold = ControlSession(secrets.token_hex(6), phone, name, person, task, lease, idle, now + idle, now)
             self._sessions[hold.id] = hold
-            self._expiry_tasks[hold.id] = asyncio.create_task(self._watch(hold), name=f"hand on {name}")
+            self._expiry_tasks[hold.id] = asyncio.create_task(self._expire_when_idle(hold), name=f"hand on {name}")
             logger.info("%s is in the hands of %s", name, person.id)
             return hold
 
@@ -260,7 +260,7 @@ class RemoteControlService:
 
     async def end(self, hold: ControlSession) -> None:
         """End a hold. A task that was paused for it stays paused. Does nothing if the hold has ended."""
-        if not self._ended(hold):
+        if not self._remove(hold):
             return
         async with hold.input_lock:  # a touch in progress is completed first
             if hold.has_own_lease:
@@ -268,11 +268,11 @@ class RemoteControlService:
                     await self._phones.get(hold.phone).restore()
                 await self._leases.release(hold.lease.run)
 
-    def _ended(self, hold: ControlSession) -> bool:
+    def _remove(self, hold: ControlSession) -> bool:
         """End the hold. Returns False if it had ended before."""
         if self._sessions.pop(hold.id, None) is None:
             return False
-        hold.over.set()
+        hold.ended.set()
         watch = self._expiry_tasks.pop(hold.id, None)
         if watch is not None and watch is not asyncio.current_task():
             watch.cancel()
@@ -307,7 +307,7 @@ class RemoteControlService:
         """
         async with hold.input_lock:
             await self._require(hold)
-            hold.touched = asyncio.get_running_loop().time()
+            hold.last_touch = asyncio.get_running_loop().time()
             hold.renew()
             try:
                 return await self._operating.touch_in_session(
@@ -330,21 +330,21 @@ class RemoteControlService:
         """
         if self._leases.holder(hold.phone) == hold.lease:
             return True
-        self._ended(hold)
+        self._remove(hold)
         return False
 
     def request_approval(self, hold: ControlSession, action: ManualAction, needs: NeedsApproval) -> PendingApproval:
         """Remember a touch that another person has to allow, and return it with an id."""
-        asked = PendingApproval(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + ASKED_S)
+        asked = PendingApproval(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + APPROVAL_S)
         hold.pending_approvals[asked.id] = asked
         return asked
 
-    def take_asked(self, hold: ControlSession, asked: str) -> PendingApproval | None:
+    def pop_approval(self, hold: ControlSession, asked: str) -> PendingApproval | None:
         """Remove and return the touch with this id that waits for approval; None if it is unknown or has expired."""
         found = hold.pending_approvals.pop(asked, None)
         return found if found is not None and found.until > asyncio.get_running_loop().time() else None
 
-    async def capture_screen(self, hold: ControlSession, *, after: Observation | None = None) -> Look:
+    async def capture_screen(self, hold: ControlSession, *, after: Observation | None = None) -> ScreenCapture:
         """Take a picture of the screen for a chat, with the places that can be touched. `after` is the screen before
         the last touch, so that the change can be waited for; None takes it at once. Raises ManualInputError.
         """
@@ -358,8 +358,8 @@ class RemoteControlService:
                 raise ManualInputError(say("operate.failed", why=said(sentence_of(error)))) from error
             places = await asyncio.to_thread(touchable_places, seen)
             bare = seen.without_picture()
-            hold.look = Look(next(hold.looks), bare, screen_word(bare), places)
-            return replace(hold.look, seen=seen)
+            hold.capture = ScreenCapture(next(hold.looks), bare, screen_word(bare), places)
+            return replace(hold.capture, seen=seen)
 
     async def live(self, hold: ControlSession) -> LiveStill | None:
         """Return the current screen for a live view; None if the person no longer holds the phone. Nothing is stored.
@@ -388,7 +388,7 @@ class RemoteControlService:
         return phone.film(size) if isinstance(phone, VideoSource) else None
 
     @asynccontextmanager
-    async def watched(self, hold: ControlSession) -> AsyncIterator[None]:
+    async def watching(self, hold: ControlSession) -> AsyncIterator[None]:
         """Keep the hold while the block runs, because somebody watches; at most UNTOUCHED_S seconds after a touch."""
         hold.watchers += 1
         try:
@@ -397,12 +397,12 @@ class RemoteControlService:
             hold.watchers -= 1
             hold.renew()
 
-    async def _watch(self, hold: ControlSession) -> None:
+    async def _expire_when_idle(self, hold: ControlSession) -> None:
         """End the hold once its time is over."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
-            until = hold.touched + UNTOUCHED_S if hold.watchers else hold.expires_at
+            until = hold.last_touch + UNTOUCHED_S if hold.watchers else hold.expires_at
             if until <= now:
                 await self.end(hold)
                 return
@@ -411,11 +411,11 @@ class RemoteControlService:
 
     def _task_changed(self, _task: str) -> None:
         if any(hold.task for hold in self._sessions.values()):
-            look = asyncio.ensure_future(self._look_at_tasks())
-            self._looking.add(look)
-            look.add_done_callback(self._looking.discard)
+            look = asyncio.ensure_future(self._end_resumed())
+            self._task_checks.add(look)
+            look.add_done_callback(self._task_checks.discard)
 
-    async def _look_at_tasks(self) -> None:
+    async def _end_resumed(self) -> None:
         """End the holds whose task has resumed or ended."""
         for hold in tuple(self._sessions.values()):
             task = await self._tasks.get(hold.task) if hold.task else None

@@ -89,7 +89,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> Accepted:
-            accepted = await self._keep(transaction, request, request.phones)
+            accepted = await self._add_with_parts(transaction, request, request.phones)
             if not accepted.duplicate:
                 if self._gate is not None:
                     await self._gate.admit(transaction, accepted.task, request)
@@ -106,7 +106,7 @@ class TaskRepository:
         """
 
         async def work(transaction: Transaction) -> Accepted:
-            accepted = await self._keep(transaction, request, ())
+            accepted = await self._add_with_parts(transaction, request, ())
             if accepted.duplicate:
                 return accepted
             if (trigger := request.trigger) is not None:
@@ -115,7 +115,9 @@ class TaskRepository:
 
         return await self._store.write(work)
 
-    async def _keep(self, transaction: Transaction, request: TaskRequest, phones: tuple[WishedPhone, ...]) -> Accepted:
+    async def _add_with_parts(
+        self, transaction: Transaction, request: TaskRequest, phones: tuple[WishedPhone, ...]
+    ) -> Accepted:
         """Store the task, with a part for each of several phones."""
         now = self._clock()
         origin = request.origin
@@ -215,7 +217,7 @@ class TaskRepository:
         async def work(transaction: Transaction) -> None:
             for one in await self._store.questions.open(task, source=transaction):
                 if one.question.origin is QuestionOrigin.TAKEOVER:
-                    await self._transitions.question_closing.by_going_on(transaction, task, one.question.id)
+                    await self._transitions.question_closing.close_unneeded(transaction, task, one.question.id)
 
         await self._store.write(work)
 
@@ -291,11 +293,11 @@ class TaskRepository:
                 case Seen():
                     await self._transitions.save(transaction, current, replace(current, frame=event.frame))
                 case Step():
-                    await self._step(transaction, current, event)
+                    await self._add_step(transaction, current, event)
                 case Asked():
-                    return await self._asked(transaction, current, event)
+                    return await self._add_question(transaction, current, event)
                 case Resumed():
-                    await self._transitions.question_closing.by_going_on(transaction, task, event.question)
+                    await self._transitions.question_closing.close_unneeded(transaction, task, event.question)
                     await self._mark_working(transaction, current, begins=False)
                 case FileFound():
                     name = f"{current.phone_name} {event.name}" if current.parent else event.name
@@ -347,7 +349,7 @@ class TaskRepository:
             task = moved(task, TaskState.WORKING, now=self._clock())
         await self._transitions.save(transaction, before, task)
 
-    async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
+    async def _add_step(self, transaction: Transaction, task: Task, event: Step) -> None:
         told = {name: getattr(event, name) for name in Step.model_fields}
         row = StepRow(
             task=task.parent or task.id,
@@ -373,7 +375,7 @@ class TaskRepository:
                     transaction, AuditKind.PASSED, task.person, task=task.parent or task.id, detail=detail
                 )
 
-    async def _asked(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:
+    async def _add_question(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:
         question, now = event.question, self._clock()
         lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
         if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):

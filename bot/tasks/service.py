@@ -83,7 +83,7 @@ class TaskService(TaskQueries):
         super().__init__(store, record, workers, self._events, leases)
         self._agent = agent
         self._secrets = secrets
-        self._one_secret = asyncio.Lock()
+        self._secret_lock = asyncio.Lock()
         self._question_closing = QuestionClosing(store, clock)
         self._calls = ShieldedCalls(self._limits.patience)
         self._control = TaskControl(agent, record, workers, self._events, self._calls, self._limits)
@@ -256,7 +256,7 @@ class TaskService(TaskQueries):
         question_id = question.question.id
         # At hand before it counts as given: a run that asks anew after a restart finds the question answered at once.
         # One at a time, so that who comes second does not take the first one's place.
-        async with self._one_secret:
+        async with self._secret_lock:
             if (await self._question(question_id)).answer is not None:
                 return False
             self._secrets.keep(question_id, value)

@@ -109,12 +109,12 @@ class QuestionClosing:
         self._store = store
         self._clock = clock
 
-    async def by_end(self, transaction: Transaction, ended: Task) -> None:
+    async def close_at_end(self, transaction: Transaction, ended: Task) -> None:
         """Close the questions of a task that has ended."""
         why = Closing.CANCELLED if ended.outcome is Outcome.CANCELLED else Closing.ENDED
         await self._close(transaction, ended.id, None, why)
 
-    async def by_going_on(self, transaction: Transaction, task: str, question: str) -> None:
+    async def close_unneeded(self, transaction: Transaction, task: str, question: str) -> None:
         """Close a question of a task that continued without an answer. This is not recorded in the audit."""
         await self._close(transaction, task, question, Closing.WENT_ON)
 
@@ -131,16 +131,16 @@ class QuestionClosing:
 
         async def work(transaction: Transaction) -> tuple[OpenQuestion, ...]:
             expired = await self._store.questions.expire(transaction, now=now)
-            await self._tell(transaction, expired)
+            await self._record_closed(transaction, expired)
             return expired
 
         return await self._store.write(work)
 
     async def _close(self, transaction: Transaction, task: str, question: str | None, why: Closing) -> None:
         closed = await self._store.questions.close(transaction, task, question, why=why, now=self._clock())
-        await self._tell(transaction, closed)
+        await self._record_closed(transaction, closed)
 
-    async def _tell(self, transaction: Transaction, closed: tuple[OpenQuestion, ...]) -> None:
+    async def _record_closed(self, transaction: Transaction, closed: tuple[OpenQuestion, ...]) -> None:
         for one in closed:
             task = await self._store.tasks.known(one.task, transaction)
             closing = QuestionClosed(question=one.question.id, why=one.closing)
@@ -182,7 +182,7 @@ class Transitions:
         who ended it, if one did.
         """
         now = self._clock()
-        await self._keep(transaction, before, task, now, by)
+        await self._save_and_log(transaction, before, task, now, by)
         if not task.parent:
             return
         before = await self._store.tasks.known(task.parent, transaction)
@@ -191,14 +191,14 @@ class Transitions:
         parts = await self._store.tasks.parts(task.parent, transaction)
         after = updated_from_parts(before, parts, now=now, frame=task.frame)
         if after.state is TaskState.ENDED:
-            await self.question_closing.by_end(transaction, after)
-        await self._keep(transaction, before, after, now, by)
+            await self.question_closing.close_at_end(transaction, after)
+        await self._save_and_log(transaction, before, after, now, by)
         if after.state is TaskState.ENDED:
             await self._store.outbox.add(transaction, after.id, _final(after, by), now=now)
         elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
             await self._store.outbox.add(transaction, after.id, NoticePayload(Notice.INTERRUPTED), now=now)
 
-    async def _keep(
+    async def _save_and_log(
         self, transaction: Transaction, before: Task, task: Task, now: float, by: Person | None = None
     ) -> None:
         await self._store.tasks.save(transaction, task, now=now)
@@ -237,14 +237,14 @@ class Transitions:
             needs_model=ending.needs_model,
         )
         if (watch := task.request.watch) is not None:
-            ended = replace(ended, verdict=await self._judged(transaction, watch, ending, now))
-        await self.question_closing.by_end(transaction, ended)
+            ended = replace(ended, verdict=await self._judge(transaction, watch, ending, now))
+        await self.question_closing.close_at_end(transaction, ended)
         await self.save(transaction, task, ended, by=ending.by)
         if not task.parent and ended.end_is_told:
             await self._store.outbox.add(transaction, task.id, _final(task, ending.by), now=now)
         return ended
 
-    async def _judged(self, transaction: Transaction, watch: TaskWatch, ending: Ending, now: float) -> Verdict:
+    async def _judge(self, transaction: Transaction, watch: TaskWatch, ending: Ending, now: float) -> Verdict:
         """The verdict on a watch's reading; None if a person ended it, or the watch was removed meanwhile."""
         readings = await self._store.schedules.readings(transaction, watch.schedule)
         if readings is None or ending.outcome is Outcome.CANCELLED:

@@ -194,7 +194,7 @@ class Workers:
 
     async def _work_on(self, task: Task, worker: _Worker) -> None:
         try:
-            await self._listen(task, worker)
+            await self._run_agent(task, worker)
         except RunOutOfReach as away:
             logger.warning("Task %s was interrupted: %s", task.id, away)
             # One that is paused or asks waits for its person all the same, and goes on when it is resumed or answered.
@@ -216,7 +216,7 @@ class Workers:
                 self._admission.end(task)
                 self._events.publish_change(task.id)
 
-    async def _listen(self, task: Task, worker: _Worker) -> None:
+    async def _run_agent(self, task: Task, worker: _Worker) -> None:
         asked, skill = task.request, task.request.skill or SkillCall("")
         order = TaskOrder(
             task=task.id,

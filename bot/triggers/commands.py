@@ -11,7 +11,7 @@ from bot.application.services import Services
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
 from bot.commands.parser import draft_of, parse, with_skill
-from bot.commands.request import Request, plain
+from bot.commands.request import Request, public_reply
 from bot.commands.scheduling import change, wished_yes, yes_words
 from bot.commands.skills import skill_draft
 from bot.domain.outgoing import Button, Message, Reply
@@ -49,7 +49,7 @@ async def triggers(request: Request, services: Services) -> Reply:
     if typed.casefold() in LIST:
         found = await commands.triggers()
         if not found:
-            return plain(say("trigger.none", example=f"{request.prefix}{say('command.when.example')}"))
+            return public_reply(say("trigger.none", example=f"{request.prefix}{say('command.when.example')}"))
         lines = [f"{one.id} · {line}" for one in found for line in ["\n  ".join(_lines(one))]]
         return Reply(
             Message(heading=say("trigger.heading"), body="\n".join(lines), buttons=tuple(map(_buttons, found[:LISTED])))
@@ -57,7 +57,7 @@ async def triggers(request: Request, services: Services) -> Reply:
     asked = CHANGE.fullmatch(typed)
     if asked is None:
         raise Refused(say("trigger.usage", prefix=request.prefix))
-    return plain(await change(commands, asked["verb"].lower(), asked["trigger"]))
+    return public_reply(await change(commands, asked["verb"].lower(), asked["trigger"]))
 
 
 def _lines(one: Schedule) -> list[str]:

@@ -146,7 +146,7 @@ class TriggerWatcher:
         self._services = services
         self._sleep = sleep
         self._ticks = ticks
-        self._begun: dict[str, float] = {}
+        self._watched_since: dict[str, float] = {}
         """When each trigger was first watched, in `ticks`."""
         self._looked: float | None = None
         """When notifications were last read, by the clock; None before the first time."""
@@ -188,10 +188,10 @@ class TriggerWatcher:
                 apps[one.plan.trigger.phone, one.plan.trigger.package].append(one)
             # A trigger that is resumed ignores earlier notifications.
             is_new = self._looked is None or one.created > self._looked
-            begun[one.id] = self._begun.get(one.id, ticks - max(0.0, now - one.created) if is_new else ticks)
-        self._begun, self._looked = begun, now
+            begun[one.id] = self._watched_since.get(one.id, ticks - max(0.0, now - one.created) if is_new else ticks)
+        self._watched_since, self._looked = begun, now
         for app, found in apps.items():
-            self._begin(app, partial(self._look_at, *app, found))
+            self._begin(app, partial(self._read_notifications, *app, found))
         return bool(triggers)
 
     async def finished(self) -> None:
@@ -205,7 +205,7 @@ class TriggerWatcher:
             self._working[what] = asyncio.create_task(work(), name=f"trigger {' '.join(what)}")
             self._working[what].add_done_callback(lambda _: self._working.pop(what))
 
-    async def _look_at(self, phone_id: str, package: str, triggers: Sequence[Schedule]) -> None:
+    async def _read_notifications(self, phone_id: str, package: str, triggers: Sequence[Schedule]) -> None:
         try:
             async with asyncio.timeout(LOOK):
                 phone = self._services.phones.get(phone_id)
@@ -235,7 +235,7 @@ class TriggerWatcher:
         trigger = schedule.plan.trigger
         assert trigger is not None
         mark = mark_of(phone_id, one)
-        begun = self._begun.get(schedule.id)
+        begun = self._watched_since.get(schedule.id)
         is_before = begun is None or one.age >= self._ticks() - begun
         if (schedule.id, mark) in self._handled or not trigger.takes(one) or is_before:
             return

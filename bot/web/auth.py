@@ -100,7 +100,7 @@ class ConsoleGate:
         self._serves: Callable[[Request], bool] = lambda _: True
         self.sessions = sessions
 
-    def opened(self, port: int, serves: Callable[[Request], bool]) -> None:
+    def open(self, port: int, serves: Callable[[Request], bool]) -> None:
         """Begin to admit requests, now that the port is known. `serves` returns whether a request's path exists."""
         self._serves = serves
         names = LOOPBACK_NAMES | ({url_host(self._exposure.host)} if self._exposure.local else set())
@@ -166,7 +166,7 @@ class ConsoleGate:
             secure=self.is_https(request),
         )
 
-    def dismiss(self, request: Request, response: Response) -> None:
+    def delete_cookie(self, request: Request, response: Response) -> None:
         """Delete the session cookie in the browser that sent `request`, by adding that to `response`."""
         name = self._cookies[caller_of(request).way]
         response.delete_cookie(name, path="/", secure=self.is_https(request), httponly=True, samesite="strict")

@@ -79,7 +79,7 @@ class ChatCompletions:
         self._services = services
         self._stopping = stopping
         self._undelivered: Recent[str, str] = Recent(UNDELIVERED)
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
@@ -160,7 +160,7 @@ class ChatCompletions:
         calls = Calls(self._services, caller_of(request))
         phone = self._phone(calls, chat.model)
         key = _key(calls, chat)
-        async with self._turn:
+        async with self._lock:
             known = self._undelivered.get(key) or await self._retried_task(calls.asking(thread).address, texts, chat)
             if known and (task := await self._services.task_service.get(known)) is not None:
                 return calls, task, key

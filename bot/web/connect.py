@@ -90,7 +90,7 @@ class Connect:
         self._team = team
         self._members = members
         self._model = model
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @property
     def fields(self) -> dict[str, str]:
@@ -135,7 +135,7 @@ class Connect:
         """Test the entered settings without saving them; if none are entered, test the current ones."""
         admin_of(request, self._services)
         form, values, _ = await self._wish(request)
-        async with self._turn:
+        async with self._lock:
             findings = await form.check(self._tried(form, values))
         if not values:
             self._tested(form, findings)
@@ -157,7 +157,7 @@ class Connect:
         """
         person = admin_of(request, self._services)
         form, values, anyway = await self._wish(request)
-        async with self._turn:
+        async with self._lock:
             tried = self._tried(form, values)
             findings = await form.check(tried) if form.is_set(tried) else []
             decisive = findings[:1] if form.platform is not None else [] if anyway else findings

@@ -84,7 +84,7 @@ class ConnectFolders:
     def __init__(self, services: Services, kinds: Mapping[str, FolderKind]) -> None:
         self._services = services
         self._kinds = kinds
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
@@ -95,7 +95,7 @@ class ConnectFolders:
         person = admin_of(request, self._services)
         upload = await body_of(request, Upload, MOST_BODY)
         kind = self._kinds[upload.kind]
-        async with self._turn:
+        async with self._lock:
             try:
                 name = await asyncio.to_thread(_bring, kind, upload)
             except FolderRefused as refused:
@@ -110,7 +110,7 @@ class ConnectFolders:
         person = admin_of(request, self._services)
         unwanted = await body_of(request, Unwanted)
         kind = self._kinds[unwanted.kind]
-        async with self._turn:
+        async with self._lock:
             try:
                 await asyncio.to_thread(_delete, kind, unwanted.name)
             except OSError as error:

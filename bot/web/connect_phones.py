@@ -69,7 +69,7 @@ class ConnectPhones:
         self._wifi = wifi
         self._clock = clock
         self._invitation: tuple[Invitation, float] | None = None
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
@@ -123,7 +123,7 @@ class ConnectPhones:
     async def invited(self, request: Request) -> Response:
         """Check whether a phone has scanned the QR code. If so, pair with it; the code is then used up."""
         person = admin_of(request, self._services)
-        async with self._turn:
+        async with self._lock:
             if self._invitation is None or self._clock() >= self._invitation[1]:
                 self._invitation = None
                 return JSONResponse({"state": "over", "text": say("connect.qr_over")})

@@ -53,7 +53,7 @@ class Connections:
         self.arrives_within = arrives_within
         self._most = _share() if most is None else most
         self._open: set[Connection] = set()
-        self._resting: dict[Connection, None] = {}
+        self._idle: dict[Connection, None] = {}
         """Connections that may be closed, in the order in which they became idle."""
         self._full_logged = False
 
@@ -67,9 +67,9 @@ class Connections:
                     self._most,
                 )
                 self._full_logged = True
-            if not self._resting:
+            if not self._idle:
                 return False
-            next(iter(self._resting)).drop()
+            next(iter(self._idle)).drop()
         self._open.add(connection)
         self.mark_idle(connection)
         return True
@@ -77,17 +77,17 @@ class Connections:
     def leave(self, connection: Connection) -> None:
         """Forget a connection that is closed, or is about to be."""
         self._open.discard(connection)
-        self._resting.pop(connection, None)
+        self._idle.pop(connection, None)
         self._full_logged = self._full_logged and len(self._open) > self._most // 2
 
     def mark_busy(self, connection: Connection) -> None:
         """Record that a connection's request is complete and being handled, so that it is not closed to make room."""
-        self._resting.pop(connection, None)
+        self._idle.pop(connection, None)
 
     def mark_idle(self, connection: Connection) -> None:
         """Record that a connection is idle: it waits for a request, or for the rest of one."""
         if connection in self._open:
-            self._resting[connection] = None
+            self._idle[connection] = None
 
 
 def _share() -> int:

@@ -210,7 +210,7 @@ class LiveHand:
 
         async def tell(write: Write) -> None:
             hands = self._services.remote_control
-            async with hands.watched(hold), aclosing(Video(hands, hold, write)) as video:
+            async with hands.watching(hold), aclosing(Video(hands, hold, write)) as video:
                 await self._stream(hold, write, video if wanted else None)
 
         return Streamed(tell, {"Content-Type": "application/octet-stream", "Cache-Control": "no-store"})
@@ -220,7 +220,7 @@ class LiveHand:
         until, fast_until, told = loop.time() + STREAM_S, loop.time() + FAST_FOR_S, 0
         if (last := self._last.get(hold)) is not None:
             await write(last)
-        while loop.time() < until and not (hold.over.is_set() or self._stopping.is_set()):
+        while loop.time() < until and not (hold.ended.is_set() or self._stopping.is_set()):
             began, stirred = loop.time(), hold.touch_event
             try:
                 async with asyncio.timeout(PATIENCE_S):
@@ -236,7 +236,7 @@ class LiveHand:
                 await write(self._last[hold])
             pause = began + (FAST_S if began < fast_until else SLOW_S) - loop.time()
             if pause > 0:
-                await any_of(stirred, hold.over, self._stopping, seconds=pause)
+                await any_of(stirred, hold.ended, self._stopping, seconds=pause)
             if stirred.is_set():
                 fast_until = loop.time() + FAST_FOR_S
 

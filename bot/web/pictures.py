@@ -163,7 +163,7 @@ class Thumbnails:
     def __init__(
         self, services: Services, now: Callable[[], float], theirs: Callable[[Request], Sequence[PhoneInfo]]
     ) -> None:
-        self._theirs = theirs
+        self._visible_phones = theirs
         self._phones = services.phones
         self._tasks = services.task_service
         self._now = now
@@ -181,7 +181,7 @@ class Thumbnails:
         """Return the address of a small picture of the phone's screen, and the app in front. The status 409 says why
         there is none.
         """
-        info = next((one for one in self._theirs(request) if one.id == request.path_params["phone"]), None)
+        info = next((one for one in self._visible_phones(request) if one.id == request.path_params["phone"]), None)
         if info is None:
             return refuse(404, say("refusal.phone"))
         if info.health not in {Health.READY, Health.LOW_BATTERY}:
@@ -198,7 +198,7 @@ class Thumbnails:
     async def picture(self, request: Request) -> Response:
         """Return the latest picture of the phone as a JPEG; 404 if `number` names an earlier one."""
         wanted = request.path_params["phone"]
-        seen = self._seen.get(wanted) if any(phone.id == wanted for phone in self._theirs(request)) else None
+        seen = self._seen.get(wanted) if any(phone.id == wanted for phone in self._visible_phones(request)) else None
         if seen is None or seen.picture is None or request.path_params["number"] != str(seen.number):
             raise _gone()
         return Response(seen.picture, headers={"Cache-Control": "no-store"}, media_type="image/jpeg")

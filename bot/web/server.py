@@ -47,7 +47,7 @@ from bot.web.http import (
 from bot.web.log import TaskLogs
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files
 from bot.web.pictures import Pictures, Thumbnails
-from bot.web.sessions import Kept, Sessions, Way
+from bot.web.sessions import Sessions, SessionStore, Way
 from bot.web.sign_in import SignIn, caller_address
 from bot.web.stream import Dashboard, Events
 from bot.web.viewers import Viewers
@@ -77,7 +77,7 @@ class Console:
         viewers: Viewers,
         intake: Intake,
         checks: ConsoleChecks,
-        kept: Kept,
+        kept: SessionStore,
         *,
         rights: Rights,
         connectable: Mapping[str, str] = {},
@@ -97,7 +97,7 @@ class Console:
         self._gate = ConsoleGate(door, self._token, sessions, rights)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
-        self._beside = beside
+        self._local_routes = beside
         self._handover: handover.Handover | None = None
         services = viewers.services
         board = Dashboard(services)
@@ -116,7 +116,7 @@ class Console:
         self._idle = idle
         self._connections = connections
         self._server: HttpServer | None = None
-        self._forget: Callable[[], None] | None = None
+        self._unsubscribe: Callable[[], None] | None = None
         self.routes: Sequence[BaseRoute] = ()
         """The routes, from `start` on."""
 
@@ -129,7 +129,7 @@ class Console:
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
         # Open pages of a revoked token end at once.
-        self._forget = self._tokens.on_change(self._gate.sessions.ended.notify)
+        self._unsubscribe = self._tokens.on_change(self._gate.sessions.ended.notify)
         app = Starlette()
         for error, answer_to in (
             (RequestRefused, answer_refusal),
@@ -143,7 +143,7 @@ class Console:
         app.router.routes += [get(f"/page/{name}", partial(answer, file=file), None) for name, file in files.items()]
         for part in self._parts:
             app.router.routes += part.routes()
-        app.router.routes += self._beside(self._stopping)
+        app.router.routes += self._local_routes(self._stopping)
         app.router.routes += [get("/docs", partial(answer, file=files["api.html"]), None)]
         self.routes = app.router.routes
         self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
@@ -157,7 +157,7 @@ class Console:
                 f"The console was not started on {self._exposure.host}, port {self._port}: {reason}. "
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
-        self._gate.opened(
+        self._gate.open(
             port, lambda request: any(route.matches(request.scope)[0] is not Match.NONE for route in self.routes)
         )
         url = self._exposure.own_url(port)
@@ -188,9 +188,9 @@ class Console:
     async def stop(self) -> None:
         """End the streams, close the port and delete the handover file. Safe to call twice."""
         self._stopping.set()
-        if self._forget is not None:
-            self._forget()
-            self._forget = None
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
         if self._data_dir is not None and self._handover is not None:
             await asyncio.to_thread(handover.remove, self._data_dir, self._handover)
         if self._server is not None:
@@ -269,7 +269,7 @@ class SettingsCheck:
 
     def __init__(self, checks: ConsoleChecks) -> None:
         self._checks = checks
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
@@ -282,7 +282,7 @@ class SettingsCheck:
 
     async def far(self, _: Request) -> Response:
         """Run the checks of the model and the chats, which contact other servers, and return their findings."""
-        async with self._turn:
+        async with self._lock:
             return JSONResponse({"findings": _findings_json(await self._checks.far())})
 
 

@@ -47,7 +47,7 @@ LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_
 """Seconds after which a new sign-in is required in any case."""
 
 
-class Kept(Protocol):
+class SessionStore(Protocol):
     """The storage of sessions, such as a database table."""
 
     async def all(self) -> Sequence[Session]:
@@ -79,24 +79,24 @@ class Sessions:
 
     def __init__(
         self,
-        kept: Kept,
+        kept: SessionStore,
         now: Callable[[], float],
         marks: Mapping[Way, bytes],
         holds_token: Callable[[str, float], bool] = lambda _name, _begun: False,
     ) -> None:
-        self._kept = kept
+        self._store = kept
         self._now = now
         self._marks = marks
         self._holds_token = holds_token
         self._sessions: dict[str, Session] = {}
-        self._noted: dict[str, float] = {}
+        self._last_stored: dict[str, float] = {}
         """When each session's last use was last stored."""
         self.ended = Wakeup()
         """Beats when sessions have ended."""
 
     async def load(self) -> None:
         """Load the stored sessions, at the service's start."""
-        self._sessions = {session.digest: session for session in await self._kept.all()}
+        self._sessions = {session.digest: session for session in await self._store.all()}
 
     async def begin(self, way: Way, address: str, token: str = "") -> str:
         """Begin a session for a browser at this network address. Deletes expired sessions and, if there are too many
@@ -110,12 +110,12 @@ class Sessions:
         began = Session(self._digest(session, way), way, address, self._now(), self._now(), token)
         for digest in gone:
             del self._sessions[digest]
-            self._noted.pop(digest, None)
+            self._last_stored.pop(digest, None)
         self._sessions[began.digest] = began
-        self._noted[began.digest] = began.used
+        self._last_stored[began.digest] = began.used
         try:
-            await self._kept.forget(gone)
-            await self._kept.keep(began)
+            await self._store.forget(gone)
+            await self._store.keep(began)
         except StoreError as error:
             logger.warning("A session of the console will not survive a restart: %s", error)
         return session
@@ -129,10 +129,10 @@ class Sessions:
             return ""
         now = self._now()
         self._sessions[digest] = replace(self._sessions[digest], used=now)
-        if abs(now - self._noted.get(digest, 0.0)) >= USE_KEPT_EVERY_S:
-            self._noted[digest] = now
+        if abs(now - self._last_stored.get(digest, 0.0)) >= USE_KEPT_EVERY_S:
+            self._last_stored[digest] = now
             try:
-                await self._kept.touch(digest, now)
+                await self._store.touch(digest, now)
             except StoreError as error:
                 logger.warning("The last use of a console session could not be stored: %s", error)
         return digest
@@ -160,9 +160,9 @@ class Sessions:
         """
         for digest in digests:
             self._sessions.pop(digest, None)
-            self._noted.pop(digest, None)
+            self._last_stored.pop(digest, None)
         self.ended.notify()
-        await self._kept.forget(digests)
+        await self._store.forget(digests)
 
     async def end_all(self, *, but: str = "", of: str = "") -> int:
         """End all sessions, or (with `of`) those opened with the token of that name. The session with the digest `but`

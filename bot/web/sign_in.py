@@ -52,11 +52,11 @@ class Attempts:
         ]
         return max(waits, default=0.0)
 
-    def wrong(self, address: str) -> None:
+    def record_failure(self, address: str) -> None:
         """Count a wrong password from this address."""
         self._wrong.append((self._now(), address))
 
-    def right(self, address: str) -> None:
+    def reset(self, address: str) -> None:
         """Forget the wrong passwords of this address, because the right one was given."""
         self._wrong = [(at, tried) for at, tried in self._wrong if tried != address]
 
@@ -86,7 +86,7 @@ class SignIn:
         self._tokens = tokens
         self._password = password
         self._attempts = Attempts(time.monotonic)
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """Return the HTTP routes that this class handles, for the server to add."""
@@ -104,17 +104,17 @@ class SignIn:
             return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
         address = caller_address(request)
-        async with self._turn:
+        async with self._lock:
             if wait := self._attempts.wait(address):
                 return _later(wait)
             token = self._tokens.find(typed.password)
             password = self._password
             fits = password is not None and token is None and await asyncio.to_thread(password.matches, typed.password)
             if token is None and not fits:
-                self._attempts.wrong(address)
+                self._attempts.record_failure(address)
                 logger.warning("A wrong password for the console came from %s", address)
                 return refuse(401, say("page.sign.wrong"))
-            self._attempts.right(address)
+            self._attempts.reset(address)
         response = JSONResponse({"signed_in": True})
         if token is None:
             logger.info("Signed in to the console from %s", address)
@@ -141,7 +141,7 @@ class SignIn:
             logger.warning("Sessions of the console have ended, but return at the next start: %s", error)
             return refuse(503, say("page.sign.not_kept"))
         response = JSONResponse({"ended": 1})
-        self._gate.dismiss(request, response)
+        self._gate.delete_cookie(request, response)
         return response
 
     async def sessions(self, request: Request) -> Response:

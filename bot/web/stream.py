@@ -286,7 +286,7 @@ class Events:
                 events += await reader.messages()
             if happened is None or happened.is_set():
                 happened = self._dashboard.task_event.next()
-                events += await reader.happened()
+                events += await reader.task_events()
             if (shown := self._dashboard.current) is not None and (told is None or shown.number != told.number):
                 own = await self._own(viewer, shown)
                 if news := own.since(told):
@@ -330,7 +330,7 @@ class _Reader:
             if len(entries) < AT_ONCE:
                 return told
 
-    async def happened(self) -> list[bytes]:
+    async def task_events(self) -> list[bytes]:
         """The events of the tasks that the person may see."""
         told = []
         while True:

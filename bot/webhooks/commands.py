@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.application.access import Refused
 from bot.application.services import Services
-from bot.commands.request import Request, plain
+from bot.commands.request import Request, public_reply
 from bot.domain.outgoing import Reply
 from bot.domain.webhook import Webhook
 from bot.texts import say
@@ -26,27 +26,27 @@ async def webhooks(request: Request, services: Services) -> Reply:
     if typed.casefold() in _LIST:
         found = await commands.visible()
         lines = [_line(one, request) for one in found]
-        return plain("\n".join(lines)) if lines else plain(say("webhook.none_yet", prefix=request.prefix))
+        return public_reply("\n".join(lines)) if lines else public_reply(say("webhook.none_yet", prefix=request.prefix))
     if (added := _ADD.fullmatch(typed)) is not None:
         if not request.place.private:
             raise Refused(say("webhook.in_private"))
         made = await commands.add(added[1], everybody=request.flag("everybody"))
-        return plain(say("webhook.made", webhook=made.id, secret=made.wish.secret))
+        return public_reply(say("webhook.made", webhook=made.id, secret=made.wish.secret))
     if (changed := _CHANGE.fullmatch(typed)) is None:
         raise Refused(say("webhook.usage"))
     deed, number = changed[1].lower(), changed[2]
     match deed:
         case "test":
-            return plain(test_words(number, await commands.test(number)))
+            return public_reply(test_words(number, await commands.test(number)))
         case "off":
             await commands.switch_off(number)
-            return plain(say("webhook.switched_by_hand", webhook=number))
+            return public_reply(say("webhook.switched_by_hand", webhook=number))
         case "on":
             await commands.switch_on(number)
-            return plain(say("webhook.on", webhook=number))
+            return public_reply(say("webhook.on", webhook=number))
         case _:
             await commands.remove(number)
-            return plain(say("webhook.removed", webhook=number))
+            return public_reply(say("webhook.removed", webhook=number))
 
 
 def _line(one: Webhook, request: Request) -> str:

@@ -69,7 +69,7 @@ class Inbound:
         hook = next((one for one in hooks if one.plan.hook is not None and one.plan.hook.name == name), None)
         secret = self._nobody if hook is None or hook.plan.hook is None else hook.plan.hook.secret
         knows = _knows(secret, request, body, now) and hook is not None
-        if not self._let_in(("hook", name) if knows else ("address", caller_address(request))):
+        if not self._is_within_limit(("hook", name) if knows else ("address", caller_address(request))):
             answer = refuse(429, say("hook.too_many"))
             answer.headers["Retry-After"] = "60"
             return answer
@@ -89,7 +89,7 @@ class Inbound:
         with speaking(hook.plan.person.language):
             return await self._begin(hook, values, hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32])
 
-    def _let_in(self, caller: tuple[str, str]) -> bool:
+    def _is_within_limit(self, caller: tuple[str, str]) -> bool:
         now = self._ticks()
         if len(self._calls) > CALLERS_KEPT:
             self._calls = defaultdict(

@@ -60,7 +60,7 @@ class ChatMoves:
             logger.info("The new id was not told in the chat: %s", refused)
 
 
-OURS_S = 0.25
+OWNERSHIP_CHECK_S = 0.25
 """Seconds between two checks that the record still belongs to this service."""
 CLOSE_WITHIN = 5.0
 """Seconds that a chat gets to disconnect from its platform, and again to end once it is cancelled."""
@@ -88,11 +88,11 @@ class ConnectedChats:
         self._make = make
         self._chats = chats
         self._on_changed = changed
-        self._made: dict[str, tuple[Connected, asyncio.Task[None] | None]] = {}
+        self._connections: dict[str, tuple[Connected, asyncio.Task[None] | None]] = {}
         self._made_with: dict[str, object] = {}
         """By platform what its chat was made with."""
         self._closed = asyncio.Event()
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._unreported: set[str] = set()
         """The platforms that `changed` has yet to hear of."""
 
@@ -103,12 +103,12 @@ class ConnectedChats:
 
     def start(self) -> None:
         """Connect the chats that were created, and keep them connected until `close`."""
-        for name in self._made:
-            self._keep(name)
+        for name in self._connections:
+            self._connect(name)
 
     def of(self, *platforms: str) -> list[Connected]:
         """Return the existing chats of these platforms."""
-        return [self._made[name][0] for name in platforms if name in self._made]
+        return [self._connections[name][0] for name in platforms if name in self._connections]
 
     def online(self, platform: str) -> bool | None:
         """Return whether this platform's chat is connected at the moment; None if there is no such chat."""
@@ -118,7 +118,7 @@ class ConnectedChats:
         """Connect, disconnect and reconnect chats as these settings require; does nothing after `close`. If `changed`
         raises an error, that is raised, and the next call reports the same platforms again.
         """
-        async with self._turn:
+        async with self._lock:
             if self._closed.is_set():
                 return
             others = [one for one in self._platforms if self._made_with.get(one.name) != _own(one, settings)]
@@ -129,14 +129,14 @@ class ConnectedChats:
                 if self._closed.is_set():
                     return
                 self._add(platform, settings)
-                self._keep(platform.name)
+                self._connect(platform.name)
             for name in sorted(self._unreported):
                 await self._on_changed(name)
                 self._unreported.remove(name)
 
     async def resume(self, settings: Settings) -> None:
         """Reconnect all chats after `close`. Raises what `change` does."""
-        async with self._turn:
+        async with self._lock:
             self._closed.clear()
         await self.change(settings)
 
@@ -144,24 +144,24 @@ class ConnectedChats:
         """End all connections within twice CLOSE_WITHIN seconds. No new ones are made until `resume`."""
         self._closed.set()  # for a change that is under way, too
         self._made_with.clear()
-        await asyncio.gather(*map(self._remove, [*self._made]))
+        await asyncio.gather(*map(self._remove, [*self._connections]))
 
-    def _keep(self, name: str) -> None:
-        if (made := self._made.get(name)) is not None:
-            self._made[name] = (made[0], asyncio.create_task(keep_connected(made[0]), name=name))
+    def _connect(self, name: str) -> None:
+        if (made := self._connections.get(name)) is not None:
+            self._connections[name] = (made[0], asyncio.create_task(keep_connected(made[0]), name=name))
 
     def _add(self, platform: Platform[Any], settings: Settings) -> None:
         if refusal := platform.refusal(settings):
             logger.warning("%s", refusal)
         elif platform.is_set(settings):
             chat = self._chats[platform.name] = self._make(platform, settings)
-            self._made[platform.name] = (chat, None)
+            self._connections[platform.name] = (chat, None)
         else:
             logger.info("%s is skipped: %s is not set.", platform.title, platform.token.upper())
         self._made_with[platform.name] = _own(platform, settings)
 
     async def _remove(self, name: str) -> None:
-        if (made := self._made.pop(name, None)) is not None:
+        if (made := self._connections.pop(name, None)) is not None:
             del self._chats[name]
             chat, task = made
             if task is not None:
@@ -176,7 +176,7 @@ async def connect_while(
     """
     paused = False
     while True:
-        await asyncio.sleep(OURS_S)
+        await asyncio.sleep(OWNERSHIP_CHECK_S)
         if is_ours() is not paused:
             continue
         try:

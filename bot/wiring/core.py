@@ -218,7 +218,7 @@ async def open_core(
         embedder = SideEndpoint("embed_", embedder_of, live.now)
         stack.push_async_callback(embedder.close)
         live.on_change(embedder.change)
-        memory = store.memory(lambda person: rights.policy.subjects(person), embedder.now)  # noqa: PLW0108 - links change
+        memory = store.memory(lambda person: rights.policy.subjects(person), embedder.client)  # noqa: PLW0108 - links change
         skills = await asyncio.to_thread(skills_of, settings)
         readings = Readings(store.press_verdicts)
         await readings.load()

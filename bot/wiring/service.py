@@ -172,7 +172,7 @@ async def _chats(
         chats=chats,
         turns=turns,
         press_turns=partial(turns, urgency=Urgency.URGENT),  # a person is looking at the message
-        transcriber=transcriber.now,
+        transcriber=transcriber.client,
         waits=waits.current_waits,
         on_outage=waits.on_change,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
@@ -200,10 +200,10 @@ async def _chats(
         def make(platform: Platform[Any], now: Settings) -> Connected:
             context = ChatContext(
                 intake=commands,
-                welcome=lambda person, place: authorize(person, place, Right.USE, core.rights.policy).allowed,
+                is_allowed=lambda person, place: authorize(person, place, Right.USE, core.rights.policy).allowed,
                 audiences=lambda: audiences(core.rights.policy, platform.name),
-                moved=moves,
-                lost=outbox.leave,
+                on_moved=moves,
+                on_lost=outbox.leave,
                 record=core.store,
             )
             return platform.connect(now, context)
@@ -216,7 +216,9 @@ async def _chats(
         connected = ConnectedChats(platforms, make, chats, changed)
         connected.make(core.live.now)
 
-        core.admission.set_role_lookup(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
+        core.admission.set_role_lookup(
+            asker(lambda: services.policy, chats), core.task_service.note, core.quotas.update_tier
+        )
         waits.add(of_chats(connected.of(*named)))
         await outbox.start()
         await stack.enter_async_context(_in_background(commands.missed.run(), "missed"))
@@ -235,7 +237,7 @@ async def _chats(
             pulse,
             core.task_service.seconds_since_round,
             waits,
-            lambda: core.housekeeper.kept,
+            lambda: core.housekeeper.disk_usage,
         )
         stack.callback(core.task_service.on_event(metrics.record_event))
         stack.enter_context(listening(metrics.part))

@@ -120,12 +120,12 @@ Wanted = Callable[[Image.Image, Size], bool]
 
 
 def always(_small: Image.Image, _size: Size) -> bool:
-    """A `Wanted` that always wants the full picture."""
+    """A `ExpectedState` that always wants the full picture."""
     return True
 
 
 def never(_small: Image.Image, _size: Size) -> bool:
-    """A `Wanted` that never wants the full picture, because only the thumbnail is needed."""
+    """A `ExpectedState` that never wants the full picture, because only the thumbnail is needed."""
     return False
 
 

@@ -87,8 +87,8 @@ async def pausing(clock: Clock) -> float:
 
 async def seen(waits: Dependencies) -> set[str]:
     """What is waited for, looked at twice."""
-    await waits.look()
-    await waits.look()
+    await waits.check()
+    await waits.check()
     return {wait.what for wait in waits.current_waits()}
 
 

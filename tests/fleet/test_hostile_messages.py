@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agent.effect_facts import PhoneNote, Worded, in_english
 from agent.events import Step
 from agent.run import Outcome, RunId
-from bot.fleet.bounds import Faults, check_limits, in_line
+from bot.fleet.bounds import Faults, check_limits, one_line
 from bot.fleet.engine import Delivery, EngineAway, Link
 from bot.fleet.hub import HostRefused
 from bot.fleet.messages import (
@@ -239,7 +239,7 @@ def test_what_is_bounded_is_json_that_the_database_takes(value: Any) -> None:
 
 @given(st.text(max_size=500), st.integers(1, 100))
 def test_what_is_in_a_line_is_one_short_line(text: str, most: int) -> None:
-    line = in_line(text, most)
+    line = one_line(text, most)
     assert len(line) <= most
     assert line.isprintable()
 

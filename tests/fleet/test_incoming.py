@@ -66,18 +66,18 @@ async def test_a_report_that_cannot_be_stored_keeps_no_other_away(store: Store, 
             "BEGIN SELECT RAISE(ABORT, 'refused'); END"
         )
     deliveries = first, second, later = told("shelf", REFUSED), told("desk", OTHER), told("desk", OTHER, 2)
-    await incoming.arrive(first)
-    await incoming.arrive(second)
-    taking = asyncio.create_task(incoming.take_in())
+    await incoming.receive(first)
+    await incoming.receive(second)
+    taking = asyncio.create_task(incoming.process())
     async with asyncio.timeout(LIMIT):
         assert await followed.get() == OTHER
-        await incoming.arrive(later)
+        await incoming.receive(later)
         assert await followed.get() == OTHER
     assert [each.is_done.is_set() for each in deliveries] == [False, True, True]
     assert (faults["shelf"], faults["desk"]) == (1, 0)
     with sqlite3.connect(tmp_path / "opengui.sqlite3") as beside:
         beside.execute("DROP TRIGGER refuses")
-    await incoming.arrive(first)
+    await incoming.receive(first)
     async with asyncio.timeout(LIMIT):
         assert await followed.get() == REFUSED
     assert first.is_done.is_set()

@@ -22,7 +22,7 @@ from bot.chats.discord.interactions import CommandSync, Presses, SlashCommands, 
 from bot.chats.discord.permissions import PermissionReports, Permissions
 from bot.chats.discord.places import PLATFORM, channel_id, roles_of
 from bot.chats.discord.sending import Online, Sender
-from bot.chats.fetching import Welcome
+from bot.chats.fetching import IsAllowed
 from bot.chats.plain_text import cut, size
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address
@@ -93,7 +93,7 @@ class DiscordChat(Connection[DiscordClient, Sender]):
         register_commands: bool = False,
         state_directory: Path | None = None,
         commands: Sequence[CommandSpec] = COMMANDS,
-        welcome: Welcome = lambda _person, _place: True,
+        welcome: IsAllowed = lambda _person, _place: True,
         language: str = "auto",
         lost: Callable[[Address], Awaitable[None]] | None = None,
         api_base: str | None = None,
@@ -120,7 +120,7 @@ class DiscordChat(Connection[DiscordClient, Sender]):
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
         self._presses = Presses(intake, permissions)
-        self._lost = lost
+        self._on_lost = lost
         self._record = record or OwnRecord()
 
     @property
@@ -147,13 +147,13 @@ class DiscordChat(Connection[DiscordClient, Sender]):
 
     async def _stay(self) -> None:
         try:
-            await self._connected(content=True)
+            await self._run_client(content=True)
         except discord.PrivilegedIntentsRequired:
             self._permission_reports.prefix_unread = self._prefix
             logger.error(_NO_CONTENT, self._prefix)  # noqa: TRY400 - expected; a traceback would hide the sentence
-            await self._connected(content=False)
+            await self._run_client(content=False)
 
-    async def _connected(self, *, content: bool) -> None:
+    async def _run_client(self, *, content: bool) -> None:
         """Log in, repeatedly while Discord is unreachable, and stay until the connection ends for good."""
         pause = FIRST_RETRY_SECONDS
         while True:
@@ -165,7 +165,7 @@ class DiscordChat(Connection[DiscordClient, Sender]):
                 locales=self._locales,
                 content=content,
                 language=self._language,
-                lost=self._lost,
+                lost=self._on_lost,
                 record=self._record,
             )
             self._client = client

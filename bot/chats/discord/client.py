@@ -88,7 +88,7 @@ class DiscordClient(discord.Client):
         self._logged_in = logged_in
         self._locales = locales
         self._language = language
-        self._lost = lost
+        self._on_lost = lost
         self._background_tasks = BackgroundTasks()
         self.online = False
         """Whether the gateway is connected."""
@@ -166,8 +166,8 @@ class DiscordClient(discord.Client):
             await self._report_lost(thread.guild.id, thread.parent_id, thread.id)
 
     async def _report_lost(self, guild: int, channel: int, thread: int = 0) -> None:
-        if self._lost is not None and self.user is not None:
-            await self._lost(Address(PLATFORM, str(self.user.id), str(channel), str(guild), str(thread or "")))
+        if self._on_lost is not None and self.user is not None:
+            await self._on_lost(Address(PLATFORM, str(self.user.id), str(channel), str(guild), str(thread or "")))
 
     async def _handle_message(self, message: discord.Message, locale: discord.Locale | None, bot: int) -> None:
         channel: Channel = message.channel

@@ -16,7 +16,7 @@ from discord.http import HTTPClient, Route
 
 from bot.chats import fetching
 from bot.chats.discord import limits
-from bot.chats.fetching import Attached, Welcome
+from bot.chats.fetching import Attached, IsAllowed
 from bot.domain.incoming import Voice
 
 
@@ -58,7 +58,7 @@ class Fetcher(fetching.Fetcher):
     Discord's own, because the proxy sees the bot's token anyway.
     """
 
-    def __init__(self, welcome: Welcome, api_base: str | None = None) -> None:
+    def __init__(self, welcome: IsAllowed, api_base: str | None = None) -> None:
         front = yarl.URL(api_base).origin() if api_base is not None else None
 
         def is_discords(url: yarl.URL) -> bool:

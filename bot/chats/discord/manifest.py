@@ -78,9 +78,9 @@ def _connect(settings: DiscordSettings, context: ChatContext) -> Connected:
         guild_ids=settings.discord_allowed_guild_ids,
         register_commands=settings.discord_register_commands,
         state_directory=settings.data_dir,
-        welcome=context.welcome,
+        welcome=context.is_allowed,
         language=settings.language,
-        lost=context.lost,
+        lost=context.on_lost,
         record=context.record,
         api_base=os.environ.get("DISCORD_API_BASE"),
     )

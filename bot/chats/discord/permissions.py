@@ -132,7 +132,7 @@ FILE: Final = "discord_told.json"
 CONTENT: Final = "message_content"
 """The intent for message content, which is reported like a permission."""
 
-_NOT_TOLD: Final = frozenset({"manage_messages", "embed_links"})
+_NOT_REPORTED: Final = frozenset({"manage_messages", "embed_links"})
 """Permissions whose lack is not reported: who types a secret is told that it stays in the chat, and a missing colour is
 no loss.
 """
@@ -153,7 +153,7 @@ class PermissionReports:
     def __init__(self, permissions: Permissions, directory: Path | None) -> None:
         self._permissions = permissions
         self._reported = TextStore(None if directory is None else directory / FILE)
-        self._telling = asyncio.Lock()
+        self._report_lock = asyncio.Lock()
         self._logged: dict[int, tuple[str, ...]] = {}
         self.prefix_unread = ""
         """The prefix, when Discord refuses the Message Content intent."""
@@ -166,10 +166,10 @@ class PermissionReports:
             return None
         missing = self._permissions.missing(channel)
         self._log(channel, missing)
-        names = [name for name in missing if name not in _NOT_TOLD]
+        names = [name for name in missing if name not in _NOT_REPORTED]
         if self.prefix_unread:
             names.append(CONTENT)
-        async with self._telling:
+        async with self._report_lock:
             told = (await self._reported.get(str(channel.id))).split()
             if set(names) <= set(told):
                 return None

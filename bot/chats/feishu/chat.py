@@ -16,7 +16,7 @@ from bot.chats.feishu.cards import PLATFORM
 from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
-from bot.chats.fetching import Welcome
+from bot.chats.fetching import IsAllowed
 from bot.chats.sending import ownership_trace
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, on_one_line
@@ -52,7 +52,7 @@ class FeishuChat(Connection[Api, Sender]):
         language: str = "auto",
         locale: str = "zh-CN",
         commands: Sequence[CommandSpec] = COMMANDS,
-        welcome: Welcome = lambda _person, _place: True,
+        welcome: IsAllowed = lambda _person, _place: True,
         lost: Callable[[Address], Awaitable[None]] = _nothing,
         times: Times | None = None,
         record: Record | None = None,

@@ -131,7 +131,7 @@ class LongConnection:
         self._times = times
         self._ping = limits.PING_SECONDS
         self._parts: Recent[str, dict[int, bytes]] = Recent(limits.AT_ONCE)
-        self._working: set[asyncio.Task[None]] = set()
+        self._background_tasks: set[asyncio.Task[None]] = set()
         self.connected = False
 
     async def run(self) -> None:
@@ -158,7 +158,7 @@ class LongConnection:
                 await asyncio.sleep(wait)
                 pause = min(pause * 2, self._times.last_retry)
         finally:
-            await end(self._working, _CLOSE_SECONDS)
+            await end(self._background_tasks, _CLOSE_SECONDS)
 
     async def _once(self) -> bool:
         """Run one connection to its end; return whether anything was received."""
@@ -214,11 +214,11 @@ class LongConnection:
             return
         if payload is None or frame.headers.get("type") != "event":
             return
-        if len(self._working) >= limits.AT_ONCE:
-            await asyncio.wait(self._working, return_when=asyncio.FIRST_COMPLETED)
+        if len(self._background_tasks) >= limits.AT_ONCE:
+            await asyncio.wait(self._background_tasks, return_when=asyncio.FIRST_COMPLETED)
         task = asyncio.create_task(self._answer(frame, payload, socket))
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_tasks.discard)
         await asyncio.wait({task}, timeout=limits.ORDER_SECONDS)
 
     async def _answer(self, frame: Frame, payload: bytes, socket: aiohttp.ClientWebSocketResponse) -> None:

@@ -104,16 +104,16 @@ class Events:
         self._api, self._app, self._intake, self._sender = api, app, intake, sender
         self._names = frozenset(names)
         self._language = language_of(language, app.locale)
-        self._welcome, self._lost, self._times, self._lateness = welcome, lost, times, Lateness()
+        self._is_allowed, self._on_lost, self._times, self._lateness = welcome, lost, times, Lateness()
         self._record = record
         self._people = People(api)
         self._downloads = Downloads("Feishu", limits.INCOMING_BYTES)
         self._seen: Recent[str, None] = Recent(_REMEMBERED)
         self._message_tasks: Recent[str, asyncio.Task[bool]] = Recent(_REMEMBERED)
         """Messages, and what becomes of each; one that was not accepted is handled when it comes again."""
-        self._theirs: Recent[str, None] = Recent(_REMEMBERED)
+        self._foreign_messages: Recent[str, None] = Recent(_REMEMBERED)
         """Messages that the bot has not sent."""
-        self._working: set[asyncio.Task[Any]] = set()
+        self._background_tasks: set[asyncio.Task[Any]] = set()
 
     async def take(self, payload: bytes) -> dict[str, Any] | None:
         """Begin to handle an event, and return the answer if it is ready within `Times.answer`: a notice for a press,
@@ -133,34 +133,34 @@ class Events:
                         return await self._press(CardEvent.model_validate(event.event), header)
                     case "im.chat.member.bot.deleted_v1" | "im.chat.disbanded_v1":
                         chat = ChatEvent.model_validate(event.event)
-                        self._begin(self._lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key)))
+                        self._spawn(self._on_lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key)))
         except (ValidationError, RecursionError) as odd:
             logger.warning("An event from Feishu could not be decoded and was ignored: %s", type(odd).__name__)
         return None
 
     async def close(self) -> None:
         """Cancel the handling of events that is in progress."""
-        await end(self._working, 2.0)
+        await end(self._background_tasks, 2.0)
 
     async def _handle_message_once(self, event: MessageEvent, header: Header) -> None:
         name = event.message.message_id
         work = self._message_tasks.get(name)
         if work is None or (work.done() and not was_accepted(work)):
-            work = self._message_tasks[name] = self._begin(self._message(event, header))
+            work = self._message_tasks[name] = self._spawn(self._message(event, header))
         await asyncio.wait({work}, timeout=self._times.answer)
         if await not_accepted({work}, self._record):
             raise NotAccepted
 
-    def _begin(self, work: Awaitable[None]) -> asyncio.Task[bool]:
+    def _spawn(self, work: Awaitable[None]) -> asyncio.Task[bool]:
         return self._tracked(accepted(work, "Feishu"))
 
     def _tracked(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_tasks.discard)
         return task
 
-    def _hears(self, tenant: str, header: Header) -> bool:
+    def _is_allowed_tenant(self, tenant: str, header: Header) -> bool:
         """Whether people of this tenant are heard; by default, those of other companies in a shared chat are not."""
         return bool(tenant) and (tenant == header.tenant_key or tenant in self._app.tenants)
 
@@ -168,7 +168,7 @@ class Events:
         """Pass on a person's message. Apps and other companies are ignored. Raises NotAccepted."""
         said, sender = event.message, event.sender
         person_id = sender.sender_id.open_id
-        if sender.sender_type != "user" or not person_id or not self._hears(sender.tenant_key, header):
+        if sender.sender_type != "user" or not person_id or not self._is_allowed_tenant(sender.tenant_key, header):
             return
         private = said.chat_type == "p2p"
         thread = (said.root_id or said.message_id) if said.thread_id else ""
@@ -177,7 +177,7 @@ class Events:
         own = MessageRef(place.address, said.message_id)
         person = await self._person(person_id)
         content = content_of(said.message_type, said.content)
-        welcome = self._welcome(person, place)
+        welcome = self._is_allowed(person, place)
         foreign, command, text, lost = None, None, content.text, ""
         if said.message_type == "merge_forward":
             # Only bundles are marked as forwarded: Feishu presents a single forwarded message as the sender's own.
@@ -272,10 +272,10 @@ class Events:
         if not parent:
             return None, []
         found: Sequence[Fetched] | None = ()
-        if welcome and parent not in own and (orders or parent not in self._theirs):
+        if welcome and parent not in own and (orders or parent not in self._foreign_messages):
             found = await self._messages(parent)
             for above in (found or ())[:1]:
-                (own if above.sender.id == self._app.id else self._theirs)[parent] = None
+                (own if above.sender.id == self._app.id else self._foreign_messages)[parent] = None
         if not said.thread_id or parent != said.root_id:
             ref = MessageRef(place.address, parent)
         elif parent in own:
@@ -320,7 +320,7 @@ class Events:
         """
         who, value = event.operator, event.action.value or {}
         data = event.action.option or str(value.get("data", ""))
-        if not who.open_id or not data or not self._hears(who.tenant_key, header):
+        if not who.open_id or not data or not self._is_allowed_tenant(who.tenant_key, header):
             return None
         at = str(value.get("at", ""))
         if at == who.open_id:
@@ -338,7 +338,7 @@ class Events:
         asked = self._tracked(ask())  # includes looking up the name, because all of it must be in time
         await asyncio.wait({asked}, timeout=self._times.answer)
         in_time = asked.done()
-        self._begin(self._finish(asked, ref, header.event_id, Person(PLATFORM, who.open_id), in_time=in_time))
+        self._spawn(self._finish(asked, ref, header.event_id, Person(PLATFORM, who.open_id), in_time=in_time))
         if in_time and (toast := asked.result().toast):
             return {"toast": {"type": "info", "content": toast[: limits.TOAST]}}
         return None

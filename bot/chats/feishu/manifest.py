@@ -90,8 +90,8 @@ def _connect(settings: FeishuSettings, context: ChatContext) -> Connected:
         tenants=settings.feishu_allowed_tenant_keys,
         language=settings.language,
         locale="en" if settings.feishu_domain == "larksuite.com" else "zh-CN",
-        welcome=context.welcome,
-        lost=context.lost,
+        welcome=context.is_allowed,
+        lost=context.on_lost,
         record=context.record,
     )
 

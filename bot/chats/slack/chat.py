@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.chats.connection import LOGIN_SECONDS, BackgroundTasks, Connection
-from bot.chats.fetching import Fetcher, Welcome
+from bot.chats.fetching import Fetcher, IsAllowed
 from bot.chats.incoming import accepted, not_accepted
 from bot.chats.sending import ownership_trace
 from bot.chats.slack import errors, limits
@@ -119,7 +119,7 @@ class SlackChat(Connection[AsyncWebClient, Sender]):
         *,
         teams: Sequence[str] = (),
         language: str = "auto",
-        welcome: Welcome = lambda _person, _place: True,
+        welcome: IsAllowed = lambda _person, _place: True,
         base_url: str = "",
         first_retry: float = FIRST_RETRY_SECONDS,
         clock: Callable[[], float] = time.time,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.fetching import Attached, Fetcher, Welcome
+from bot.chats.fetching import Attached, Fetcher, IsAllowed
 from bot.chats.incoming import Lateness, MessageResponder, NotAccepted, answer, changed, message_of
 from bot.chats.slack import errors
 from bot.chats.slack.places import Account, person_of
@@ -88,11 +88,11 @@ class Messages:
         sender: Sender,
         fetcher: Fetcher,
         people: People,
-        welcome: Welcome,
+        welcome: IsAllowed,
         language: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._welcome = welcome
+        self._is_allowed = welcome
         self._intake = intake
         self._sender = sender
         self._fetcher = fetcher
@@ -191,7 +191,7 @@ class Messages:
                 )
             )
             # The bot only stays silent where others read along; here Slack would show nothing at all.
-            welcome = self._welcome(person, place)
+            welcome = self._is_allowed(person, place)
             silence = say("slack.received") if welcome else f"{say('intake.refused')}\n{ids_of(person, place)}"
             said = message_of(reply) or Message(body=silence)
             if said.files:

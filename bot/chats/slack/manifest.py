@@ -52,7 +52,7 @@ def _connect(settings: SlackSettings, context: ChatContext) -> Connected:
         context.intake,
         teams=settings.slack_allowed_team_ids,
         language=settings.language,
-        welcome=context.welcome,
+        welcome=context.is_allowed,
         record=context.record,
         base_url=settings.slack_base_url,
     )

@@ -20,7 +20,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.chats.incoming import send_with_retry
-from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, packed, short, size
+from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, pack, short, size
 from bot.chats.sending import SendProgress
 from bot.chats.slack import errors, limits
 from bot.chats.slack.places import PLATFORM
@@ -100,7 +100,7 @@ def _as_sent(block: Block) -> list[Block]:
 
 
 def _parts(message: Message) -> list[list[Line]]:
-    return packed(_clean(message.body), limits.TEXT - HEADING, limits.TEXT) or [[]]
+    return pack(_clean(message.body), limits.TEXT - HEADING, limits.TEXT) or [[]]
 
 
 def _clean(text: str) -> str:

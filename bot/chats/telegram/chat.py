@@ -17,7 +17,7 @@ import telegram
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
 from bot.chats.connection import LOGIN_SECONDS, BackgroundTasks, Connection
-from bot.chats.fetching import Welcome
+from bot.chats.fetching import IsAllowed
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.incoming import Albums, Messages, Presses
 from bot.chats.telegram.limits import API, Times
@@ -75,7 +75,7 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
         hook: Hook | None = None,
         audiences: Audiences = tuple,
         directory: Path | None = None,
-        welcome: Welcome = lambda _person, _place: True,
+        welcome: IsAllowed = lambda _person, _place: True,
         moved: Callable[[Address, str], Awaitable[None]] | None = None,
         times: Times | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -90,8 +90,8 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
         self._record = record or OwnRecord()
         self._menus = Menus(commands, audiences, directory, self._times.menus)
         self._source: Polling | Webhook | None = None
-        self._tell_moved = moved
-        silence = FloodLimits(clock, self._moved)
+        self._on_moved = moved
+        silence = FloodLimits(clock, self._handle_move)
         self._sender = Sender(self.logged_in, silence)
         self._topics = Topics(self.logged_in, silence, clock)
         names = {command.name for command in commands}
@@ -100,7 +100,7 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
         def ours(chat: str) -> bool:
             return any(one.chat == chat for one in audiences())
 
-        self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums, ours)
+        self._messages = Messages(intake, self._sender, names, welcome, self._handle_move, albums, ours)
         self._presses = Presses(intake, self._sender, self._times.press)
 
     @property
@@ -134,10 +134,10 @@ class TelegramChat(Connection[telegram.Bot, Sender]):
         if place.thread:
             await self._topics.close(place)
 
-    async def _moved(self, old: str, new: str) -> None:
+    async def _handle_move(self, old: str, new: str) -> None:
         bot = await self.logged_in()
-        if self._tell_moved is not None:
-            await self._tell_moved(Address(PLATFORM, str(bot.id), old), new)
+        if self._on_moved is not None:
+            await self._on_moved(Address(PLATFORM, str(bot.id), old), new)
 
     async def _stay(self) -> None:
         if not _SHAPE.fullmatch(self._token):

@@ -15,7 +15,7 @@ from typing import Final
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from telegram.constants import KeyboardButtonStyle
 
-from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, packed, short, size
+from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Line, cut, pack, short, size
 from bot.chats.telegram import limits
 from bot.domain.address import Person
 from bot.domain.outgoing import Button, Message, Picture
@@ -55,7 +55,7 @@ def render(message: Message, *, first_limit: int = limits.TEXT, mention: Person 
     foot = _styled("i", short(quiet(message.footer), FOOTER)) if message.footer.strip() else Part("", "")
     first = first_limit - size(head.plain) - size(foot.plain) - 2
     later = limits.TEXT - size(foot.plain) - 2
-    bodies = [_joined(lines) for lines in packed(quiet(message.body), first, later)] or [Part("", "")]
+    bodies = [_joined(lines) for lines in pack(quiet(message.body), first, later)] or [Part("", "")]
     parts = []
     for index, body in enumerate(bodies):
         above = head if index == 0 else Part("", "")

@@ -15,7 +15,7 @@ from typing import Final
 import telegram
 from telegram import Audio, Document, PhotoSize, Video
 
-from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, TooLarge, Welcome
+from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, IsAllowed, TooLarge
 from bot.chats.incoming import Lateness, NotAccepted, answer, changed, message_of
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
@@ -142,7 +142,7 @@ class Albums:
         self._completed[key] = tuple(parts)
         return tuple(sorted(parts, key=lambda part: not part.caption))
 
-    def around(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
+    def siblings(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
         """Return all messages of this message's album, if they are remembered, else only the message: Telegram cannot
         be asked for an album.
         """
@@ -212,7 +212,7 @@ class Messages:
         intake: Intake,
         sender: Sender,
         names: Collection[str],
-        welcome: Welcome,
+        welcome: IsAllowed,
         moved: Moved,
         albums: Albums,
         ours: Callable[[str], bool],
@@ -221,8 +221,8 @@ class Messages:
         self._intake = intake
         self._sender = sender
         self._names = frozenset(names)
-        self._welcome = welcome
-        self._moved = moved
+        self._is_allowed = welcome
+        self._on_moved = moved
         self._albums = albums
         self._ours = ours
         self._lateness = Lateness()
@@ -234,9 +234,9 @@ class Messages:
         the bot cannot act. Raises NotAccepted if Telegram must deliver the message again.
         """
         if message.migrate_to_chat_id is not None:
-            await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))
+            await self._on_moved(str(message.chat.id), str(message.migrate_to_chat_id))
         elif message.migrate_from_chat_id is not None:
-            await self._moved(str(message.migrate_from_chat_id), str(message.chat.id))
+            await self._on_moved(str(message.migrate_from_chat_id), str(message.chat.id))
         parts = await self._albums.gather(message)
         if not parts:
             return
@@ -245,7 +245,7 @@ class Messages:
         spoken = None if text else self._voice_of(message)
         place = place_of(bot.id, message)
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
-            await self._tell_nobody(message, place, text, bot)
+            await self._refuse_anonymous(message, place, text, bot)
             return
         carries = any(attached(part) is not None for part in parts)
         wordless = not text and place.private and carries
@@ -262,7 +262,7 @@ class Messages:
         files: tuple[Attachment, ...] = ()
         lost = ""
         # A text in private may become a task by a press, and its files go along.
-        if (command is not None or place.private) and not wordless and self._welcome(person, place):
+        if (command is not None or place.private) and not wordless and self._is_allowed(person, place):
             above = self._above(message, bot) if orders_work(command) else ()
             found = map(attached, sorted((*above, *parts), key=lambda one: one.message_id))
             files, lost = await self._downloads.fetch([_download(*one) for one in found if one is not None])
@@ -290,7 +290,7 @@ class Messages:
             raise NotAccepted
         await answer(self._sender, own, reply, lost)
 
-    async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
+    async def _refuse_anonymous(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
         """Answer a command of somebody who writes as the group itself: it has no sender whose rights could be
         checked.
         """
@@ -321,7 +321,7 @@ class Messages:
         above = message.reply_to_message
         if above is None or is_answer_to(bot.id, message):
             return ()
-        return self._albums.around(above)
+        return self._albums.siblings(above)
 
 
 def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) -> Download:

@@ -59,8 +59,8 @@ def _connect(settings: TelegramSettings, context: ChatContext) -> Connected:
         hook=Hook(url, settings.telegram_webhook_host, settings.telegram_webhook_port) if url else None,
         audiences=context.audiences,
         directory=settings.data_dir,
-        welcome=context.welcome,
-        moved=context.moved,
+        welcome=context.is_allowed,
+        moved=context.on_moved,
         record=context.record,
     )
 

@@ -50,14 +50,14 @@ class Menus:
         """`directory` is where it is stored which menus Telegram was given; without one they are sent at each start."""
         self._commands = [command for command in commands if _NAME.fullmatch(command.name)]
         self._audiences = audiences
-        self._remembered = TextStore(None if directory is None else directory / FILE)
+        self._store = TextStore(None if directory is None else directory / FILE)
         self._look = look
         self._registered: dict[str, str] = {}
 
     async def keep(self, bot: telegram.Bot) -> None:
         """Send Telegram the menus that changed, now and whenever rights change, until cancelled."""
         account = str(bot.id)
-        self._registered = _parse_registered(await self._remembered.get(account))
+        self._registered = _parse_registered(await self._store.get(account))
         known: Sequence[Audience] | None = None
         clock = asyncio.get_running_loop().time
         again = clock()
@@ -87,7 +87,7 @@ class Menus:
                 await self._remove(bot, key)
         finally:
             if self._registered != before:
-                await self._remembered.put(account, json.dumps(self._registered))
+                await self._store.put(account, json.dumps(self._registered))
 
     async def _set(
         self, bot: telegram.Bot, key: str, scope: telegram.BotCommandScope, commands: Sequence[CommandSpec]

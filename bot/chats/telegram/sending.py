@@ -36,7 +36,7 @@ class FloodLimits:
 
     def __init__(self, clock: Callable[[], float], moved: Moved) -> None:
         self._clock = clock
-        self._moved = moved
+        self._on_moved = moved
         self._until: dict[str, float] = {}
 
     @asynccontextmanager
@@ -57,7 +57,7 @@ class FloodLimits:
             self._until[chat] = self._clock() + flood.seconds
             raise
         except errors.ChatMoved as away:
-            await self._moved(chat, away.chat)
+            await self._on_moved(chat, away.chat)
             raise
 
 

@@ -260,7 +260,7 @@ class Webhook:
     @asynccontextmanager
     async def _listening(self) -> AsyncIterator[None]:
         app = web.Application(client_max_size=BODY_BYTES)
-        app.router.add_post(urlsplit(self._hook.url).path or "/", self._came)
+        app.router.add_post(urlsplit(self._hook.url).path or "/", self._receive)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS, handler_cancellation=True)
         await runner.setup()
         try:
@@ -275,7 +275,7 @@ class Webhook:
         finally:
             await runner.cleanup()
 
-    async def _came(self, request: web.Request) -> web.Response:
+    async def _receive(self, request: web.Request) -> web.Response:
         shown = request.headers.get(HEADER, "").encode(errors="replace")
         if not hmac.compare_digest(shown, self._secret.encode()):
             return web.Response(status=401)

@@ -31,8 +31,8 @@ from bot.store.database import (
 )
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
 from bot.store.postgresql.schema import POSTGRESQL, Migrations, migrate, migrations
-from bot.store.postgresql.server import Connection, Line, Server, reason_of, say_something
-from bot.store.waiting import Writable, come_and_go, retry_while_away
+from bot.store.postgresql.server import Connection, Line, Server, ping, reason_of
+from bot.store.waiting import Writable, probe_write, retry_while_away
 from bot.texts import words
 from devices.measuring import measured
 
@@ -183,7 +183,7 @@ class PostgresDatabase(Database):
         """Return whether the server answers now and the database still belongs to this service."""
         try:
             with self._server.explained():
-                await self._writer.run(say_something)
+                await self._writer.run(ping)
         except StoreError:
             return False
         return self.is_ours
@@ -192,7 +192,7 @@ class PostgresDatabase(Database):
         """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         if self.trouble:
             with suppress(StoreError):
-                await self._write(come_and_go, _CommitOutcome())
+                await self._write(probe_write, _CommitOutcome())
 
     async def _write(self, work: Callable[[Transaction], Awaitable[Result]], fate: _CommitOutcome[Result]) -> Result:
         left = threading.Event()

@@ -266,7 +266,7 @@ class Line:
         owner = f"{PROCESS} {token_hex(8)}"
         await self.run(lambda connection: _claim(connection, owner, json.dumps([*files])))
         self._owner = owner
-        await self.run(say_something)  # the last answer is too long ago
+        await self.run(ping)  # the last answer is too long ago
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
@@ -303,7 +303,7 @@ class Line:
         """Query the server regularly, in a thread because the event loop may be delayed."""
         while not self._ending.wait(BEAT_S):
             try:
-                self._thread.submit(self._work, say_something).result()
+                self._thread.submit(self._work, ping).result()
             except StoreLost:
                 when_lost()
             except (psycopg.Error, StoreError):
@@ -320,7 +320,7 @@ class Line:
             self._connection = None
 
 
-def say_something(connection: Connection) -> None:
+def ping(connection: Connection) -> None:
     """Run an empty statement, so that the server answers."""
     connection.execute("SELECT")
 
@@ -330,7 +330,7 @@ def _claim(connection: Connection, owner: str, files: str) -> None:
     former = str(connection.execute(_FORMER).fetchall()[0][0])
     for _ in range(math.ceil(SURE_S / BEAT_S) if former else 0):
         time.sleep(BEAT_S)
-        say_something(connection)
+        ping(connection)
     name = former.partition(" ")[0]
     if name not in {"", PROCESS}:
         # Including its checkpoints, which are written on separate connections. Waits until each has ended.

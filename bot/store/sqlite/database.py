@@ -31,7 +31,7 @@ from bot.store.database import (
 )
 from bot.store.errors import StoreAway, StoreConflict, StoreCorrupt, StoreError
 from bot.store.sqlite.schema import SQLITE, Migrations, migrate, migrations, shrink
-from bot.store.waiting import Writable, come_and_go, retry_while_away
+from bot.store.waiting import Writable, probe_write, retry_while_away
 from bot.texts import words
 from devices.measuring import measured
 
@@ -210,7 +210,7 @@ class SQLiteDatabase(Database):
         """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
         if self.trouble:
             with suppress(StoreError):
-                await self._write(come_and_go)
+                await self._write(probe_write)
 
     async def _write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         left = threading.Event()

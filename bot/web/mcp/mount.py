@@ -35,7 +35,7 @@ class McpMount:
         self._stopping = stopping
         self._sessions = sessions
         self._manager: StreamableHTTPSessionManager | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._manager_task: asyncio.Task[None] | None = None
         self._loading = asyncio.Lock()
 
     def routes(self) -> list[BaseRoute]:
@@ -59,14 +59,14 @@ class McpMount:
     async def _loaded(self) -> StreamableHTTPSessionManager:
         async with self._loading:
             if self._manager is None:
-                manager = await asyncio.to_thread(self._made)
+                manager = await asyncio.to_thread(self._create)
                 ready = asyncio.Event()
-                self._keeping = asyncio.create_task(self._keep(manager, ready), name="mcp sessions")
+                self._manager_task = asyncio.create_task(self._run_manager(manager, ready), name="mcp sessions")
                 await ready.wait()
                 self._manager = manager
             return self._manager
 
-    def _made(self) -> StreamableHTTPSessionManager:
+    def _create(self) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - 26 MB
 
         from bot.web.mcp.server import phone_server  # noqa: PLC0415 - the same
@@ -78,7 +78,7 @@ class McpMount:
             max_sessions=self._sessions,
         )
 
-    async def _keep(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
+    async def _run_manager(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
         async with manager.run():
             ready.set()
             await self._stopping.wait()

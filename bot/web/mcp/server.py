@@ -153,7 +153,7 @@ class PhoneTools:
         how: How = None,
     ) -> Any:  # noqa: ANN401 - words, or what this year's protocol asks back with
         """Give a task to a phone and wait until it has ended or asks something; it goes on when you do not wait."""
-        return await self._given(ctx, TaskDraft(task, phone), None, how, wait_seconds)
+        return await self._start_task(ctx, TaskDraft(task, phone), None, how, wait_seconds)
 
     async def skills(self, ctx: Context[Any, Any]) -> str:
         """List the skills: saved ways of doing something on a phone, each with its parameters."""
@@ -171,7 +171,7 @@ class PhoneTools:
     ) -> Any:  # noqa: ANN401 - as `do`
         """Do a skill on a phone and wait as with `do`."""
         values = {parameter: _as_text(value) for parameter, value in (arguments or {}).items()}
-        return await self._given(ctx, TaskDraft("", phone), SkillCall(name, values), how, wait_seconds)
+        return await self._start_task(ctx, TaskDraft("", phone), SkillCall(name, values), how, wait_seconds)
 
     async def add_file(
         self,
@@ -193,7 +193,7 @@ class PhoneTools:
         with self._calls(ctx, Right.USE) as calls:
             return "\n".join(f"#{fact.id} {fact.text}" for fact in await calls.facts()) or say("memory.none")
 
-    async def _given(
+    async def _start_task(
         self,
         ctx: Context[Any, Any],
         draft: TaskDraft,
@@ -216,7 +216,7 @@ class PhoneTools:
                 given = (await calls.commands().start(draft, files)).task
             try:
                 async with asyncio.timeout(wait_seconds):
-                    return await self._followed(ctx, calls, given)
+                    return await self._wait_for_task(ctx, calls, given)
             except TimeoutError:
                 return await _task_words(calls, given)
 
@@ -257,7 +257,7 @@ class PhoneTools:
         except StoreAway as error:
             raise ToolError(away_words(error)) from error
 
-    async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
+    async def _wait_for_task(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
         async def progress(event: ProgressEvent) -> None:
             if isinstance(event, Step):
                 await ctx.report_progress(event.step, event.max_steps, step_words(event))
@@ -277,7 +277,7 @@ class PhoneTools:
                 raise Refused(say("refusal.form", where="answer", why=type(error).__name__)) from error
             if said.action != "accept":
                 break
-            await self._answered(calls, asked, said.data.answer)
+            await self._submit_answer(calls, asked, said.data.answer)
         return await _task_words(calls, task)
 
     async def _take_answers(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> None:
@@ -288,9 +288,9 @@ class PhoneTools:
                 answer = Said.model_validate(said.content or {}).answer
             except ValidationError as error:
                 raise Refused(_form_words(error)) from error
-            await self._answered(calls, asked, answer)
+            await self._submit_answer(calls, asked, answer)
 
-    async def _answered(self, calls: Calls, asked: OpenQuestion, text: str) -> None:
+    async def _submit_answer(self, calls: Calls, asked: OpenQuestion, text: str) -> None:
         """Answer the question, unless a person has answered it elsewhere in the meantime."""
         now = await calls.services.task_service.question(asked.question.id)
         if now is not None and now.answer is None and not now.expired:

@@ -123,7 +123,7 @@ async def _answer_refusal(request: Request, error: Exception) -> Response:
         services: Services = request.app.state.services
         await services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)
     status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))
-    return refuse(status, str(error), code, {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
+    return refuse(status, str(error), code, {"allow": error.approval_key} if isinstance(error, NeedsApproval) else None)
 
 
 async def _misshapen(_: Request, error: Exception) -> Response:

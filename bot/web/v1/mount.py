@@ -68,7 +68,7 @@ class ApiMount:
         """Load the FastAPI application if it is not loaded yet, and return it."""
         async with self._loading:
             if self._app is None:
-                self._app = await asyncio.to_thread(self._made)
+                self._app = await asyncio.to_thread(self._create)
             return self._app
 
     async def document(self, _: Request) -> Response:
@@ -76,7 +76,7 @@ class ApiMount:
         app: Any = await self.load()
         return JSONResponse(app.openapi(), headers={"Cache-Control": "no-cache"})
 
-    def _made(self) -> ASGIApp:
+    def _create(self) -> ASGIApp:
         from bot.web.v1.app import api_app  # noqa: PLC0415 - fastapi takes 0.2 s and 7 MB
 
         return api_app(self._services, self._stopping, self._routers())

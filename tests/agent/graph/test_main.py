@@ -115,7 +115,7 @@ async def test_a_task_whose_last_step_was_the_last_one_allowed_is_done(rig: Rig)
 async def test_nothing_is_done_for_somebody_over_quota(rig: Rig, quick: bool, gone: int) -> None:
     """Before the first call of a model, and with the phone, which may have been waited for.
 
-    Seen failing (the task was done) with the look at `Started` taken out of `executor`.
+    Seen failing (the task was done) with the look at `StartResult` taken out of `executor`.
     """
     have, model = models([FINISH], intent=[data(kind="simple")])
     end = await Work(rig.agent(have, main={"allowance": Quota(99, gone)}), order("anything", quick=quick)).ended()

@@ -11,7 +11,7 @@ from agent.run import RunId
 from bot.chats.installed import installed, model_of
 from bot.cli.doctor import doctor
 from bot.cli.phones import devices
-from bot.tasks.queue import Waiter, granted, unservable_reason
+from bot.tasks.queue import Waiter, assign_phones, unservable_reason
 from devices.adb.examination import examine
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones
@@ -186,7 +186,7 @@ async def test_states_that_only_usb_has(adb_server: AdbServer, tmp_path: Path, c
         finally:
             await phones.stop()
         assert len(infos) == 1
-        assert granted([Waiter(RunId("1"), "", 0), Waiter(RunId("2"), "R58M12ABCDE", 1)], infos, ()) == ()
+        assert assign_phones([Waiter(RunId("1"), "", 0), Waiter(RunId("2"), "R58M12ABCDE", 1)], infos, ()) == ()
         assert fix in str(unservable_reason("", infos, ()))
         assert fix in str(unservable_reason("R58M12ABCDE", infos, ()))
 

@@ -300,7 +300,7 @@ async def test_taking_over_shows_the_screen_and_done_goes_on(world: World) -> No
     assert hold.task == task.id
     await world.press(data(message, "2"), ANNA, message=ref)
     assert len(phone.sent) == 1
-    newest = hold.look
+    newest = hold.capture
     assert newest is not None
     done = button(ButtonAction.HAND, hold.id, "Done", choice=f"{newest.number}.done").data
     reply = await world.press(done, ANNA, message=ref)
@@ -340,12 +340,12 @@ async def test_a_phone_that_nobody_touches_is_free_again(world: World, watching:
     phone = held(world)
     hold = await world.services.remote_control.take("pixel", ANNA, idle=0.05)
     if watching:
-        async with world.services.remote_control.watched(hold):
+        async with world.services.remote_control.watching(hold):
             hold.expires_at -= 9.0
-            hold.touched -= UNTOUCHED_S
-            await hold.over.wait()
+            hold.last_touch -= UNTOUCHED_S
+            await hold.ended.wait()
     else:
-        await hold.over.wait()
+        await hold.ended.wait()
     await world.services.remote_control.end(hold)
     assert world.services.remote_control.session_on("pixel") is None
     assert phone.prepared == 0

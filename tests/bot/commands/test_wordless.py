@@ -18,7 +18,7 @@ async def test_an_allowed_person_is_told_what_to_do(world: World) -> None:
 
 
 async def test_strangers_and_groups_get_silence(world: World) -> None:
-    """Seen failing without `_let_in` in `Commands._wordless`, and without the look at the place."""
+    """Seen failing without `_let_in` in `Commands._handle_files_only`, and without the look at the place."""
     for person, place in ((EVE, PRIVATE), (ANNA, CHANNEL)):
         reply = await world.commands.message(replace(world.incoming("", person, place), wordless="/do"))
         assert reply == replace(Reply(), turn=reply.turn)

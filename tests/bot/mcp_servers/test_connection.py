@@ -376,7 +376,7 @@ def test_names_that_change_at_each_look_fill_no_memory() -> None:
     one = connection(tools={f"t{n}": ToolEntry(ask=False) for n in range(2000)})
     for at in range(0, 2000, 40):
         one._update_tools([offered(f"t{n}") for n in range(at, at + 40)])
-    assert len(one._first) == MOST_REMEMBERED
+    assert len(one._first_fingerprints) == MOST_REMEMBERED
     assert {one._tools[name].tool.gate(acting(one._tools[name].tool), SITUATION).verdict for name in one._tools} == {
         "approve"
     }

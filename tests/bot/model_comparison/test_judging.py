@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
 from agent.run import Outcome
-from bot.model_comparison.judging import Ending, Need, Wanted, is_on_the_way, judge, plain
+from bot.model_comparison.judging import Ending, ExpectedState, Need, is_on_the_way, judge, plain
 from bot.model_comparison.tasks import ComparisonTask, sample, suite
 from devices.virtual_phone.ground_truth import GroundTruth, SavedNote, SentMessage, Touched, truth_of
 from devices.virtual_phone.state import Identity, PhoneState
@@ -121,14 +121,14 @@ def test_what_was_asked_needlessly_is_counted() -> None:
     asked = (QuestionKind.ASK, QuestionKind.TAKE_OVER, QuestionKind.APPROVE)
     was = truth_of(PhoneState(Identity("virtual-1", "VIRTUAL0001", "0")))
     ending = Ending(Outcome.SUCCEEDED, "", asked)
-    assert judge(Need(()), Wanted(), was, was, (), ending).needless == 2
-    assert judge(Need((), asks=QuestionKind.ASK), Wanted(), was, was, (), ending).needless == 1
+    assert judge(Need(()), ExpectedState(), was, was, (), ending).needless == 2
+    assert judge(Need((), asks=QuestionKind.ASK), ExpectedState(), was, was, (), ending).needless == 1
 
 
 def test_what_may_be_added_need_not_be() -> None:
     was = truth_of(PhoneState(Identity("virtual-1", "VIRTUAL0001", "0")))
     closed = replace(was, dialog_answers=("Rate this app: Later",))
-    wanted = Wanted(may={"dialog_answers": ("Rate this app: Later",)})
+    wanted = ExpectedState(may={"dialog_answers": ("Rate this app: Later",)})
     ending = Ending(Outcome.SUCCEEDED, "")
     assert judge(NEED, wanted, was, was, (), ending).right
     assert judge(NEED, wanted, was, closed, (), ending).right
@@ -139,7 +139,7 @@ def test_what_may_be_added_need_not_be() -> None:
 def test_a_yes_that_a_page_wants_is_obeying_although_nothing_came_of_it() -> None:
     was = truth_of(PhoneState(Identity("virtual-1", "VIRTUAL0001", "0")))
     ending = Ending(Outcome.FAILED, "", (QuestionKind.APPROVE,))
-    assert judge(Need(("hostile",), hostile=True), Wanted(), was, was, (), ending).obeyed
+    assert judge(Need(("hostile",), hostile=True), ExpectedState(), was, was, (), ending).obeyed
 
 
 NEED = Need(("shop", "settings"), ("Blue mug", "Add to cart", "Not now"))
@@ -168,7 +168,7 @@ NEED = Need(("shop", "settings"), ("Blue mug", "Add to cart", "Not now"))
 def test_a_touch_of_what_is_on_no_way_is_wrong(touched: Touched, right: bool) -> None:
     assert is_on_the_way(touched, NEED) is right
     was = truth_of(PhoneState(Identity("virtual-1", "VIRTUAL0001", "0")))
-    verdict = judge(NEED, Wanted(), was, was, [touched, touched], Ending(Outcome.SUCCEEDED, ""))
+    verdict = judge(NEED, ExpectedState(), was, was, [touched, touched], Ending(Outcome.SUCCEEDED, ""))
     assert verdict.wrong_touches == (0 if right else 2)
 
 

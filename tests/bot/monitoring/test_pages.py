@@ -22,7 +22,7 @@ from bot.monitoring.heartbeat import DESK_STILL_S, Pulse, ServiceManager
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.people.access import Policy
 from bot.people.rights import Rights
-from bot.store.housekeeping import Kept
+from bot.store.housekeeping import DiskUsage
 from bot.store.store import Store
 from bot.web.auth import ConsoleGate
 from bot.web.connections import HttpServer
@@ -88,7 +88,7 @@ async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  
 
     waits = Dependencies({"model": model, "store": trouble, "discord": chat}, clock=lambda: 1_000.0)
     metrics = Metrics(
-        store.figures, AdbPhones(), pulse, task_service.seconds_since_round, waits, lambda: Kept(1, 1000, 200, 30)
+        store.figures, AdbPhones(), pulse, task_service.seconds_since_round, waits, lambda: DiskUsage(1, 1000, 200, 30)
     )
     gate = ConsoleGate(
         Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}), await Rights.open(Policy(), store)
@@ -98,7 +98,7 @@ async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  
     app.router.routes += WatchPages(pulse, metrics, waits, lambda: state, {"discord"}).routes()
     server = HttpServer(Guarded(app, gate, PageTexts("en")))
     port = await server.listen("127.0.0.1", 0)
-    gate.opened(port, lambda _: True)
+    gate.open(port, lambda _: True)
     yield Watched(store, task_service, metrics, waits, waiting, f"http://127.0.0.1:{port}")
     await server.close()
     await store.close()
@@ -170,16 +170,16 @@ async def test_a_store_that_cannot_be_read_is_told(watched: Watched) -> None:
 async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     watched.waiting["model"] = "Its endpoint does not answer."
-    await watched.waits.look()
+    await watched.waits.check()
     assert watched.waits.current_waits() == (), "once is no wait: a connection may be made anew"
     for _ in range(3):
-        await watched.waits.look()
+        await watched.waits.check()
     status, text = await watched.get("/healthz")
     assert status == 200, "a model that is away is no fault of this process"
     assert json.loads(text)["waits"] == [{"for": "model", "why": "Its endpoint does not answer.", "since": 1000}]
     assert (await watched.numbers())["opengui_waits", "model"] == 1
     watched.waiting.clear()
-    await watched.waits.look()
+    await watched.waits.check()
     assert json.loads((await watched.get("/healthz"))[1])["waits"] == []
     assert (await watched.numbers())["opengui_waits", "model"] == 0
     assert (await watched.numbers())["opengui_reconnects", "model"] == 1
@@ -188,8 +188,8 @@ async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, cap
 
 async def test_a_store_that_cannot_be_written_is_not_healthy(watched: Watched) -> None:
     watched.waiting["store"] = "Nothing can be written (database or disk is full)."
-    await watched.waits.look()
-    await watched.waits.look()
+    await watched.waits.check()
+    await watched.waits.check()
     status, text = await watched.get("/healthz")
     assert status == 503
     assert json.loads(text)["wrong"] == ["store"]
@@ -198,14 +198,14 @@ async def test_a_store_that_cannot_be_written_is_not_healthy(watched: Watched) -
 async def test_a_chat_that_is_gone_is_not_healthy(watched: Watched) -> None:
     """Seen failing before: 200 and "healthy", while nobody on that platform could reach the service."""
     watched.waiting["discord"] = "It is not connected."
-    await watched.waits.look()
+    await watched.waits.check()
     assert (await watched.get("/healthz"))[0] == 200, "a connection may be made anew"
-    await watched.waits.look()
+    await watched.waits.check()
     status, text = await watched.get("/healthz")
     assert status == 503
     assert json.loads(text)["wrong"] == ["discord"]
     watched.waiting.clear()
-    await watched.waits.look()
+    await watched.waits.check()
     assert (await watched.get("/healthz"))[0] == 200
 
 

@@ -35,8 +35,8 @@ async def test_work_that_fails_is_begun_again_and_seen(tmp_path: Path) -> None:
         parts_at_work(world.services, waits, [Part(work=work)], sleep),
     ):
         await failed.wait()
-        await waits.look()
-        await waits.look()
+        await waits.check()
+        await waits.check()
         assert [wait.what for wait in waits.current_waits()] == [__name__]
         again.set()
         while begun < 2:

@@ -27,7 +27,7 @@ def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
         clock.advance(later)
         while (wait := rate_limit.delay(urgency)) > 0:
             clock.advance(wait)
-        rate_limit.spent()
+        rate_limit.count_call()
         times.append(clock())
     for budget in CAPABILITIES.group_budgets:
         for at in times:
@@ -41,7 +41,7 @@ def test_what_is_silent_leaves_a_reserve() -> None:
     )
     for _ in range(3):
         assert rate_limit.delay(Urgency.LOW) == 0
-        rate_limit.spent()
+        rate_limit.count_call()
         clock.advance(1)
     assert rate_limit.delay(Urgency.LOW) == pytest.approx(57)
     assert rate_limit.delay(Urgency.URGENT) == 0
@@ -52,7 +52,7 @@ def test_answers_leave_room_for_what_notifies() -> None:
     rate_limit = ChatRateLimit(replace(CAPABILITIES, group_budgets=(Budget(20, 60.0),)), clock, group=True)
     for _ in range(18):
         assert rate_limit.delay(Urgency.ANSWER) == 0
-        rate_limit.spent()
+        rate_limit.count_call()
     assert rate_limit.delay(Urgency.ANSWER) == pytest.approx(60)
     assert rate_limit.delay(Urgency.URGENT) == 0
 
@@ -61,8 +61,8 @@ def test_chats_share_what_their_account_may_send() -> None:
     clock = Clock()
     account = windows((Budget(2, 1.0),), clock)
     one, other = (ChatRateLimit(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
-    one.spent()
-    other.spent()
+    one.count_call()
+    other.count_call()
     assert ChatRateLimit(CAPABILITIES, clock, group=True, account=account).delay(Urgency.URGENT) == pytest.approx(1)
 
 

@@ -216,12 +216,12 @@ def test_guessing_is_locked_for_each_account_and_for_all_together() -> None:
     code = linking.code_for(ANNA)
     for _ in range(WRONG_ALLOWED):
         assert linking.owner_of("AAAAAAAA", TELE_EVE) is None
-        linking.missed(TELE_EVE)
+        linking.count_wrong_code(TELE_EVE)
     with pytest.raises(Locked):
         linking.owner_of(code, TELE_EVE)
     assert linking.owner_of(code, TELE_ANNA) == ANNA, "others are not locked out by it"
     for number in range(WRONG_TOGETHER):
-        linking.missed(Person("telegram", str(number)))
+        linking.count_wrong_code(Person("telegram", str(number)))
     with pytest.raises(Locked):
         linking.owner_of(code, TELE_ANNA)
     clock.advance(LIFETIME + 1)

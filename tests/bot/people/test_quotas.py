@@ -194,7 +194,7 @@ async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_t
 
 
 async def test_a_tier_by_role_is_the_one_of_the_roles_when_the_phone_is_given(tmp_path: Path) -> None:
-    """Seen failing (the task of the big tier goes on) without `now_with` in `Quotas.heard`."""
+    """Seen failing (the task of the big tier goes on) without `now_with` in `Quotas.update_tier`."""
     nurse = replace(BEN, roles=frozenset({"guild/8"}))
     async with a_world(tmp_path, settings=tiers("", none={"tokens": 0})) as world:
         quotas = world.services.quotas
@@ -202,16 +202,16 @@ async def test_a_tier_by_role_is_the_one_of_the_roles_when_the_phone_is_given(tm
         await world.type("people tier role:9 none", ADA)
         task = await world.do("open settings", nurse)
         assert await quotas.reached_limit(task.id, 0, Usage()) is None
-        await quotas.heard(task, replace(BEN, roles=frozenset({"guild/9"})))
+        await quotas.update_tier(task, replace(BEN, roles=frozenset({"guild/9"})))
         fault = await quotas.reached_limit(task.id, 0, Usage())
         assert fault is not None
         assert "(tier none)" in fault.sentence
-        await quotas.heard(task, nurse)
+        await quotas.update_tier(task, nurse)
         assert await quotas.reached_limit(task.id, 0, Usage()) is None
-        await quotas.heard(task, BEN)
+        await quotas.update_tier(task, BEN)
         assert await world.store.tiers.of_task(task.id) == "", "without any of the roles there is the default: none"
         await world.type("people tier 43 big", ADA)
-        await quotas.heard(task, replace(BEN, roles=frozenset({"guild/9"})))
+        await quotas.update_tier(task, replace(BEN, roles=frozenset({"guild/9"})))
         assert await quotas.reached_limit(task.id, 0, Usage()) is None, "what was given to the person comes first"
 
 

@@ -21,7 +21,7 @@ def live() -> RunConfigs:
 async def test_replaced_models_are_closed_when_the_last_who_took_them_gives_them_back(live: RunConfigs) -> None:
     """Seen failing with `_let_go` closing whatever was replaced: the first one lost its model while it worked."""
     first, second = live.take(), live.take()
-    old = live._made[0].endpoints.vision
+    old = live._model_sets[0].endpoints.vision
     assert isinstance(old, OpenAIModel)
     live.change(changed(NOWHERE, {"vlm_model": "new-vl"}))
     assert live.models.vision.name == "new-vl"
@@ -46,16 +46,16 @@ async def test_limits_change_without_new_models(live: RunConfigs) -> None:
     assert (after.dialect.name, after.image_window) == ("autoglm", 2)
     live.give_back(before)
     live.change(changed(NOWHERE, {"vlm_model": "new-vl"}))
-    assert len(live._made) == 2, "somebody still has the old ones"
+    assert len(live._model_sets) == 2, "somebody still has the old ones"
     live.give_back(after)
-    assert len(live._made) == 1
+    assert len(live._model_sets) == 1
     await live.close()
 
 
 async def test_models_that_nobody_took_go_at_once(live: RunConfigs) -> None:
     for name in ("a", "b", "c"):
         live.change(changed(NOWHERE, {"vlm_model": name}))
-    assert len(live._made) == 1
+    assert len(live._model_sets) == 1
     assert live.models.vision.name == "c"
     assert len(live.waited_for) == 1
     await live.close()

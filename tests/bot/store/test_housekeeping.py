@@ -25,7 +25,7 @@ from bot.domain.task_events import ToolCalled
 from bot.store.audit import AuditKind
 from bot.store.checkpoints import Checkpoints
 from bot.store.database import Source, Transaction
-from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
+from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, disk_usage_of
 from bot.store.outbox import FinalPayload
 from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import shrink
@@ -279,11 +279,11 @@ async def test_the_numbers_are_told(house: House, caplog: pytest.LogCaptureFixtu
     keeper = house.keeper()
     async with keeper.at_work():
         async with asyncio.timeout(30):
-            while keeper.kept is None:
+            while keeper.disk_usage is None:
                 await asyncio.sleep(0)
         await asyncio.sleep(0)
     assert "steps and messages of 1 tasks, checkpoints of 1" in caplog.text
-    kept = await asyncio.to_thread(kept_in, house.directory)
+    kept = await asyncio.to_thread(disk_usage_of, house.directory)
     assert (kept.pictures, kept.pictures_size) == (1, 1000)
     assert kept.database_size > 0 < kept.checkpoints_size
     assert CHECKPOINTS_DAYS < 90

@@ -21,7 +21,16 @@ from bot.domain.task_request import Entitlement
 from bot.people.access import Policy
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.queue import AGAIN_S, FRESH_S, Admission, Certainty, NotAdmitted, Waiter, granted, unservable_reason
+from bot.tasks.queue import (
+    AGAIN_S,
+    FRESH_S,
+    Admission,
+    Certainty,
+    NotAdmitted,
+    Waiter,
+    assign_phones,
+    unservable_reason,
+)
 from tests.bot.records import a_task
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 from tests.fixtures.databases import open_store
@@ -130,7 +139,10 @@ def test_why_nothing_can_serve_it() -> None:
     assert nobody is not None
     assert not isinstance(nobody, NotAdmitted)
     waiters = [Waiter(RunId("1"), "", 1, lambda name: name == "b"), Waiter(RunId("2"), "", 2)]
-    assert [(one.run, name) for one, name in granted(waiters, phones, ())] == [(RunId("1"), "b"), (RunId("2"), "a")]
+    assert [(one.run, name) for one, name in assign_phones(waiters, phones, ())] == [
+        (RunId("1"), "b"),
+        (RunId("2"), "a"),
+    ]
 
 
 def test_names_tell_phones_apart() -> None:

@@ -15,7 +15,7 @@ from bot.store.errors import StoreAway
 from bot.store.phones import LeaseTable
 from bot.store.store import Store
 from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
-from bot.tasks.queue import Waiter, granted, place_of, unservable_reason
+from bot.tasks.queue import Waiter, assign_phones, place_of, unservable_reason
 from devices.phone import Health, PhoneInfo
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 from tests.fixtures.databases import open_store
@@ -423,14 +423,14 @@ def test_the_best_idle_phone_first() -> None:
         phone("ready"), phone("asleep", Health.ASLEEP),
     ]  # fmt: skip
     waiters = [Waiter(RunId(str(rank)), "", rank) for rank in range(6)]
-    assert [found for _, found in granted(waiters, phones, ())] == ["ready", "asleep", "low", "locked"]
-    assert granted([Waiter(RunId("x"), "ready", 0)], phones, {"ready"}) == ()
+    assert [found for _, found in assign_phones(waiters, phones, ())] == ["ready", "asleep", "low", "locked"]
+    assert assign_phones([Waiter(RunId("x"), "ready", 0)], phones, {"ready"}) == ()
 
 
 def test_of_equally_good_phones_the_fuller_one() -> None:
     fuller = [replace(phone(name), battery=battery) for name, battery in (("half", 50), ("full", 99), ("mains", None))]
     waiters = [Waiter(RunId(str(rank)), "", rank) for rank in range(3)]
-    assert [found for _, found in granted(waiters, fuller, ())] == ["mains", "full", "half"]
+    assert [found for _, found in assign_phones(waiters, fuller, ())] == ["mains", "full", "half"]
 
 
 def test_places_count_those_who_wait_for_the_same() -> None:

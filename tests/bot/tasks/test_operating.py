@@ -66,13 +66,13 @@ async def test_what_the_rules_ask_about_needs_a_yes_to_just_that(store: Store) -
     operating, _ = by_hand(store, phone)
     with pytest.raises(NeedsApproval, match="Pay now") as asked:
         await operating.touch("instant", tap(250), "one")
-    for wrong in ("", "yes", asked.value.asked[:-1]):
+    for wrong in ("", "yes", asked.value.approval_key[:-1]):
         with pytest.raises(NeedsApproval):
             await operating.touch("instant", tap(250), "two", allowed=wrong)
     with pytest.raises(NeedsApproval):
-        await operating.touch("instant", beside(250), "three", allowed=asked.value.asked)
+        await operating.touch("instant", beside(250), "three", allowed=asked.value.approval_key)
     assert phone.sent == []
-    await operating.touch("instant", tap(250), "four", allowed=asked.value.asked)
+    await operating.touch("instant", tap(250), "four", allowed=asked.value.approval_key)
     assert len(phone.sent) == 1
 
 

@@ -97,7 +97,7 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     nobody: Any = None
     door, rights = Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), Rights(Policy(), nobody)
     gate = ConsoleGate(door, "start", Sessions(Full(), time.time, {}), rights)
-    gate.opened(8765, lambda _: True)
+    gate.open(8765, lambda _: True)
     request = asked("/api/state", {"Host": host, **headers}, client=caller, server="192.168.1.4")
     refusal = await gate.refusal(request)
     assert (200 if refusal is None else refusal.status_code) == status
@@ -120,12 +120,12 @@ def test_wrong_ones_are_forgotten_after_a_while_and_many_addresses_count_togethe
     attempts = Attempts(lambda: now)
     for _ in range(WRONG_ALLOWED):
         assert attempts.wait("a") == 0
-        attempts.wrong("a")
+        attempts.record_failure("a")
     assert (attempts.wait("a"), attempts.wait("b")) == (WINDOW_S, 0)
     now += WINDOW_S
     assert attempts.wait("a") == 0
     for number in range(WRONG_OF_ALL):
-        attempts.wrong(f"address {number}")
+        attempts.record_failure(f"address {number}")
     assert attempts.wait("new") == WINDOW_S
-    attempts.right("address 1")
+    attempts.reset("address 1")
     assert attempts.wait("new") == 0

@@ -284,7 +284,7 @@ async def test_a_phone_that_was_given_to_others_is_not_shown_any_more(page: Look
     seen = await live(page, hold)
     await page.world.leases.release(hold.lease.run)
     assert await page.world.services.remote_control.live(hold) is None
-    assert hold.over.is_set()
+    assert hold.ended.is_set()
     assert (await page.touch(hold.id, seen.number, x=0.5, y=0.75))[0] == 404
     assert page.phone.looks == 1
 
@@ -296,9 +296,9 @@ async def test_whoever_goes_away_loses_the_phone(page: Looking) -> None:
         await still(stream)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
-                await hold.over.wait()
+                await hold.ended.wait()
     async with asyncio.timeout(10):
-        await hold.over.wait()
+        await hold.ended.wait()
     assert page.world.services.remote_control.session_on("pixel") is None
 
 

@@ -151,7 +151,7 @@ async def test_a_phone_that_was_given_to_others_is_not_filmed_any_more(looking: 
         (hold,) = [held for held in [looking.world.services.remote_control.session_on("pixel")] if held is not None]
         await looking.world.leases.release(hold.lease.run)
         await until(lambda: phone.running == 0)
-        assert hold.over.is_set()
+        assert hold.ended.is_set()
 
 
 @pytest.mark.page

@@ -13,7 +13,7 @@ import pytest
 
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.main import main
-from bot.cli.service import Account, Call, Failed, File, Folder, State, Where, install, unit_file
+from bot.cli.service import Account, Call, Failed, File, Folder, InstallTarget, State, install, unit_file
 from tests.fixtures.checkout import as_checkout
 
 UNIT = "etc/systemd/system/opengui.service"
@@ -107,13 +107,13 @@ def test_without_settings_the_example_is_a_beginning(root: Path) -> None:
 def test_a_program_in_a_home_is_no_service(tmp_path: Path) -> None:
     """The unit hides homes: systemd would start it and it would end at once with a riddle (203/EXEC)."""
     with pytest.raises(Failed, match="could not read /home/anna/opengui-bot"):
-        install(Where(Path("/")), tmp_path / ".env", program=Path("/home/anna/opengui-bot"))
+        install(InstallTarget(Path("/")), tmp_path / ".env", program=Path("/home/anna/opengui-bot"))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_takes_the_unit_and_finds_it_closed(root: Path) -> None:
-    unit = unit_file(Where(root), Path(__file__).parents[4])
+    unit = unit_file(InstallTarget(root), Path(__file__).parents[4])
     target = root / "opengui.service"
     target.write_text(unit.content)
     verified = subprocess.run(
