@@ -39,6 +39,9 @@ from agent.models.state import ABOUT_THE_REQUEST, Cause, ModelState, ModelStatus
 from agent.models.window import MOST_WINDOW
 from devices.measuring import measured
 
+logger = logging.getLogger(__name__)
+
+
 FIRST_PAUSE_S: Final = 30.0
 LONGEST_PAUSE_S: Final = 300.0
 """The maximum pause in seconds before a failing endpoint is tried again; the pause doubles each time."""
@@ -178,8 +181,6 @@ def _check(request: ModelRequest, asked: Model) -> None:
     if request.rendered_for not in {"", asked.name}:
         raise ModelSwitched(asked.name)
 
-
-logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 15 * 60.0
 """For how many seconds after its first failure a call is repeated; most outages of hosted models end by then."""

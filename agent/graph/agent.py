@@ -39,6 +39,9 @@ from agent.run import Outcome
 from agent.run_config import RunConfig, RunConfigSource
 from agent.skills.library import Skills
 
+logger = logging.getLogger(__name__)
+
+
 MainGraph = CompiledStateGraph[MainState, TaskContext, MainState, MainState]
 
 
@@ -58,8 +61,6 @@ def main_graph() -> MainGraph:
     graph.add_edge("summarizer", END)
     return graph.compile(name="task")
 
-
-logger = logging.getLogger(__name__)
 
 MAX_ROUNDS = 200
 """Graph steps that a task may take beyond those that its limits imply, for notes that arrive while the task is ending.

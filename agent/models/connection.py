@@ -22,6 +22,9 @@ from agent.models.base import Delta
 from agent.models.call_failure import CallFailure, NoAnswer, call_failure_of
 from agent.models.endpoint import MAX_ANSWER_BYTES, NO_KEY, EndpointSettings, TooMuch
 
+logger = logging.getLogger(__name__)
+
+
 Show = Callable[[Delta], None]
 
 
@@ -49,9 +52,6 @@ class ShownOnce:
                 raise RuntimeError("The watcher of streamed pieces failed.") from error
 
         return show
-
-
-logger = logging.getLogger(__name__)
 
 
 class Reader(Protocol):

@@ -15,6 +15,9 @@ from pydantic import BaseModel
 from agent.models.base import ModelRequest
 from agent.models.call_failure import CallFailure
 
+logger = logging.getLogger(__name__)
+
+
 ABOUT_FORMATS = re.compile(
     r"response_format|text\.format|json[_ ]schema|json[_ ]object|json mode|structured output|guided", re.IGNORECASE
 )
@@ -52,8 +55,6 @@ def is_strict(schema: object) -> bool:
         return all(is_strict(part) for part in schema.values())
     return all(is_strict(part) for part in schema) if isinstance(schema, list) else True
 
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 

@@ -20,6 +20,9 @@ from agent.models.base import Delta, Message, Model, ModelReply, ModelRequest, U
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.wording import words
 
+logger = logging.getLogger(__name__)
+
+
 MOST_BEGINNINGS = 500
 """How many opening braces are tried as the beginning of an object; a text with more is not an answer."""
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
@@ -77,8 +80,6 @@ def whole(value: T) -> T:
             made = {whole_signs(name): whole(item) for name, item in value.items()}
     return cast("T", made)
 
-
-logger = logging.getLogger(__name__)
 
 Form = TypeVar("Form", bound=BaseModel)
 

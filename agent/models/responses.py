@@ -31,6 +31,9 @@ from agent.models.pricing import priced
 from agent.models.tokens import Reported, ReportedUsage, usage_of
 from agent.scene import ImagePart
 
+logger = logging.getLogger(__name__)
+
+
 TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
 CALL_DELTAS = {"response.output_item.added", "response.function_call_arguments.delta"}
@@ -281,8 +284,6 @@ def _tool(tool: ToolSpec, *, strict: bool) -> dict[str, object]:
         "strict": strict and is_strict(tool.parameters),
     }
 
-
-logger = logging.getLogger(__name__)
 
 PATH = "/responses"
 MOST_LOSSES = 2

@@ -16,6 +16,9 @@ from typing import Final, Literal, Protocol
 from agent.prompts import unmarked
 from agent.relevance import ranked
 
+logger = logging.getLogger(__name__)
+
+
 FactSource = Literal["person", "screen", "web"]
 """Where the words of a fact come from. Words from a screen or web page are stored only after a person agrees."""
 RECALLED: Final = 5
@@ -134,8 +137,6 @@ class MemoryOfThisProcess:
             del self._facts[fact.id]
         return gone
 
-
-logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 5.0
 """Seconds that fetching facts may take; after that, the work begins without them."""

@@ -45,6 +45,8 @@ from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones
 from devices.phone import WarmUp as PhoneWarmUp
 
+logger = logging.getLogger(__name__)
+
 
 async def prepare(
     run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames, phones: Phones, grace: float
@@ -87,8 +89,6 @@ async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) ->
         raise FileLost(file.name) from None
     return await phone.push(file.name, data, folder=str(run.id))
 
-
-logger = logging.getLogger(__name__)
 
 Emit = Callable[[RunEvent], None]
 

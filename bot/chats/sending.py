@@ -22,6 +22,8 @@ from bot.texts import words
 from devices.atomic_file import write_atomically
 from devices.recent import Recent
 
+logger = logging.getLogger(__name__)
+
 
 class OwnershipLost(ChatError):
     """Nothing was sent, because another service may have taken over the record (the stored data)."""
@@ -77,9 +79,6 @@ class SendProgress:
             if 0 < done < parts:
                 self._progress[nonce] = (first, done)
         return first
-
-
-logger = logging.getLogger(__name__)
 
 
 class TextStore:

@@ -27,6 +27,9 @@ from bot.store.errors import StoreAway
 from bot.tasks.files import keep
 from bot.texts import say, speaking
 
+logger = logging.getLogger(__name__)
+
+
 LISTED = 20
 """Maximum lines of one list: four rows of five buttons, and a length that fits into one message everywhere."""
 _IN_ROW = 5
@@ -65,8 +68,6 @@ GATHER_MOST = 30.0
 """Seconds after which a list is made in any case."""
 AGAIN_SECONDS = 30.0
 """Seconds before a list that could not be sent is retried."""
-
-logger = logging.getLogger(__name__)
 
 
 class MissedLists:

@@ -32,6 +32,9 @@ from bot.texts import language_of, say, speaking
 from devices.extras import load_part
 from devices.recent import Recent
 
+logger = logging.getLogger(__name__)
+
+
 EVENTS_KEPT = 4096
 """Number of events that are remembered to ignore repetitions; accepted tasks are recognised in the store."""
 
@@ -92,8 +95,6 @@ HANDLERS: Mapping[str, Handler] = {
 }
 
 Came = TypeVar("Came", Incoming, Invocation, Press)
-
-logger = logging.getLogger(__name__)
 
 
 class Commands:

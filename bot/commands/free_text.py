@@ -53,6 +53,9 @@ from bot.tasks.input import clean
 from bot.tasks.remote_control import ControlSession
 from bot.texts import listed, say
 
+logger = logging.getLogger(__name__)
+
+
 _NAME_LIMIT = 64
 """Maximum characters of the name of a text's author; our choice."""
 
@@ -319,8 +322,6 @@ FETCH_SECONDS: Final = 60.0
 """Time limit of a download, in seconds."""
 AT_ONCE: Final = 2
 """Maximum voice notes transcribed at the same time; others wait."""
-
-logger = logging.getLogger(__name__)
 
 
 class VoiceNoteHandler:

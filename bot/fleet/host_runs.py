@@ -26,6 +26,9 @@ from bot.store.fleet import FleetTable
 from bot.store.phones import LeaseTable
 from bot.texts import speaking
 
+logger = logging.getLogger(__name__)
+
+
 Tell = Callable[[RunId, Item], Awaitable[None]]
 
 
@@ -108,8 +111,6 @@ class HostLeases:
         if held.run not in self._held:
             await self._table.adopt(Lease(held.phone, held.run, held.fence), now=time.time())
 
-
-logger = logging.getLogger(__name__)
 
 DROP_S: Final = 20.0
 TELL_S: Final = 2.0

@@ -21,6 +21,9 @@ from bot.store.fleet import FleetTable, KnownHost
 from bot.texts import words
 from devices.wording import Words
 
+logger = logging.getLogger(__name__)
+
+
 HERE: Final = ""
 """The hub's own computer, in place of a host's name."""
 
@@ -103,8 +106,6 @@ class PhoneOwners:
         self._unsaved.pop(phone, None)
         self._owners[phone] = machine
 
-
-logger = logging.getLogger(__name__)
 
 ECHOES: Final = 2
 FORMER: Final = 50

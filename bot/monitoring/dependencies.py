@@ -20,6 +20,9 @@ from bot.store.errors import StoreError
 from bot.texts import say, speaking, words
 from devices.wording import said
 
+logger = logging.getLogger(__name__)
+
+
 LITTLE: Final = 64 * 1024 * 1024
 """Bytes of free memory below which that is reported. One look at a phone of 1080×2400 takes 10.4 MB raw, 7.8 MB as a
 picture and some more, and several phones are looked at concurrently.
@@ -83,8 +86,6 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="ascii").splitlines()
     return []
 
-
-logger = logging.getLogger(__name__)
 
 LOOK_S: Final = 2.0
 """Seconds between two checks."""

@@ -20,6 +20,9 @@ from bot.store.tasks import Tasks
 from bot.tasks.service import TaskService
 from bot.texts import speaking
 
+logger = logging.getLogger(__name__)
+
+
 Streaming = Literal["threads", "all", "none"]
 
 FOLD = 5
@@ -102,8 +105,6 @@ SETTLE_AGAIN = 30.0
 """Seconds before a closed question that could not be edited is retried."""
 LAST_TRIES = 3
 """Attempts to send the remaining steps before the final message goes out without them."""
-
-logger = logging.getLogger(__name__)
 
 
 class LowPriorityQueue:

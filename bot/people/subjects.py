@@ -16,6 +16,9 @@ from bot.domain.chat import Chat, ChatError, FloodWait, KnowsRoles
 from bot.domain.right import Grant, Right
 from bot.people.access import Lists, Policy
 
+logger = logging.getLogger(__name__)
+
+
 _NUMBER: Final = re.compile(r"-?\d{1,20}")
 _ROLE: Final = re.compile(r"role:(?:(?P<guild>\w{1,32})/)?(?P<id>\w{1,32})", re.IGNORECASE)
 _PERSON: Final = re.compile(r"(?:(?P<platform>[a-z][a-z0-9_]*):)?(?P<id>\S+)", re.IGNORECASE)
@@ -115,8 +118,6 @@ def audiences(policy: Policy, platform: str) -> tuple[Audience, ...]:
 
 ANSWER_S: Final = 20.0
 """Seconds that a platform has to return somebody's roles."""
-
-logger = logging.getLogger(__name__)
 
 
 class RolesUnknown(Exception):

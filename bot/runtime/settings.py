@@ -26,6 +26,9 @@ from bot.store.store import Store
 from bot.texts import say, words
 from devices.wording import sentence_of
 
+logger = logging.getLogger(__name__)
+
+
 FIELDS: Final[Mapping[str, str]] = {
     "model": "vlm_model",
     "basic_model": "basic_model",
@@ -122,9 +125,6 @@ def _number(text: str) -> object:
     except (ValueError, RecursionError):
         return text
     return value if isinstance(value, int | float) else text
-
-
-logger = logging.getLogger(__name__)
 
 
 class RuntimeSettings:

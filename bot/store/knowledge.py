@@ -18,6 +18,9 @@ from agent.ports.memory import Passage
 from bot.store.errors import StoreError
 from bot.texts import words
 
+logger = logging.getLogger(__name__)
+
+
 PASSAGE_LETTERS = 1200
 """About 300 tokens: five of them are a page."""
 MAX_WORDS = 64
@@ -66,8 +69,6 @@ def wanted(query: str) -> tuple[list[str], list[str]]:
             long.append(run)
     return list(dict.fromkeys(long))[:MAX_WORDS], list(dict.fromkeys(short))[:MAX_WORDS]
 
-
-logger = logging.getLogger(__name__)
 
 KNOWLEDGE_NAME = "knowledge.sqlite3"
 SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".csv", ".tsv", ".json", ".yaml", ".yml", ".toml", ".html"})

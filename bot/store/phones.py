@@ -32,6 +32,9 @@ from bot.store.tables.metadata import Time
 from bot.store.tables.phones import phone_names, press_verdicts, usual_phone_names
 from bot.store.tables.tasks import leases, tickets
 
+logger = logging.getLogger(__name__)
+
+
 _NAMES: Final = select(phone_names.c.phone, phone_names.c.name).order_by(phone_names.c.phone)
 _KEEP_NAME: Final = upsert(phone_names, phone_names.c.keys())
 _USUAL: Final = select(usual_phone_names).order_by(usual_phone_names.c.phone)
@@ -64,8 +67,6 @@ class PhoneNameTable(TimedTableAccess):
         """Store the phone's default name, which is used while nobody has given it another one."""
         await self._database.execute(_KEEP_USUAL_NAME, {"phone": phone_id, "name": name})
 
-
-logger = logging.getLogger(__name__)
 
 _VERDICT: Final = Codec(KeptVerdict, press_verdicts)
 _SINCE: Final = bindparam("since", type_=Time)

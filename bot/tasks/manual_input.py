@@ -34,6 +34,9 @@ from devices.inputs import Input, TypeText
 from devices.phone import Element, Observation, Phone, Phones
 from devices.wording import said, sentence_of
 
+logger = logging.getLogger(__name__)
+
+
 GRID = (4, 5)
 """Columns and rows of the grid of places that is used if a phone reports no elements."""
 MOST_PLACES = 200
@@ -100,8 +103,6 @@ def tap(at: Point) -> act.Tap:
     """Return a tap at this point, in the phone's own pixels."""
     return act.Tap(target=act.PointTarget(x=at.x, y=at.y))
 
-
-logger = logging.getLogger(__name__)
 
 ManualAction = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type | act.PressKey | act.OpenApp
 """The actions that people can do by hand. Points are in native pixels of the phone."""

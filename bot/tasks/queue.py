@@ -23,6 +23,9 @@ from bot.texts import listed, paragraph, say, speaking
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
 
+logger = logging.getLogger(__name__)
+
+
 _BEST_FIRST = (Health.READY, Health.ASLEEP, Health.LOW_BATTERY, Health.LOCKED)
 """A locked phone comes last: somebody may have to be asked to unlock it."""
 
@@ -145,7 +148,6 @@ FRESH_S: Final = 10.0
 AGAIN_S: Final = 15.0
 """Seconds until a platform that did not return somebody's roles is asked again."""
 
-logger = logging.getLogger(__name__)
 
 AskRoles = Callable[[Person, Place], Awaitable[Person | None]]
 """Returns the person with their current roles, or None if the platform does not answer. Ends in bounded time."""

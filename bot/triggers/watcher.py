@@ -43,6 +43,9 @@ from devices.notification import PhoneNotification
 from devices.phone import NotificationSource
 from devices.recent import Recent
 
+logger = logging.getLogger(__name__)
+
+
 _SIGN_IN: Final = re.compile(
     r"\b(?:log(?:ging)?[ -]?(?:in|on)|sign(?:ing)?[ -]?in|verif\w*|tokens?|tan|2fa|authenticat\w*"
     r"|passwordless|magic link"
@@ -127,8 +130,6 @@ DEAL: Final = 30.0
 """Seconds for handling one notification; after that it is tried again in the next round."""
 KEPT: Final = 4096
 """Notifications that this process remembers as handled, in addition to the stored marks."""
-
-logger = logging.getLogger(__name__)
 
 
 class TriggerWatcher:

@@ -37,6 +37,9 @@ from devices.errors import PhoneError
 from devices.names import readable
 from devices.phone import Health, PhoneInfo
 
+logger = logging.getLogger(__name__)
+
+
 REFERENCE = re.compile(r"[A-Za-z0-9_-]{1,128}(\.[A-Za-z0-9]{1,10})?")
 """A reference of the frame store: no separators, and no dots except before the suffix."""
 
@@ -132,8 +135,6 @@ def _drawn(picture: Picture | None) -> Response:
     headers = HEADERS | {"Cache-Control": "private, max-age=600"}
     return Response(picture.data, headers=headers, media_type=picture_type(picture.data))
 
-
-logger = logging.getLogger(__name__)
 
 GLANCE_EVERY = 3.0
 """Least seconds between pictures. A raw picture over USB takes about 0.2 s, over Wi-Fi up to three."""

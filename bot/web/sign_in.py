@@ -26,6 +26,9 @@ from bot.web.http import get, post, refuse
 from bot.web.passwords import MOST, Password
 from bot.web.sessions import Way
 
+logger = logging.getLogger(__name__)
+
+
 WRONG_ALLOWED = 5
 """Wrong passwords from one address within WINDOW_S before it must wait."""
 WRONG_OF_ALL = 50
@@ -59,9 +62,6 @@ class Attempts:
     def reset(self, address: str) -> None:
         """Forget the wrong passwords of this address, because the right one was given."""
         self._wrong = [(at, tried) for at, tried in self._wrong if tried != address]
-
-
-logger = logging.getLogger(__name__)
 
 
 class Typed(Body):

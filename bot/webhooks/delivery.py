@@ -23,6 +23,9 @@ from bot.application.services import Services
 from bot.domain.webhook import Webhook
 from bot.texts import say
 
+logger = logging.getLogger(__name__)
+
+
 PREFIX: Final = "whsec_"
 KEY_BYTES: Final = 32
 TOLERANCE: Final = 300.0
@@ -74,8 +77,6 @@ def _key(secret: str) -> bytes:
 
 
 TRY_S: Final = 15.0
-
-logger = logging.getLogger(__name__)
 
 
 def egress_of(services: Services) -> Egress:

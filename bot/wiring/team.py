@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from agent.tools.egress import Egress
     from agent.tools.searching import Search
 
+logger = logging.getLogger(__name__)
+
+
 _WORKSHOP: Final[tuple[type[Action], ...]] = (Shell, PythonFull)
 _ALL: Final[tuple[type[Action], ...]] = (
     Calculate, Python, Text, JsonQuery, Time, ReadFiles, WriteFile, WriteTodos, WriteNote, SearchDocuments, WebSearch,
@@ -207,9 +210,6 @@ def tool_offer(settings: Settings, offered: Collection[str], workshop: Lack | No
     refused = [ServerAway(name, why) for name, why in foreign.refused.items()]
     answering = tuple(server for server in states if server.absence is None)
     return ToolOffer((*map(state, _ALL), *theirs), answering, (*away, *refused))
-
-
-logger = logging.getLogger(__name__)
 
 
 def team_of(settings: Settings, tools: frozenset[str]) -> Team:

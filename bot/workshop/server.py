@@ -21,6 +21,9 @@ from bot.workshop.job import RoomGone, run
 from bot.workshop.protocol import Answer, BadMessage, RunRequest, answer_of, receive, send
 from bot.workshop.room import Room
 
+logger = logging.getLogger(__name__)
+
+
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _DUMPABLE: Final = 4
 """PR_SET_DUMPABLE: without it, a process that has left root may not write the id map of its own namespace."""
@@ -57,8 +60,6 @@ MOST: Final = 16
 """Connections at once; one more is answered with "busy"."""
 PASS_S: Final = 20.0
 """Seconds within which a whole request or answer must be transferred."""
-
-logger = logging.getLogger(__name__)
 
 
 class Server:

@@ -19,6 +19,9 @@ from devices.adb.shell import Shell, command, together
 from devices.errors import AmbiguousApp, PhoneTimeout, UnknownApp
 from devices.wording import table_of, words
 
+logger = logging.getLogger(__name__)
+
+
 CLOSE = 0.82
 """The similarity (difflib's ratio) accepted as a typing error: "Calender" and "Calendar" have 0.875."""
 
@@ -318,8 +321,6 @@ def _string(table: memoryview, pool: int, index: int) -> str:
         at += 2
     return bytes(table[at : at + 2 * length]).decode("utf-16-le", "replace")
 
-
-logger = logging.getLogger(__name__)
 
 TABLE_BYTES = 16 * 1024 * 1024
 """The maximum bytes of one app's table; the largest apps have about 10 MB."""

@@ -27,6 +27,9 @@ from devices.phone import Element
 from devices.pictures import AS_IT_CAME, CELL, MAX_SIDE, Fit, Jpeg, NoPicture, opened, thumbnail_of, thumbnail_of_bytes
 from devices.wording import Words, sentence_of, words
 
+logger = logging.getLogger(__name__)
+
+
 MOST_PLACES = 200
 """How many elements with words are looked for in a picture; our own choice."""
 DARKEST = 8
@@ -230,8 +233,6 @@ async def in_use(shell: Shell) -> str:
     found = _IN_USE.search(told.out)
     return found.group(1) if found else ""
 
-
-logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 """How often a capture is tried; repeating it changes nothing on the phone."""

@@ -21,6 +21,9 @@ from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.wording import words
 
+logger = logging.getLogger(__name__)
+
+
 STATE_TIMEOUT = 5.0
 """Seconds for the round trip; about 0.2 s on a current phone, several on an old one under load."""
 
@@ -242,8 +245,6 @@ def _screen_on(power: str, window: str) -> bool:
     display = _DISPLAY_POWER.search(power)
     return display is None or display.group(1) in {"ON", "VR"}
 
-
-logger = logging.getLogger(__name__)
 
 RECEIVER_TIMEOUT = 3.0
 """Seconds for reading the log; it is read after the input, and only the next observation waits for it."""

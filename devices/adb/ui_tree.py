@@ -16,6 +16,9 @@ from devices.measuring import measured
 from devices.phone import Element, is_slider, is_wheel
 from devices.wording import words
 
+logger = logging.getLogger(__name__)
+
+
 MAX_ELEMENTS = 5000
 """The maximum number of elements, more than anybody reads; it limits hostile pages."""
 
@@ -106,8 +109,6 @@ def _element(attributes: dict[str, str], size: Size) -> Element | None:
     holds_value = is_slider(element) or is_wheel(element)
     return element if useful or element.editable or element.scrollable or holds_value else None
 
-
-logger = logging.getLogger(__name__)
 
 FIRST_LIMIT = 4.0
 """Seconds for a phone's first tree, which shows its speed. Starting a VM and waiting for a screen without events

@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Protocol
 
+logger = logging.getLogger(__name__)
+
+
 HEADER = struct.Struct("<6I")
 # A_VERSION_SKIP_CHECKSUM in AOSP adb.h: from this version on, the checksum field is ignored.
 VERSION = 0x01000001
@@ -151,8 +154,6 @@ class Stream:
         self._incoming.feed_eof()
         self._may_write.set()
 
-
-logger = logging.getLogger(__name__)
 
 # Length of the random token in AOSP daemon/auth.cpp (TOKEN_SIZE).
 TOKEN_BYTES = 20

@@ -22,6 +22,9 @@ from bot.chats.sending import TextStore
 from bot.domain.outgoing import Message
 from bot.texts import ENGLISH, say, speaking, words
 
+logger = logging.getLogger(__name__)
+
+
 WANTED: Final = (
     "view_channel",
     "send_messages",
@@ -123,8 +126,6 @@ def _granted(channel: object) -> discord.Permissions | None:
     me: discord.Member | None = channel.guild.me  # None until the server's data arrived
     return None if me is None else channel.permissions_for(me)
 
-
-logger = logging.getLogger(__name__)
 
 FILE: Final = "discord_told.json"
 """The file that stores what each channel was told last."""

@@ -31,6 +31,8 @@ from bot.chats.incoming import NotAccepted
 from bot.domain.chat import ChatError, FloodWait
 from devices.recent import Recent
 
+logger = logging.getLogger(__name__)
+
 
 class Method(IntEnum):
     """The purpose of a frame."""
@@ -109,8 +111,6 @@ class Frame:
             raise ValueError("no frame of the long connection") from None
         return data
 
-
-logger = logging.getLogger(__name__)
 
 Handle = Callable[[bytes], Awaitable[dict[str, Any] | None]]
 """Handles an event in JSON within `Times.answer` and returns the content of its answer, or None. Raises NotAccepted if

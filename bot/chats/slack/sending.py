@@ -30,6 +30,9 @@ from bot.domain.outgoing import Button, Menu, Message, Picture, Turn, at_once
 from bot.texts import say
 from devices.recent import Recent
 
+logger = logging.getLogger(__name__)
+
+
 Block = dict[str, Any]
 
 _ADDRESS: Final = re.compile(r"https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d{1,5})?(?:/[^\s<>\"]*)?", re.IGNORECASE)
@@ -193,8 +196,6 @@ def _label(label: str) -> Block:
     """Make a label; Slack does not accept a blank one."""
     return _plain(short(" ".join(label.split()), limits.BUTTON_LABEL) or NOTHING)
 
-
-logger = logging.getLogger(__name__)
 
 Online = Callable[[], Awaitable[AsyncWebClient]]
 """Returns the client once it is logged in; raises ChatError if that takes too long."""

@@ -21,6 +21,9 @@ from bot.domain.address import Person
 from bot.domain.outgoing import Button, Message, Picture
 from bot.texts import say
 
+logger = logging.getLogger(__name__)
+
+
 NAME: Final = 64
 """UTF-16 units that a mentioned name may take; our choice, so that most of a caption is left for the body."""
 
@@ -109,8 +112,6 @@ def _joined(lines: list[Line]) -> Part:
         shown.append(text)
     return Part("\n".join(shown), "\n".join(line for line, _ in lines))
 
-
-logger = logging.getLogger(__name__)
 
 _STYLES = frozenset(KeyboardButtonStyle)
 """The other style, "secondary", is the one that a button has by default."""

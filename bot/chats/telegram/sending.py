@@ -25,6 +25,9 @@ from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import SEEN, Message, Picture, Turn, at_once
 from devices.recent import Recent
 
+logger = logging.getLogger(__name__)
+
+
 Moved = Callable[[str, str], Awaitable[None]]
 """Called with a chat's old and new id."""
 
@@ -60,8 +63,6 @@ class FloodLimits:
             await self._on_moved(chat, away.chat)
             raise
 
-
-logger = logging.getLogger(__name__)
 
 NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 

@@ -35,6 +35,9 @@ from bot.store.waiting import Writable, probe_write, retry_while_away
 from bot.texts import words
 from devices.measuring import measured
 
+logger = logging.getLogger(__name__)
+
+
 Result = TypeVar("Result")
 
 _ROWS_AT_ONCE = 64
@@ -81,8 +84,6 @@ class Connection(aiosqlite.Connection):
         done: Result = await self._execute(function)  # type: ignore[no-untyped-call]  # what aiosqlite does it all with
         return done
 
-
-logger = logging.getLogger(__name__)
 
 DATABASE_NAME = "opengui.sqlite3"
 BUSY_TIMEOUT_MS = 15_000

@@ -19,6 +19,9 @@ from bot.store.database import FactsWith, JsonField, JsonPart, Listed, LiteralCo
 from bot.store.errors import StoreTooNew, StoreTooOld
 from bot.texts import words
 
+logger = logging.getLogger(__name__)
+
+
 _WORDS_OF_FACTS: Final = (
     # By three letters, so that Chinese is found; the texts themselves are in the table of facts alone.
     "CREATE VIRTUAL TABLE facts_words USING fts5 (text, content = 'facts', content_rowid = 'id', tokenize = 'trigram')",
@@ -163,8 +166,6 @@ def _statements(script: str) -> Iterator[str]:
             yield statement
             statement = ""
 
-
-logger = logging.getLogger(__name__)
 
 MUCH: Final = 64 * 1024 * 1024
 """Bytes of unused space above which a file is compacted; new rows reuse the space, so a little does no harm."""

@@ -22,6 +22,9 @@ from devices.errors import PhoneError, PhoneUnavailable
 from devices.phone import Health, Observation
 from devices.wording import Words
 
+logger = logging.getLogger(__name__)
+
+
 EMPTY_BATTERY = 3
 """Battery percent at which a run ends. Android shuts down at 0 (BatteryService.shutdownIfNoPowerLocked), an old battery
 a little earlier; a step takes up to a minute and must not be cut off in the middle of an action.
@@ -56,8 +59,6 @@ def look_after(context: RunContext) -> None:
         told.add("heat")
         context.emit(Told(text=sentence("told.heat", phone=info.name, degrees=f"{heat:.0f}")))
 
-
-logger = logging.getLogger(__name__)
 
 CLOSED = (
     "This app is closed to you by the rules: nothing of it is shown to you, and nothing is done in it. "

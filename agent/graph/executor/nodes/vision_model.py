@@ -41,6 +41,8 @@ from agent.wording import restored, shortened
 from devices.errors import PhoneError
 from devices.phone import Observation
 
+logger = logging.getLogger(__name__)
+
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
     """Build the scene for a call to the acting model.
@@ -140,8 +142,6 @@ def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Me
     while len(said) > most:
         del said[next(iter(said))]
 
-
-logger = logging.getLogger(__name__)
 
 MOST_THOUGHT = 4_000
 """The maximum characters of a model's reasoning in one step that are reported."""
