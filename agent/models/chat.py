@@ -193,10 +193,10 @@ PATH = "/chat/completions"
 class ChatApi:
     """Calls the chat completions API for one model."""
 
-    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: QuirkRecovery) -> None:
+    def __init__(self, settings: EndpointSettings, connection: Connection, recovery: QuirkRecovery) -> None:
         self._settings = settings
         self._connection = connection
-        self._recovery = adapting
+        self._recovery = recovery
 
     async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
         """Request one answer. Returns the answer or, after all retries, the last failure. `shown` passes the streamed
@@ -204,8 +204,8 @@ class ChatApi:
         """
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: EndpointQuirks) -> ChatReader | CallFailure:
-            payload = chat_payload(self._settings.model, request, habits)
+        async def attempt(quirks: EndpointQuirks) -> ChatReader | CallFailure:
+            payload = chat_payload(self._settings.model, request, quirks)
             return await self._connection.exchange(PATH, payload, lambda: ChatReader(shown.attempt()), limit)
 
         outcome = await self._recovery.send(request, attempt)
@@ -216,15 +216,15 @@ class ChatApi:
         return replace(reply, usage=priced(usage, self._settings.prices.get(self._settings.model)))
 
 
-def chat_payload(model: str, request: ModelRequest, habits: EndpointQuirks) -> dict[str, object]:
+def chat_payload(model: str, request: ModelRequest, quirks: EndpointQuirks) -> dict[str, object]:
     """Return the body of the HTTP request, without the parameters that the endpoint is known to refuse."""
     payload: dict[str, object] = {
         "model": model,
         "messages": [_message(message) for message in request.messages],
-        "stream": habits.sends("stream"),
+        "stream": quirks.sends("stream"),
     }
     if request.tools:
-        payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
+        payload["tools"] = [_tool(tool, strict=quirks.sends("strict")) for tool in request.tools]
     if request.conversation:
         payload["prompt_cache_key"] = request.conversation
     if request.deep:
@@ -233,10 +233,10 @@ def chat_payload(model: str, request: ModelRequest, habits: EndpointQuirks) -> d
         payload["temperature"] = request.temperature
     if request.max_tokens is not None:
         # OpenAI's reasoning models only know the second name, most other servers only the first.
-        payload["max_tokens" if habits.sends("max_tokens") else "max_completion_tokens"] = request.max_tokens
+        payload["max_tokens" if quirks.sends("max_tokens") else "max_completion_tokens"] = request.max_tokens
     payload["stream_options"] = {"include_usage": True}
     if request.schema is not None:
-        match habits.answer_format:
+        match quirks.answer_format:
             case AnswerFormat.JSON_SCHEMA:
                 form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}
                 payload["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -244,7 +244,7 @@ def chat_payload(model: str, request: ModelRequest, habits: EndpointQuirks) -> d
                 payload["response_format"] = {"type": "json_object"}
             case AnswerFormat.TEXT:
                 pass
-    return {name: value for name, value in payload.items() if habits.sends(name) or name == "stream"}
+    return {name: value for name, value in payload.items() if quirks.sends(name) or name == "stream"}
 
 
 def _message(message: Message) -> dict[str, object]:

@@ -224,7 +224,7 @@ result.
 
 
 def response_payload(
-    model: str, request: ModelRequest, turn: Turn, habits: EndpointQuirks, *, store: bool
+    model: str, request: ModelRequest, turn: Turn, quirks: EndpointQuirks, *, store: bool
 ) -> dict[str, object]:
     """Return the body of the HTTP request for this turn. `store` asks the endpoint to keep the response."""
     outputs = [{"type": "function_call_output", "call_id": call, "output": CALL_WAS_DONE} for call in turn.calls]
@@ -232,24 +232,24 @@ def response_payload(
         "model": model,
         "input": [*outputs, *(item for message in turn.messages for item in _items(message))],
         "store": store,
-        "stream": habits.sends("stream"),
+        "stream": quirks.sends("stream"),
     }
     if turn.previous:
         payload["previous_response_id"] = turn.previous
     if request.tools:
-        payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
-    if request.conversation and habits.sends("prompt_cache_key"):
+        payload["tools"] = [_tool(tool, strict=quirks.sends("strict")) for tool in request.tools]
+    if request.conversation and quirks.sends("prompt_cache_key"):
         payload["prompt_cache_key"] = request.conversation
-    if request.deep and habits.sends(EFFORT):
+    if request.deep and quirks.sends(EFFORT):
         payload["reasoning"] = {"effort": DEEP_EFFORT}
-    if request.temperature is not None and habits.sends("temperature"):
+    if request.temperature is not None and quirks.sends("temperature"):
         payload["temperature"] = request.temperature
     if request.max_tokens is not None:
         payload["max_output_tokens"] = request.max_tokens
-    if request.schema is not None and habits.answer_format is AnswerFormat.JSON_SCHEMA:
+    if request.schema is not None and quirks.answer_format is AnswerFormat.JSON_SCHEMA:
         form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}
         payload["text"] = {"format": {"type": "json_schema"} | form}
-    elif request.schema is not None and habits.answer_format is AnswerFormat.JSON_OBJECT:
+    elif request.schema is not None and quirks.answer_format is AnswerFormat.JSON_OBJECT:
         payload["text"] = {"format": {"type": "json_object"}}
     return payload
 
@@ -301,11 +301,11 @@ class ResponsesApi:
     conversation which the endpoint forgot can be sent again in full.
     """
 
-    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: QuirkRecovery) -> None:
+    def __init__(self, settings: EndpointSettings, connection: Connection, recovery: QuirkRecovery) -> None:
         self._settings = settings
         self._connection = connection
         self._conversations = Conversations()
-        self._recovery = adapting
+        self._recovery = recovery
         self._losses = 0
         self._unbooked = Usage()
         self._deletions: set[asyncio.Task[None]] = set()
@@ -385,8 +385,8 @@ class ResponsesApi:
     ) -> ResponseReader | CallFailure:
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: EndpointQuirks) -> ResponseReader | CallFailure:
-            payload = response_payload(self._settings.model, request, turn, habits, store=store)
+        async def attempt(quirks: EndpointQuirks) -> ResponseReader | CallFailure:
+            payload = response_payload(self._settings.model, request, turn, quirks, store=store)
             return await self._exchange(payload, shown, limit)
 
         return await self._recovery.send(request, attempt)

@@ -302,14 +302,14 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
 
 @asynccontextmanager
 async def meant_by_press(
-    request: Request, offer: str, talk: FreeTextHandler, services: Services
+    request: Request, offer: str, free_text: FreeTextHandler, services: Services
 ) -> AsyncIterator[Request]:
     """Yield the request that the button runs for the person who typed the unknown command. It can be run once; if the
     block raises, the button can be pressed again.
 
     Raises Refused or ParseError.
     """
-    async with talk.claim(request, offer) as typed:
+    async with free_text.claim(request, offer) as typed:
         files = await attached(typed.files, services)
         yield replace(request, event=typed.event, call=parse(typed.text), message=typed.message, files=files)
 
@@ -327,9 +327,9 @@ AT_ONCE: Final = 2
 class VoiceNoteHandler:
     """Transcribes voice notes of people who may use the bot."""
 
-    def __init__(self, services: Services, talk: FreeTextHandler) -> None:
+    def __init__(self, services: Services, free_text: FreeTextHandler) -> None:
         self._services = services
-        self._free_text = talk
+        self._free_text = free_text
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def handle(self, request: Request, topic: Topic, voice: Voice) -> Reply:

@@ -131,51 +131,51 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
 
 
 async def _pressed(
-    pressed: Press, number: str, choice: str, hold: ControlSession, request: Request, services: Services
+    pressed: Press, number: str, choice: str, session: ControlSession, request: Request, services: Services
 ) -> Reply:
     """Carry out a press by the person who holds the phone."""
     if choice == "done":
-        task = await services.remote_control.finish(hold, request.person)
-        words = say("hand.done_task", name=hold.name, task=task) if task else say("hand.done", name=hold.name)
+        task = await services.remote_control.finish(session, request.person)
+        words = say("hand.done_task", name=session.name, task=task) if task else say("hand.done", name=session.name)
         return Reply(shown=Message(body=words), toast=words)
-    look, toast, page, after = hold.capture, "", 0, None
+    look, toast, page, after = session.capture, "", 0, None
     if look is None or number != str(look.number):
         toast = say("hand.older")
     elif choice.startswith(_PAGE):
         page = _number(choice)
     else:
         try:
-            after = (await _do(*_aimed(choice, look), hold, request, services)).seen
+            after = (await _do(*_aimed(choice, look), session, request, services)).seen
         except ScreenMoved as moved:
             toast = str(moved)
         except NeedsApproval as needs:
-            await ask_approver(needs, _aimed(choice, look)[0], hold, request, services)
+            await ask_approver(needs, _aimed(choice, look)[0], session, request, services)
             toast = say("hand.asked", what=needs.what)
-    hold.message = pressed.message
-    fresh = await services.remote_control.capture_screen(hold, after=after)
+    session.message = pressed.message
+    fresh = await services.remote_control.capture_screen(session, after=after)
     chat = services.chats[request.address.platform]
-    return Reply(shown=await _message(hold, fresh, chat.capabilities, page=page), toast=toast)
+    return Reply(shown=await _message(session, fresh, chat.capabilities, page=page), toast=toast)
 
 
-async def type_text(request: Request, services: Services, hold: ControlSession | None, text: str) -> Reply:
+async def type_text(request: Request, services: Services, session: ControlSession | None, text: str) -> Reply:
     """Type a person's text into the phone. Their message is deleted where possible, even if they no longer operate the
     phone.
     """
     try:
-        if hold is None:
+        if session is None:
             raise Refused(say("hand.over"))
-        if not services.policy.same(hold.person, request.person):
-            raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
-        if request.stale or hold.capture is None:
+        if not services.policy.same(session.person, request.person):
+            raise Refused(say("hand.held", phone=session.name, person=session.person.name or session.person.id))
+        if request.stale or session.capture is None:
             raise Refused(say("hand.late"))
-        await _do(act.Type(text=text), OnScreen(hold.capture.word), hold, request, services)
-        told = say("hand.typed", number=len(text), name=hold.name)
+        await _do(act.Type(text=text), OnScreen(session.capture.word), session, request, services)
+        told = say("hand.typed", number=len(text), name=session.name)
     except (ScreenMoved, NeedsApproval) as not_done:
         told = str(not_done) if isinstance(not_done, ScreenMoved) else say("hand.not_typed", why=not_done.why)
     finally:
         after = "" if request.message is None else await delete_secret(request.message, services)
-    assert hold is not None, "it was typed into"
-    await _show_again(hold, services)
+    assert session is not None, "it was typed into"
+    await _show_again(session, services)
     return public_reply(f"{told} {after}".strip())
 
 
@@ -199,104 +199,104 @@ def _number(choice: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 4 else 0
 
 
-async def _do(action: ManualAction, aim: Aim, hold: ControlSession, request: Request, services: Services) -> Touched:
+async def _do(action: ManualAction, aim: Aim, session: ControlSession, request: Request, services: Services) -> Touched:
     """Carry out the touch, checking the right now, and record it in the audit."""
-    require(request, services.policy, Right.OPERATE, phone=hold.phone)
-    approves = verdict(request, services.policy, Right.APPROVE, phone=hold.phone).allowed
+    require(request, services.policy, Right.OPERATE, phone=session.phone)
+    approves = verdict(request, services.policy, Right.APPROVE, phone=session.phone).allowed
     event = f"{request.address.platform}:{request.event}"
-    touched = await services.remote_control.touch(hold, action, event, aim, approves=approves)
-    await note(action, touched, hold, request, services)
+    touched = await services.remote_control.touch(session, action, event, aim, approves=approves)
+    await note(action, touched, session, request, services)
     return touched
 
 
 async def note(
-    action: ManualAction, touched: Touched, hold: ControlSession, caller: Caller, services: Services
+    action: ManualAction, touched: Touched, session: ControlSession, caller: Caller, services: Services
 ) -> None:
     """Record in the audit what was touched, and whether the person's own touch counted as the approval. Of typed text,
     only the length is recorded.
     """
     length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
-    detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
+    detail = f"{session.phone} {action.kind}{length} {touched.target or touched.app}".strip()
     if touched.approval_reason:
         detail = f"{detail} (own yes)"
-    await services.store.audit.note(AuditKind.OPERATED, caller.person, task=hold.task, detail=detail)
+    await services.store.audit.note(AuditKind.OPERATED, caller.person, task=session.task, detail=detail)
 
 
 async def ask_approver(
-    needs: NeedsApproval, action: ManualAction, hold: ControlSession, caller: Caller, services: Services
+    needs: NeedsApproval, action: ManualAction, session: ControlSession, caller: Caller, services: Services
 ) -> None:
     """Ask the people at this place who may approve to allow or deny a touch. The message has a picture of the screen,
     except where phones are shown live. Raises Refused if it cannot be sent, or ManualInputError if the hold has ended.
     """
-    asked = services.remote_control.request_approval(hold, action, needs)
+    asked = services.remote_control.request_approval(session, action, needs)
     chat = services.chats[caller.address.platform]
     # Where a phone is shown live, pictures are kept.
-    picture = None if chat.capabilities.shows_live else await _picture_of(hold, services)
+    picture = None if chat.capabilities.shows_live else await _picture_of(session, services)
     rows = (
         (
-            button(ButtonAction.HAND, hold.id, say("word.allow"), choice=f"0.{_ALLOW}{asked.id}", style="success"),
-            button(ButtonAction.HAND, hold.id, say("word.deny"), choice=f"0.{_DENY}{asked.id}", style="danger"),
+            button(ButtonAction.HAND, session.id, say("word.allow"), choice=f"0.{_ALLOW}{asked.id}", style="success"),
+            button(ButtonAction.HAND, session.id, say("word.deny"), choice=f"0.{_DENY}{asked.id}", style="danger"),
         ),
     )
-    who = hold.person.name or hold.person.id
-    body = say("hand.asks", person=who, what=needs.what, name=hold.name, why=needs.why)
+    who = session.person.name or session.person.id
+    body = say("hand.asks", person=who, what=needs.what, name=session.name, why=needs.why)
     message = Message(heading=say("hand.asks_heading"), body=body, picture=picture, buttons=rows, notify=True)
     try:
         await chat.send(caller.address, message, nonce=f"hand:{asked.id}", turn=services.turns(caller.place))
     except (ChatError, FloodWait) as error:
-        raise Refused(say("hand.unsent", name=hold.name)) from error
+        raise Refused(say("hand.unsent", name=session.name)) from error
 
 
-async def _picture_of(hold: ControlSession, services: Services) -> Picture | None:
-    seen = (await services.remote_control.capture_screen(hold)).seen
+async def _picture_of(session: ControlSession, services: Services) -> Picture | None:
+    seen = (await services.remote_control.capture_screen(session)).seen
     return None if seen.image is None else Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
 
 
-async def _answered(choice: str, hold: ControlSession, request: Request, services: Services) -> Reply:
+async def _answered(choice: str, session: ControlSession, request: Request, services: Services) -> Reply:
     """Allow or refuse a touch that another person asked for."""
-    require(request, services.policy, Right.APPROVE, phone=hold.phone)
-    asked = services.remote_control.pop_approval(hold, choice.partition("-")[2])
+    require(request, services.policy, Right.APPROVE, phone=session.phone)
+    asked = services.remote_control.pop_approval(session, choice.partition("-")[2])
     if asked is None:
         return Reply(toast=say("hand.asked_over"), dead=True)
     by = request.person.name or request.person.id
     allows = choice.startswith(_ALLOW)
-    detail = f"{ALLOW if allows else DENY}: {hold.phone} {asked.needs.what}"
-    await services.store.audit.note(AuditKind.ANSWERED, request.person, task=hold.task, detail=detail)
+    detail = f"{ALLOW if allows else DENY}: {session.phone} {asked.needs.what}"
+    await services.store.audit.note(AuditKind.ANSWERED, request.person, task=session.task, detail=detail)
     if not allows:
         words = say("hand.denied", by=by, what=asked.needs.what)
         return Reply(shown=Message(body=words), toast=words)
     touched = await services.remote_control.touch(
-        hold,
+        session,
         asked.action,
         f"hand:{asked.id}",
         AtAnchor(asked.needs.anchor),
         approves=False,
         allowed=asked.needs.approval_key,
     )
-    await note(asked.action, touched, hold, replace(request, person=hold.person), services)
-    await _show_again(hold, services, after=touched)
+    await note(asked.action, touched, session, replace(request, person=session.person), services)
+    await _show_again(session, services, after=touched)
     words = say("hand.allowed", by=by, what=asked.needs.what)
     return Reply(shown=Message(body=words), toast=words)
 
 
-async def _show_again(hold: ControlSession, services: Services, after: Touched | None = None) -> None:
+async def _show_again(session: ControlSession, services: Services, after: Touched | None = None) -> None:
     """Update the picture in a chat. If it cannot be edited, that is only logged, because every press there updates it
     as well. Raises ManualInputError if no new picture can be taken.
     """
-    ref: MessageRef | None = hold.message
+    ref: MessageRef | None = session.message
     chat = None if ref is None else services.chats.get(ref.address.platform)
     if ref is None or chat is None:
         return
-    look = await services.remote_control.capture_screen(hold, after=None if after is None else after.seen)
-    with speaking(hold.person.language):
-        message = await _message(hold, look, chat.capabilities)
+    look = await services.remote_control.capture_screen(session, after=None if after is None else after.seen)
+    with speaking(session.person.language):
+        message = await _message(session, look, chat.capabilities)
     try:
         await chat.edit(ref, message)
     except (ChatError, FloodWait) as error:
         logger.info("a screen in a chat stays as it was: %s", error)
 
 
-async def _message(hold: ControlSession, look: ScreenCapture, platform: Capabilities, *, page: int = 0) -> Message:
+async def _message(session: ControlSession, look: ScreenCapture, platform: Capabilities, *, page: int = 0) -> Message:
     """The screen as a message, with buttons for its places and for further actions."""
     room = platform.buttons_in_row * (platform.button_rows - 1)
     several = len(look.places) > room
@@ -305,17 +305,17 @@ async def _message(hold: ControlSession, look: ScreenCapture, platform: Capabili
     shown = {number + 1: look.places[number] for number in range(first, min(first + room, len(look.places)))}
     boxes = {number: place.box for number, place in shown.items()}
     data = await asyncio.to_thread(draw_marks, look.seen.image, look.seen.size, boxes)
-    marks = [_button(hold, look, str(number), f"{_MARK}{number}") for number in shown]
+    marks = [_button(session, look, str(number), f"{_MARK}{number}") for number in shown]
     if several:
         marks.append(
-            _button(hold, look, say("hand.more"), f"{_PAGE}{page + 1 if first + room < len(look.places) else 0}")
+            _button(session, look, say("hand.more"), f"{_PAGE}{page + 1 if first + room < len(look.places) else 0}")
         )
     across = platform.buttons_in_row
     rows = [tuple(marks[start : start + across]) for start in range(0, len(marks), across)]
-    rows.append(tuple(_button(hold, look, say(f"hand.button.{name}"), name) for name in _CONTROLS))
+    rows.append(tuple(_button(session, look, say(f"hand.button.{name}"), name) for name in _CONTROLS))
     body = say("hand.locked") if look.seen.locked else say("hand.secure") if look.seen.secure else ""
     return Message(
-        heading=say("hand.heading", name=hold.name, person=hold.person.name or hold.person.id),
+        heading=say("hand.heading", name=session.name, person=session.person.name or session.person.id),
         body=body,
         footer=say("hand.how"),
         picture=Picture("screen.jpg", data),
@@ -323,6 +323,6 @@ async def _message(hold: ControlSession, look: ScreenCapture, platform: Capabili
     )
 
 
-def _button(hold: ControlSession, look: ScreenCapture, label: str, choice: str) -> Button:
+def _button(session: ControlSession, look: ScreenCapture, label: str, choice: str) -> Button:
     style = "success" if choice == "done" else "secondary"
-    return button(ButtonAction.HAND, hold.id, label, choice=f"{look.number}.{choice}", style=style)
+    return button(ButtonAction.HAND, session.id, label, choice=f"{look.number}.{choice}", style=style)

@@ -117,7 +117,7 @@ async def do_press(
     press: Press,
     request: Request,
     services: Services,
-    talk: FreeTextHandler,
+    free_text: FreeTextHandler,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
     """Do what the pressed button stands for. The reply contains the new contents of the pressed message. `do_kept`
@@ -131,7 +131,7 @@ async def do_press(
     if press.stale and data.action not in _REFUSED_WHEN_STALE:
         raise Refused(say("press.late"))
     try:
-        reply = await _done(press, data, request, services, talk, do_kept)
+        reply = await _done(press, data, request, services, free_text, do_kept)
     except NotAllowed:
         raise  # others may press it
     except (Refused, TaskError) as refused:
@@ -144,7 +144,7 @@ async def _done(
     data: ButtonData,
     request: Request,
     services: Services,
-    talk: FreeTextHandler,
+    free_text: FreeTextHandler,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
     match data.action:
@@ -153,7 +153,7 @@ async def _done(
         case ButtonAction.OLDER:
             return await overview.tasks_before(request, services, data.subject)
         case ButtonAction.RUN:
-            return await talk.run(request, data.subject)
+            return await free_text.run(request, data.subject)
         case ButtonAction.PAGE:
             return await _turn_page(press, data, request, services)
         case ButtonAction.MISSED | ButtonAction.TRY:
@@ -163,7 +163,7 @@ async def _done(
         case ButtonAction.SAVE:
             return await skills.confirm(request, services, data.subject)
         case ButtonAction.STEER:
-            return as_toast(await talk.steer_with(request, data.subject, data.choice))
+            return as_toast(await free_text.steer_with(request, data.subject, data.choice))
         case ButtonAction.HAND:
             return await hand.press(press, data, request, services)
         case ButtonAction.TOUCH:

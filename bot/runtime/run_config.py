@@ -70,9 +70,9 @@ class RunConfigs:
         self._model_sets[-1].users += 1
         return self._config
 
-    def give_back(self, terms: RunConfig) -> None:
+    def give_back(self, config: RunConfig) -> None:
         """Return a configuration that was taken. Replaced models that nobody uses any more are closed."""
-        made = next(made for made in self._model_sets if made.models is terms.models)
+        made = next(made for made in self._model_sets if made.models is config.models)
         made.users -= 1
         self._close_unused()
 

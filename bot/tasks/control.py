@@ -37,16 +37,16 @@ class TaskControl:
     def __init__(
         self,
         agent: Agent,
-        record: TaskRepository,
+        repository: TaskRepository,
         workers: Workers,
-        news: EventBus,
+        events: EventBus,
         calls: ShieldedCalls,
         limits: ServiceLimits,
     ) -> None:
         self._agent = agent
-        self._repository = record
+        self._repository = repository
         self._workers = workers
-        self._events = news
+        self._events = events
         self._calls = calls
         self._limits = limits
 
@@ -192,11 +192,11 @@ class Takeover:
     """
 
     def __init__(
-        self, control: TaskControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
+        self, control: TaskControl, repository: TaskRepository, events: EventBus, clock: Callable[[], float]
     ) -> None:
         self._control = control
-        self._repository = record
-        self._events = news
+        self._repository = repository
+        self._events = events
         self._clock = clock
 
     async def take(self, task: Task, by: Person) -> Task:

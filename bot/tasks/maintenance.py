@@ -28,19 +28,19 @@ class Maintenance:
     def __init__(
         self,
         store: Store,
-        record: TaskRepository,
+        repository: TaskRepository,
         workers: Workers,
-        news: EventBus,
+        events: EventBus,
         calls: ShieldedCalls,
         clock: Callable[[], float],
         limits: ServiceLimits,
         watch: ClockWatch,
     ) -> None:
         self._store = store
-        self._repository = record
+        self._repository = repository
         self._question_closing = QuestionClosing(store, clock)
         self._workers = workers
-        self._events = news
+        self._events = events
         self._calls = calls
         self._clock = clock
         self._limits = limits

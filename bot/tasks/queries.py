@@ -44,16 +44,16 @@ class TaskQueries:
     """
 
     def __init__(
-        self, store: Store, record: TaskRepository, workers: Workers, news: EventBus, leases: PhoneLeases
+        self, store: Store, repository: TaskRepository, workers: Workers, events: EventBus, leases: PhoneLeases
     ) -> None:
         self._store = store
-        self._repository = record
+        self._repository = repository
         self._workers = workers
-        self._events = news
+        self._events = events
         self._leases = leases
         # What others know already is offered as it is, with its own documentation.
-        self.subscribe, self.on_event, self.on_transient = news.subscribe, news.on_event, news.on_transient
-        self.status = news.status
+        self.subscribe, self.on_event, self.on_transient = events.subscribe, events.on_event, events.on_transient
+        self.status = events.status
         stored = store.tasks
         self.get, self.known, self.parts, self.around = stored.get, stored.known, stored.parts, stored.around
         self.recent, self.active, self.working_on = stored.recent, stored.active, stored.working_on

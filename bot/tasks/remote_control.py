@@ -164,10 +164,10 @@ _PREFIX = "hand-"
 class RemoteControlService:
     """Lets people hold phones to operate them, one person per phone, and frees phones whose holder has gone away."""
 
-    def __init__(self, leases: PhoneLeases, phones: Phones, operating: ManualInput, tasks: TaskService) -> None:
+    def __init__(self, leases: PhoneLeases, phones: Phones, manual_input: ManualInput, tasks: TaskService) -> None:
         self._leases = leases
         self._phones = phones
-        self._operating = operating
+        self._operating = manual_input
         self._tasks = tasks
         self._sessions: dict[str, ControlSession] = {}
         self._lock = asyncio.Lock()
@@ -258,33 +258,33 @@ class RemoteControlService:
             open_ones += [one for one in await self._tasks.open_questions(task=task.parent) if one.task == task.parent]
         return next((one for one in open_ones if one.question.kind is QuestionKind.TAKE_OVER), None)
 
-    async def end(self, hold: ControlSession) -> None:
+    async def end(self, session: ControlSession) -> None:
         """End a hold. A task that was paused for it stays paused. Does nothing if the hold has ended."""
-        if not self._remove(hold):
+        if not self._remove(session):
             return
-        async with hold.input_lock:  # a touch in progress is completed first
-            if hold.has_own_lease:
+        async with session.input_lock:  # a touch in progress is completed first
+            if session.has_own_lease:
                 with suppress(PhoneError):
-                    await self._phones.get(hold.phone).restore()
-                await self._leases.release(hold.lease.run)
+                    await self._phones.get(session.phone).restore()
+                await self._leases.release(session.lease.run)
 
-    def _remove(self, hold: ControlSession) -> bool:
+    def _remove(self, session: ControlSession) -> bool:
         """End the hold. Returns False if it had ended before."""
-        if self._sessions.pop(hold.id, None) is None:
+        if self._sessions.pop(session.id, None) is None:
             return False
-        hold.ended.set()
-        watch = self._expiry_tasks.pop(hold.id, None)
+        session.ended.set()
+        watch = self._expiry_tasks.pop(session.id, None)
         if watch is not None and watch is not asyncio.current_task():
             watch.cancel()
-        logger.info("%s is nobody's any more", hold.name)
+        logger.info("%s is nobody's any more", session.name)
         return True
 
-    async def finish(self, hold: ControlSession, by: Person) -> str:
+    async def finish(self, session: ControlSession, by: Person) -> str:
         """End a hold because the person is done, and resume the task that was paused for it. Returns the id of the
         whole task, "" if none resumes. A task with several phones resumes only once the last of them is free.
         """
-        await self.end(hold)
-        task = await self._tasks.get(hold.task) if hold.task else None
+        await self.end(session)
+        task = await self._tasks.get(session.task) if session.task else None
         asked = None if task is None else await self._takeover_question(task)
         if task is None or asked is None:
             return ""
@@ -294,120 +294,120 @@ class RemoteControlService:
         await self._tasks.answer(asked.question.id, DONE, by)
         return task.parent or task.id
 
-    async def _is_about(self, hold: ControlSession, asked: OpenQuestion) -> bool:
-        task = await self._tasks.get(hold.task)
+    async def _is_about(self, session: ControlSession, asked: OpenQuestion) -> bool:
+        task = await self._tasks.get(session.task)
         return task is not None and asked.task in {task.id, task.parent}
 
     async def touch(
-        self, hold: ControlSession, action: ManualAction, event: str, aim: Aim, *, approves: bool, allowed: str = ""
+        self, session: ControlSession, action: ManualAction, event: str, aim: Aim, *, approves: bool, allowed: str = ""
     ) -> Touched:
         """Perform one input on the held phone, once per `event` id, at the place described by `aim`. See
         `ManualInput.touch_held`, also for `approves` and `allowed`. Raises what that raises, and ManualInputError if
         the hold has ended.
         """
-        async with hold.input_lock:
-            await self._require(hold)
-            hold.last_touch = asyncio.get_running_loop().time()
-            hold.renew()
+        async with session.input_lock:
+            await self._require(session)
+            session.last_touch = asyncio.get_running_loop().time()
+            session.renew()
             try:
                 return await self._operating.touch_in_session(
-                    hold.lease, action, event, aim, allowed=allowed, approves=approves
+                    session.lease, action, event, aim, allowed=allowed, approves=approves
                 )
             finally:
-                hold.wake_watchers()
+                session.wake_watchers()
 
-    async def _require(self, hold: ControlSession) -> None:
-        if hold.id not in self._sessions or not self._still_leased(hold):
+    async def _require(self, session: ControlSession) -> None:
+        if session.id not in self._sessions or not self._still_leased(session):
             raise ManualInputError(say("hand.over"))
-        if hold.task:
-            task = await self._tasks.get(hold.task)
+        if session.task:
+            task = await self._tasks.get(session.task)
             if task is None or await self._takeover_question(task) is None:
                 raise ManualInputError(say("hand.went_on"))
 
-    def _still_leased(self, hold: ControlSession) -> bool:
+    def _still_leased(self, session: ControlSession) -> bool:
         """Return whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives
         its phone back, and what another run does there must not be shown to this person.
         """
-        if self._leases.holder(hold.phone) == hold.lease:
+        if self._leases.holder(session.phone) == session.lease:
             return True
-        self._remove(hold)
+        self._remove(session)
         return False
 
-    def request_approval(self, hold: ControlSession, action: ManualAction, needs: NeedsApproval) -> PendingApproval:
+    def request_approval(self, session: ControlSession, action: ManualAction, needs: NeedsApproval) -> PendingApproval:
         """Remember a touch that another person has to allow, and return it with an id."""
         asked = PendingApproval(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + APPROVAL_S)
-        hold.pending_approvals[asked.id] = asked
+        session.pending_approvals[asked.id] = asked
         return asked
 
-    def pop_approval(self, hold: ControlSession, asked: str) -> PendingApproval | None:
+    def pop_approval(self, session: ControlSession, asked: str) -> PendingApproval | None:
         """Remove and return the touch with this id that waits for approval; None if it is unknown or has expired."""
-        found = hold.pending_approvals.pop(asked, None)
+        found = session.pending_approvals.pop(asked, None)
         return found if found is not None and found.until > asyncio.get_running_loop().time() else None
 
-    async def capture_screen(self, hold: ControlSession, *, after: Observation | None = None) -> ScreenCapture:
+    async def capture_screen(self, session: ControlSession, *, after: Observation | None = None) -> ScreenCapture:
         """Take a picture of the screen for a chat, with the places that can be touched. `after` is the screen before
         the last touch, so that the change can be waited for; None takes it at once. Raises ManualInputError.
         """
-        async with hold.input_lock:
-            await self._require(hold)
-            hold.renew()
+        async with session.input_lock:
+            await self._require(session)
+            session.renew()
             try:
-                phone = self._phones.get(hold.phone)
+                phone = self._phones.get(session.phone)
                 seen = await (phone.observe() if after is None else phone.observe(after=after, patience=SETTLE_S))
             except PhoneError as error:
                 raise ManualInputError(say("operate.failed", why=said(sentence_of(error)))) from error
             places = await asyncio.to_thread(touchable_places, seen)
             bare = seen.without_picture()
-            hold.capture = ScreenCapture(next(hold.looks), bare, screen_word(bare), places)
-            return replace(hold.capture, seen=seen)
+            session.capture = ScreenCapture(next(session.looks), bare, screen_word(bare), places)
+            return replace(session.capture, seen=seen)
 
-    async def live(self, hold: ControlSession) -> LiveStill | None:
+    async def live(self, session: ControlSession) -> LiveStill | None:
         """Return the current screen for a live view; None if the person no longer holds the phone. Nothing is stored.
         Raises PhoneError.
         """
-        if not self._still_leased(hold):
+        if not self._still_leased(session):
             return None
-        image = await self._phones.get(hold.phone).glance()
-        info = next((info for info in self._phones.list() if info.id == hold.phone), None)
+        image = await self._phones.get(session.phone).glance()
+        info = next((info for info in self._phones.list() if info.id == session.phone), None)
         thumbnail = None if image is None else await asyncio.to_thread(thumbnail_of, image)
         size = Size(1, 1) if image is None else Size(*image.size)
         app = "" if info is None else info.app
-        last = hold.stills[-1] if hold.stills else None
+        last = session.stills[-1] if session.stills else None
         if last is not None and _same_still(last.seen, size, app, thumbnail):
             return LiveStill(last, image)
         before = None if last is None or last.seen.size != size else last.seen
-        still = Still(next(hold.numbers), Observation(size, None, None, app, thumbnail=thumbnail), before)
-        hold.stills.append(still)
+        still = Still(next(session.numbers), Observation(size, None, None, app, thumbnail=thumbnail), before)
+        session.stills.append(still)
         return LiveStill(still, image)
 
-    def film(self, hold: ControlSession, size: Size) -> AsyncGenerator[bytes] | None:
+    def film(self, session: ControlSession, size: Size) -> AsyncGenerator[bytes] | None:
         """Return video of the screen in this size (see `VideoSource.film`); None if the phone cannot stream any. Call
         `live` repeatedly meanwhile: it says whether the screen may be shown. Raises PhoneError.
         """
-        phone = self._phones.get(hold.phone)
+        phone = self._phones.get(session.phone)
         return phone.film(size) if isinstance(phone, VideoSource) else None
 
     @asynccontextmanager
-    async def watching(self, hold: ControlSession) -> AsyncIterator[None]:
+    async def watching(self, session: ControlSession) -> AsyncIterator[None]:
         """Keep the hold while the block runs, because somebody watches; at most UNTOUCHED_S seconds after a touch."""
-        hold.watchers += 1
+        session.watchers += 1
         try:
             yield
         finally:
-            hold.watchers -= 1
-            hold.renew()
+            session.watchers -= 1
+            session.renew()
 
-    async def _expire_when_idle(self, hold: ControlSession) -> None:
+    async def _expire_when_idle(self, session: ControlSession) -> None:
         """End the hold once its time is over."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
-            until = hold.last_touch + UNTOUCHED_S if hold.watchers else hold.expires_at
+            until = session.last_touch + UNTOUCHED_S if session.watchers else session.expires_at
             if until <= now:
-                await self.end(hold)
+                await self.end(session)
                 return
             # Whoever stops watching begins a time that is shorter than this one.
-            await asyncio.sleep(min(until - now, hold.idle_timeout))
+            await asyncio.sleep(min(until - now, session.idle_timeout))
 
     def _task_changed(self, _task: str) -> None:
         if any(hold.task for hold in self._sessions.values()):

@@ -57,11 +57,11 @@ class Workers:
     """
 
     def __init__(
-        self, agent: Agent, record: TaskRepository, news: EventBus, leases: Leases, admission: Admission
+        self, agent: Agent, repository: TaskRepository, events: EventBus, leases: Leases, admission: Admission
     ) -> None:
         self._agent = agent
-        self._repository = record
-        self._events = news
+        self._repository = repository
+        self._events = events
         self._leases = leases
         self._admission = admission
         self._workers: dict[str, _Worker] = {}

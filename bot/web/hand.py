@@ -66,9 +66,9 @@ class Video:
     `key` frame.
     """
 
-    def __init__(self, hands: RemoteControlService, hold: ControlSession, write: Write) -> None:
-        self._hands = hands
-        self._hold = hold
+    def __init__(self, remote_control: RemoteControlService, session: ControlSession, write: Write) -> None:
+        self._hands = remote_control
+        self._hold = session
         self._write = write
         self._size: Size | None = None
         self._seen = 0.0
@@ -215,28 +215,28 @@ class LiveHand:
 
         return Streamed(tell, {"Content-Type": "application/octet-stream", "Cache-Control": "no-store"})
 
-    async def _stream(self, hold: ControlSession, write: Write, video: Video | None) -> None:
+    async def _stream(self, session: ControlSession, write: Write, video: Video | None) -> None:
         loop = asyncio.get_running_loop()
         until, fast_until, told = loop.time() + STREAM_S, loop.time() + FAST_FOR_S, 0
-        if (last := self._last.get(hold)) is not None:
+        if (last := self._last.get(session)) is not None:
             await write(last)
-        while loop.time() < until and not (hold.ended.is_set() or self._stopping.is_set()):
-            began, stirred = loop.time(), hold.touch_event
+        while loop.time() < until and not (session.ended.is_set() or self._stopping.is_set()):
+            began, stirred = loop.time(), session.touch_event
             try:
                 async with asyncio.timeout(PATIENCE_S):
-                    live = await self._services.remote_control.live(hold)
+                    live = await self._services.remote_control.live(session)
             except (PhoneError, TimeoutError) as error:
-                logger.info("the page got no live picture of %s: %s", hold.name, str(error) or "too slow")
+                logger.info("the page got no live picture of %s: %s", session.name, str(error) or "too slow")
                 live = None
             if video is not None:
                 await video.follow(live)
             if live is not None and live.still.number != told:
                 told, fast_until = live.still.number, began + FAST_FOR_S
-                self._last[hold] = await asyncio.to_thread(_record, live)
-                await write(self._last[hold])
+                self._last[session] = await asyncio.to_thread(_record, live)
+                await write(self._last[session])
             pause = began + (FAST_S if began < fast_until else SLOW_S) - loop.time()
             if pause > 0:
-                await any_of(stirred, hold.ended, self._stopping, seconds=pause)
+                await any_of(stirred, session.ended, self._stopping, seconds=pause)
             if stirred.is_set():
                 fast_until = loop.time() + FAST_FOR_S
 

@@ -53,9 +53,9 @@ class EncodedState:
     """The state as the pages show it, encoded only once for all pages that use the same language."""
 
     def __init__(
-        self, standing: StateSnapshot, number: int, told: Callable[[StateSnapshot], Json] = state_json
+        self, snapshot: StateSnapshot, number: int, told: Callable[[StateSnapshot], Json] = state_json
     ) -> None:
-        self.snapshot = standing
+        self.snapshot = snapshot
         self.number = number
         self._state_of = told
         self._states: dict[str, Json] = {}

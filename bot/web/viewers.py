@@ -93,28 +93,28 @@ class Viewer:
         admin = Right.ADMIN.value in self.rights
         return sorted(name for name in names if admin or BY_NAME[name].right is not Right.ADMIN)
 
-    async def visible_snapshot(self, standing: StateSnapshot) -> StateSnapshot:
+    async def visible_snapshot(self, snapshot: StateSnapshot) -> StateSnapshot:
         """Return the state reduced to the tasks, phones and questions that they may see. Raises StoreError."""
         if self.services is None:
-            return standing
-        active = tuple(task for task in standing.active if self.sees(task))
+            return snapshot
+        active = tuple(task for task in snapshot.active if self.sees(task))
         known = {task.id for task in active}
         recent = await self.services.task_service.recent(TASKS_SHOWN, accounts=self.accounts)
         listed = {task.id for task in recent}
         old = (task for task in reversed(active) if not task.parent and task.id not in listed)
         return replace(
-            standing,
+            snapshot,
             tasks=(*(task for task in recent if self.sees(task)), *old),
             active=active,
-            places={task: place for task, place in standing.places.items() if task in known},
-            phones=self.phones(standing.phones),
-            questions=tuple(one for one in standing.questions if one.task in known),
+            places={task: place for task, place in snapshot.places.items() if task in known},
+            phones=self.phones(snapshot.phones),
+            questions=tuple(one for one in snapshot.questions if one.task in known),
         )
 
-    def state(self, standing: StateSnapshot) -> Json:
+    def state(self, snapshot: StateSnapshot) -> Json:
         """Return as JSON everything that their page shows in addition to messages."""
-        tasks = {task.id: task for task in standing.active}
-        return state_json(standing, self.home, lambda one: self._may_answer(one, tasks.get(one.task)))
+        tasks = {task.id: task for task in snapshot.active}
+        return state_json(snapshot, self.home, lambda one: self._may_answer(one, tasks.get(one.task)))
 
     def _may_answer(self, one: OpenQuestion, task: Task | None) -> bool:
         if self.services is None or one.question.kind is not QuestionKind.APPROVE:

@@ -247,35 +247,35 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
 
 
 def state_json(
-    standing: StateSnapshot, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
+    snapshot: StateSnapshot, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
 ) -> Json:
     """Convert the state to JSON: everything that the page of the chat at `home` shows besides messages. `allowed`
     returns whether the page may answer a question.
     """
-    active = {task.id: task for task in standing.active}
+    active = {task.id: task for task in snapshot.active}
     return {
-        "tasks": [console_task_json(task, home) | {"card": card_json(task, standing)} for task in standing.tasks],
-        "work": [work_json(task, standing.places[task.id]) for task in standing.active if task.id in standing.places],
-        "devices": [phone_json(phone, standing.active) for phone in standing.phones],
+        "tasks": [console_task_json(task, home) | {"card": card_json(task, snapshot)} for task in snapshot.tasks],
+        "work": [work_json(task, snapshot.places[task.id]) for task in snapshot.active if task.id in snapshot.places],
+        "devices": [phone_json(phone, snapshot.active) for phone in snapshot.phones],
         "questions": [
             question_json(one, active[one.task], allowed=allowed(one))
-            for one in standing.questions
+            for one in snapshot.questions
             if one.task in active
         ],
-        "model_state": model_json(standing.model),
-        "held_up": [_held_up(wait) for wait in standing.waits],
+        "model_state": model_json(snapshot.model),
+        "held_up": [_held_up(wait) for wait in snapshot.waits],
     }
 
 
-def card_json(task: Task, standing: StateSnapshot) -> Json | None:
+def card_json(task: Task, snapshot: StateSnapshot) -> Json | None:
     """Return as JSON what is shown beside the phone of an active task: screen, last touch, progress and buttons. None
     for other tasks.
     """
-    facts = standing.facts.get(task.id)
+    facts = snapshot.facts.get(task.id)
     if facts is None:
         return None
-    statuses = standing.statuses
-    card = card_text(task, facts, note=lambda each: status_words(statuses.get(each), standing.zone), counts_down=True)
+    statuses = snapshot.statuses
+    card = card_text(task, facts, note=lambda each: status_words(statuses.get(each), snapshot.zone), counts_down=True)
     frame, mark = facts.screen(task)
     buttons = [button_json(button) for row in card.buttons for button in row]
     return {"body": card.body, "footer": card.footer, "buttons": buttons, "frame": frame, "mark": mark}

@@ -78,13 +78,13 @@ class ReplayPosition:
     """Whether the run followed another version of the recording before, whose step numbers do not apply to this one."""
 
 
-def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: StepMatcher) -> ReplayPosition:
-    """Return how far this run has come in the recording. The names that the run learned are stored in `fitting`."""
+def replay_position(skill: RecordedSkill, past: Sequence[PastData], matcher: StepMatcher) -> ReplayPosition:
+    """Return how far this run has come in the recording. The names that the run learned are stored in `matcher`."""
     position, names_asked, other_version = ReplayPosition(), False, False
     for each in past:
         memo = each["memo"]
         if "names" in memo:
-            fitting.learned_names = {**memo["names"], **fitting.learned_names}
+            matcher.learned_names = {**memo["names"], **matcher.learned_names}
             names_asked = True
         number = memo.get("followed")
         if number is None:
@@ -108,7 +108,7 @@ def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Ste
             case _:
                 free = list(position.model)
                 for step in skill.steps[position.step : number]:
-                    fitting.taken(step, free)
+                    matcher.taken(step, free)
                 why = each["failure"]
                 if status_of(each) is StepStatus.DONE and why is None:
                     position = ReplayPosition(step=number + 1)

@@ -92,17 +92,17 @@ class ScreenHistory:
         return [each.step for each in self.records] == list(range(1, step + 1))
 
 
-def is_shown(state: ExecutorState, looks: ScreenHistory, seen: Observation) -> bool:
+def is_shown(state: ExecutorState, history: ScreenHistory, seen: Observation) -> bool:
     """Whether the current screen (`seen`) proves that the task is done."""
     order, said, step = state["order"], state["conversation"], state["step"]["number"]
     if order["plan"] or order["goal"] != order["task"] or order["files"]:
         return False
     if said["user_messages"] or said["steering_notes"]:
         return False
-    if looks.subtask != order["subtask"] or not looks.complete(step) or not _is_plain(seen):
+    if history.subtask != order["subtask"] or not history.complete(step) or not _is_plain(seen):
         return False
     past = state["past"]
-    known, app = looks.records, seen.app_name
+    known, app = history.records, seen.app_name
     return any(
         _PROOFS[each.kind](each, known, past, seen, app) for each in plain_tasks(order["task"]) if each.kind in _PROOFS
     )

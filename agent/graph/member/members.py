@@ -120,7 +120,7 @@ class Members:
         """Read the members' folders again, because one was added or removed. Blocks while it reads the disk."""
         self._team = self._read()
 
-    async def look_up(self, order: MemberOrder, desk: MemberSession) -> str | None:
+    async def look_up(self, order: MemberOrder, session: MemberSession) -> str | None:
         """Search the web for the order's goal, and return what was found as marked blocks.
 
         Returns "" if no search is configured; None if it failed or was not made, because a person would have to approve
@@ -130,13 +130,13 @@ class Members:
         if not caller.specs():
             return ""
         wanted = ToolCall("search", SEARCH, json.dumps({"query": order.goal[:QUERY_LETTERS]}, ensure_ascii=False))
-        (found,) = await caller.call((wanted,), tool_context(order, desk, self._frames, Mask()), turn=1)
+        (found,) = await caller.call((wanted,), tool_context(order, session, self._frames, Mask()), turn=1)
         return found.told if found.done is not None else None
 
     async def work(
         self,
         order: MemberOrder,
-        desk: MemberSession,
+        session: MemberSession,
         *,
         memory: tuple[str, ...] = (),
         told_others: tuple[str, ...] = (),
@@ -152,7 +152,7 @@ class Members:
             order=order,
             member=member,
             caller=self.toolbox.caller(Worker(order.task, member.name, order.number), member.tools),
-            session=desk,
+            session=session,
             frames=self._frames,
             mask=Mask(),
             asks_for_secret=self._policy.asks_for_secret,
@@ -170,20 +170,20 @@ class Members:
             if state.interrupts:
                 asked = state.interrupts[0]
                 try:
-                    answer = await desk.ask(Question.model_validate(asked.value))
+                    answer = await session.ask(Question.model_validate(asked.value))
                 except Stopped:
-                    if not desk.control.cancelled:
+                    if not session.control.cancelled:
                         raise
                     cancelled = {"outcome": BY_PERSON.outcome, "summary": "", "fault": BY_PERSON.data()}
                     return _ended(order, cast("MemberState", state.values), cancelled)
                 payload = Command(resume={asked.id: answer.model_dump(mode="json")})
             with suppress(GraphDrained):
                 await self._graph.ainvoke(
-                    payload, config, context=context, durability="sync", control=desk.control.graph
+                    payload, config, context=context, durability="sync", control=session.control.graph
                 )
             state = await self._graph.aget_state(config)
             payload = None
-            if state.tasks and desk.control.draining:
+            if state.tasks and session.control.draining:
                 logger.info("%s %d of task %s stops at a safe point", member.name, order.number, order.task)
                 raise Stopped
         ended = cast("MemberState", state.values)

@@ -278,8 +278,8 @@ def _instructions(context: MemberContext) -> str:
     return f"{context.member.prompt}\n\n{prompt('member', calls=context.member.max_calls)}"
 
 
-async def _check_budget(state: MemberState, desk: MemberSession) -> None:
-    fault = await desk.reached_limit(spent(state["progress"]))
+async def _check_budget(state: MemberState, session: MemberSession) -> None:
+    fault = await session.reached_limit(spent(state["progress"]))
     if fault is not None:
         raise BudgetReached(fault)
 
@@ -347,7 +347,7 @@ def _without_room(state: MemberState, context: MemberContext, calls: Sequence[To
 
 def tool_context(
     order: MemberOrder,
-    desk: MemberSession,
+    session: MemberSession,
     frames: Frames,
     mask: Mask,
     *,
@@ -368,19 +368,19 @@ def tool_context(
         notes=(*order.notes, *notes),
         memory=memory,
         documents=order.documents,
-        phone_id=desk.phone,
-        models=desk.models,
-        control=desk.control,
+        phone_id=session.phone,
+        models=session.models,
+        control=session.control,
         mask=mask,
         frames=frames,
-        emit=_only_of_tasks(desk),
+        emit=_only_of_tasks(session),
     )
 
 
-def _only_of_tasks(desk: MemberSession) -> Callable[[RunEvent], None]:
+def _only_of_tasks(session: MemberSession) -> Callable[[RunEvent], None]:
     def tell(event: RunEvent) -> None:
         assert not isinstance(event, RunEnded), "a tool has no run that could end"
-        desk.emit(event)
+        session.emit(event)
 
     return tell
 
@@ -443,13 +443,13 @@ def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> Membe
     return {"progress": {"result": {"outcome": outcome.value, "summary": str(summary), "fault": told}}}
 
 
-def _cut(error: ModelError | Stopped | BudgetReached, desk: MemberSession) -> MemberState:
+def _cut(error: ModelError | Stopped | BudgetReached, session: MemberSession) -> MemberState:
     """End the work that was cut off. A shutdown is not an end: Stopped is raised again, to be continued later.
 
     Only a fault of the whole task ends the task: another member may manage without this model.
     """
     if isinstance(error, Stopped):
-        if not desk.control.cancelled:
+        if not session.control.cancelled:
             raise error
         return _result(BY_PERSON.outcome, BY_PERSON.sentence, BY_PERSON)
     if isinstance(error, BudgetReached):

@@ -34,10 +34,10 @@ def nonce_of(name: str, part: int) -> str:
 class Sender:
     """Sends, edits and deletes Discord messages. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, permissions: Permissions, lacking: PermissionReports) -> None:
+    def __init__(self, online: Online, permissions: Permissions, permission_reports: PermissionReports) -> None:
         self._online = online
         self._permissions = permissions
-        self._permission_reports = lacking
+        self._permission_reports = permission_reports
 
     async def send(
         self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once, instead_of: Address | None = None

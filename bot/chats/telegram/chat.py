@@ -206,9 +206,9 @@ class Topics:
     create one.
     """
 
-    def __init__(self, online: Online, silence: FloodLimits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, online: Online, flood_limits: FloodLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self._online = online
-        self._flood_limits = silence
+        self._flood_limits = flood_limits
         self._clock = clock
         self._none: dict[str, float] = {}
         """Until when it is taken for granted that there are no topics in a chat, or none of ours."""

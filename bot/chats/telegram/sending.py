@@ -164,9 +164,9 @@ Online = Callable[[], Awaitable[telegram.Bot]]
 class Sender:
     """Sends, edits and deletes Telegram messages. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, silence: FloodLimits) -> None:
+    def __init__(self, online: Online, flood_limits: FloodLimits) -> None:
         self._online = online
-        self._flood_limits = silence
+        self._flood_limits = flood_limits
         self._shown: Recent[tuple[int, int], str] = Recent(_REMEMBERED)
         """The digest of the picture that each of the bot's messages shows, "" for none."""
         self._reads: Recent[tuple[int, int], tuple[Message, str]] = Recent(_CHANGES_REMEMBERED)
