@@ -157,15 +157,24 @@ _SECONDS = re.compile(r"\b\d{1,2}:\d{2}:\d{2}\b")
 _CLOCKS = ("clock", "chronometer")
 
 
-def screen_word(seen: Observation) -> str:
+def screen_word(observation: Observation) -> str:
     """Return a digest of the screen that stays the same while only clocks change."""
-    top = seen.size.height * STATUS_BAR_SHARE
-    below = [e for e in seen.elements or () if e.bounds.centre.y > top]
+    top = observation.size.height * STATUS_BAR_SHARE
+    below = [e for e in observation.elements or () if e.bounds.centre.y > top]
     words = sorted({_SECONDS.sub("", " ".join(e.label.split())) for e in below if e.label and not _is_clock(e)})
     states = "".join(f"{e.checked:d}{e.selected:d}" for e in below if e.checkable or e.selected)
     focus = next((f"{e.resource_id}{e.bounds}" for e in below if e.focused), "")
-    image = _coarse(seen.thumbnail) if seen.thumbnail is not None and not words else ""
-    told = [seen.package, seen.activity, str(seen.rotation), *words, states, focus, str(seen.keyboard_shown), image]
+    image = _coarse(observation.thumbnail) if observation.thumbnail is not None and not words else ""
+    told = [
+        observation.package,
+        observation.activity,
+        str(observation.rotation),
+        *words,
+        states,
+        focus,
+        str(observation.keyboard_shown),
+        image,
+    ]
     return hash_text("\n".join(told))
 
 

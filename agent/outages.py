@@ -207,7 +207,7 @@ class PatientModel(_DelegatingModel):
     def __init__(
         self,
         model: Model,
-        tell: Listener,
+        listener: Listener,
         *,
         patience: float = PATIENCE_S,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -215,7 +215,7 @@ class PatientModel(_DelegatingModel):
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._model = model
-        self._notify = tell
+        self._notify = listener
         self._patience = patience
         self._sleep = sleep
         self._clock = clock
@@ -318,14 +318,14 @@ class _Streamed:
         self._on_delta(delta)
 
 
-def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel, ...]]:
+def patient(models: Models, listener: Listener) -> tuple[Models, tuple[PatientModel, ...]]:
     """Return the models wrapped so that outages are waited out, and the wrappers. Roles that share a model share a
     wrapper.
 
-    `tell` is called about outages.
+    `listener` is called about outages.
     """
-    made = {id(model): PatientModel(model, tell) for model in (models.vision, models.basic, models.reasoning)}
+    made = {id(model): PatientModel(model, listener) for model in (models.vision, models.basic, models.reasoning)}
     roles = (made[id(model)] for model in (models.vision, models.basic, models.reasoning))
     make = models.at_basic
-    named = None if make is None else cache(lambda name: PatientModel(make(name), tell))
+    named = None if make is None else cache(lambda name: PatientModel(make(name), listener))
     return Models(*roles, at_basic=named), tuple(made.values())

@@ -178,73 +178,73 @@ class AutoGlmDialect(OneScreenDialect):
             raise BadReply(f"{bad} {_EXPECTED}") from None
 
 
-def _finish(given: Arguments, called: Call) -> act.Action:
+def _finish(arguments: Arguments, called: Call) -> act.Action:
     """Return the end, also with an empty message, as the makers' client does."""
-    how = given.take_named("status", "success")
-    message = given.optional_text("message", "content")
+    how = arguments.take_named("status", "success")
+    message = arguments.optional_text("message", "content")
     if not (how or message or called.named):
         raise BadReply("finish needs a message.")
     return ended("finish", how, message)
 
 
-def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, OfferedAction]) -> act.Action:
-    name = given.text("action")
-    given.named_action(name)
+def _done(arguments: Arguments, grid: Grid, thought: str, further: Mapping[str, OfferedAction]) -> act.Action:
+    name = arguments.text("action")
+    arguments.named_action(name)
     match plain(name):
         case word if word in further:
-            return further[word].read(name, given, grid)
+            return further[word].read(name, arguments, grid)
         case "tap" | "click":
-            target = grid.target(given.take("element", "coordinate"), name)
-            return made(act.Tap, name, target=target, sensitive=given.optional_text("message"))
+            target = grid.target(arguments.take("element", "coordinate"), name)
+            return made(act.Tap, name, target=target, sensitive=arguments.optional_text("message"))
         case "doubletap":
-            return act.DoubleTap(target=grid.target(given.take("element", "coordinate"), name))
+            return act.DoubleTap(target=grid.target(arguments.take("element", "coordinate"), name))
         case "longpress":
-            return act.LongPress(target=grid.target(given.take("element", "coordinate"), name))
+            return act.LongPress(target=grid.target(arguments.take("element", "coordinate"), name))
         case "swipe":
-            path = given.take("coordinate", by_place=False)
+            path = arguments.take("coordinate", by_place=False)
             if isinstance(path, tuple) and len(path) == 4:  # some clients ask for both ends in one list, and a time
-                given.take_named("duration")
+                arguments.take_named("duration")
                 return act.Swipe(start=grid.target(path[:2], name), end=grid.target(path[2:], name))
-            start, end = grid.target(given.take("start"), name), grid.target(given.take("end"), name)
+            start, end = grid.target(arguments.take("start"), name), grid.target(arguments.take("end"), name)
             return act.Swipe(start=start, end=end)
         case "type" | "typename":
-            place = given.take("element", by_place=False)
+            place = arguments.take("element", by_place=False)
             into = None if place is None else grid.target(place, name)
-            return made(act.Type, name, text=given.text("text"), target=into, clear=True)
+            return made(act.Type, name, text=arguments.text("text"), target=into, clear=True)
         case "launch":
-            return made(act.OpenApp, name, name=given.text("app"))
+            return made(act.OpenApp, name, name=arguments.text("app"))
         case "back":
             return act.PressKey(key=Key.BACK)
         case "home":
             return act.PressKey(key=Key.HOME)
         case "press":
-            written = given.text("key")
+            written = arguments.text("key")
             if (pressed := key_named(written)) is None:
                 raise BadReply(f"There is no key {echo(written)}.")
             return pressed
         case "wait":
-            return waiting(name, given.take("duration"))
+            return waiting(name, arguments.take("duration"))
         case spoken:
-            return _spoken(spoken, name, given, thought)
+            return _spoken(spoken, name, arguments, thought)
 
 
-def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
+def _spoken(key: str, name: str, arguments: Arguments, thought: str) -> act.Action:
     """Return an action that does not touch the phone. A thought is only for the model, never shown to a person."""
     match key:
         case "note":
-            message = given.take("message")
+            message = arguments.take("message")
             if isinstance(message, str) and message.lower() not in _PLACEHOLDERS:
                 return made(act.Note, name, text=message)
             return made(act.Note, name, text=thought, screen=True)
         case "callapi":
-            return made(act.SumUp, name, instruction=given.text("instruction", "message"))
+            return made(act.SumUp, name, instruction=arguments.text("instruction", "message"))
         case "interact":
             # The makers give it no arguments: it means that several things on the screen match (prompts_zh.py).
-            question = given.optional_text("message") or sentence("ask.which")
-            choices = _choices(given.take("choices", "options"))
+            question = arguments.optional_text("message") or sentence("ask.which")
+            choices = _choices(arguments.take("choices", "options"))
             return made(act.AskUser, name, question=question, choices=choices, among_shown=not choices)
         case "takeover":
-            return made(act.TakeOver, name, reason=given.optional_text("message") or sentence("ask.hands"))
+            return made(act.TakeOver, name, reason=arguments.optional_text("message") or sentence("ask.hands"))
         case _:
             raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 

@@ -163,59 +163,59 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
             yield field["key"], value.rstrip("}") if field["key"] in _PLACES else value
 
 
-def _typed(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
+def _typed(word: str, name: str, arguments: Arguments, grid: Grid) -> act.Action:
     match word:
         case "click":
-            return act.Tap(target=grid.target(given.take(*_POINTS), name))
+            return act.Tap(target=grid.target(arguments.take(*_POINTS), name))
         case "doubleclick":
-            return act.DoubleTap(target=grid.target(given.take(*_POINTS), name))
+            return act.DoubleTap(target=grid.target(arguments.take(*_POINTS), name))
         case "longpress":
-            given.take_named("value", "duration")
-            return act.LongPress(target=grid.target(given.take(*_POINTS), name))
+            arguments.take_named("value", "duration")
+            return act.LongPress(target=grid.target(arguments.take(*_POINTS), name))
         case "type":
-            given.take_named("keyboard_exists", "is_keyboard")
-            return made(act.Type, name, text=given.text("value"), target=grid.place(given.take(*_POINTS), name))
+            arguments.take_named("keyboard_exists", "is_keyboard")
+            return made(act.Type, name, text=arguments.text("value"), target=grid.place(arguments.take(*_POINTS), name))
         case "slide":
-            return _slide(name, given, grid)
+            return _slide(name, arguments, grid)
         case "awake":
-            return made(act.OpenApp, name, name=given.text("value"))
+            return made(act.OpenApp, name, name=arguments.text("value"))
         case "wait":
-            return waiting(name, given.take("value"))
+            return waiting(name, arguments.take("value"))
         case "back" | "home":
             return act.PressKey(key=Key(word))
         case "hotkey":
-            if (pressed := key_named(written := given.text("key", "value"))) is None:
+            if (pressed := key_named(written := arguments.text("key", "value"))) is None:
                 raise BadReply(f"There is no key {echo(written)}.")
             return pressed
         case _:
-            return _spoken(word, name, given, grid)
+            return _spoken(word, name, arguments, grid)
 
 
-def _spoken(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
+def _spoken(word: str, name: str, arguments: Arguments, grid: Grid) -> act.Action:
     """Return an action that does not touch the phone, or only through a person."""
     match word:
         case "note":
-            return made(act.Note, name, text=given.text("value"))
+            return made(act.Note, name, text=arguments.text("value"))
         case "info":
-            return made(act.AskUser, name, question=given.text("value"))
+            return made(act.AskUser, name, question=arguments.text("value"))
         case "calluser":
-            return made(act.TakeOver, name, reason=given.optional_text("value") or sentence("ask.hands"))
+            return made(act.TakeOver, name, reason=arguments.optional_text("value") or sentence("ask.hands"))
         case "secret":
-            question = given.text("value")
-            return made(act.EnterSecret, name, question=question, target=grid.place(given.take(*_POINTS), name))
+            question = arguments.text("value")
+            return made(act.EnterSecret, name, question=question, target=grid.place(arguments.take(*_POINTS), name))
         case "complete":
-            how = {key: str(value).lower() for key, value in given.take_named("status").items()}
-            return ended(name, how, given.optional_text("return", "value"))
+            how = {key: str(value).lower() for key, value in arguments.take_named("status").items()}
+            return ended(name, how, arguments.optional_text("return", "value"))
         case "abort":
-            return made(act.Finish, name, status="failure", summary=given.optional_text("value", "return"))
+            return made(act.Finish, name, status="failure", summary=arguments.optional_text("value", "return"))
         case _:
             raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 
 
-def _slide(name: str, given: Arguments, grid: Grid) -> act.Action:
+def _slide(name: str, arguments: Arguments, grid: Grid) -> act.Action:
     """Return a finger movement; a direction is also that of the finger."""
-    if (direction := given.optional_text("direction")) != "":
+    if (direction := arguments.optional_text("direction")) != "":
         reveals = REVEALED_BY_FINGER.get(direction.strip().lower())
-        return made(act.Scroll, name, direction=reveals, target=grid.place(given.take(*_POINTS), name))
-    start = grid.target(given.take("point1", "point"), f"point1 of {name}")
-    return act.Swipe(start=start, end=grid.target(given.take("point2"), f"point2 of {name}"))
+        return made(act.Scroll, name, direction=reveals, target=grid.place(arguments.take(*_POINTS), name))
+    start = grid.target(arguments.take("point1", "point"), f"point1 of {name}")
+    return act.Swipe(start=start, end=grid.target(arguments.take("point2"), f"point2 of {name}"))

@@ -95,20 +95,20 @@ class OfferedAction:
         """The description of the action and its arguments, in one line for the model."""
         return " ".join([self.about, *(argument.sentence for argument in self.arguments)])
 
-    def read(self, name: str, given: Arguments, grid: Grid) -> Action:
+    def read(self, name: str, arguments: Arguments, grid: Grid) -> Action:
         """Build the action from the arguments of a call. `name` is the name used in the call; null counts as missing.
         Raises BadReply if they do not fit.
         """
         fields: dict[str, object] = {}
         for argument in self.arguments:
-            value: object = given.take(*argument.names)
+            value: object = arguments.take(*argument.names)
             if argument.field in _ABOUT_PLACES:
                 if value is not None or argument.needed:
                     fields[argument.field] = grid.target(value, name)
             elif value is not None:
                 read = loaded(value) if argument.json and isinstance(value, str) else None
                 fields[argument.field] = value if read is None else read
-        given.end()
+        arguments.end()
         return made(self.model, name, **fields)
 
 

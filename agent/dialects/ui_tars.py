@@ -315,66 +315,66 @@ def _action(call: Call, grid: Grid, further: Mapping[str, OfferedAction]) -> act
     return action
 
 
-def _typed(name: str, given: Arguments, grid: Grid) -> act.Action:
+def _typed(name: str, arguments: Arguments, grid: Grid) -> act.Action:
     match name:
         case "click" | "tap" | "left_single":
-            return act.Tap(target=_point(given, grid, name))
+            return act.Tap(target=_point(arguments, grid, name))
         case "double_tap" | "left_double" | "double_click":
-            return act.DoubleTap(target=_point(given, grid, name))
+            return act.DoubleTap(target=_point(arguments, grid, name))
         case "long_press":
-            return act.LongPress(target=_point(given, grid, name))
+            return act.LongPress(target=_point(arguments, grid, name))
         case "type":
-            return _type(given, grid)
+            return _type(arguments, grid)
         case "scroll" | "swipe":
-            return _scroll(name, given, grid)
+            return _scroll(name, arguments, grid)
         case "drag":
-            start, end = _way(name, given, grid)
+            start, end = _way(name, arguments, grid)
             return act.Drag(start=start, end=end)
         case "open_app":
-            return made(act.OpenApp, name, name=given.text("app_name", "name", "content"))
+            return made(act.OpenApp, name, name=arguments.text("app_name", "name", "content"))
         case "press_home":
             return act.PressKey(key=Key.HOME)
         case "press_back":
             return act.PressKey(key=Key.BACK)
         case "hotkey":
-            return _key(given.text("key", "hotkey"))
+            return _key(arguments.text("key", "hotkey"))
         case "wait":
-            return waiting(name, given.take("time", "seconds", "duration"))
+            return waiting(name, arguments.take("time", "seconds", "duration"))
         case _:
-            return _spoken(name, given, grid)
+            return _spoken(name, arguments, grid)
 
 
-def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
+def _spoken(name: str, arguments: Arguments, grid: Grid) -> act.Action:
     """Return an action that does not touch the phone, or only through a person."""
     match name:
         case "note":
-            return made(act.Note, name, text=given.text("content", "text"))
+            return made(act.Note, name, text=arguments.text("content", "text"))
         case "call_user":
-            question = given.optional_text("content", "question")
+            question = arguments.optional_text("content", "question")
             return made(act.AskUser, name, question=question or sentence("ask.help"))
         case "take_over":
-            return made(act.TakeOver, name, reason=given.text("content", "reason"))
+            return made(act.TakeOver, name, reason=arguments.text("content", "reason"))
         case "enter_secret":
-            question = given.text("content", "question")
-            return made(act.EnterSecret, name, question=question, target=grid.place(given.take(*_START), name))
+            question = arguments.text("content", "question")
+            return made(act.EnterSecret, name, question=question, target=grid.place(arguments.take(*_START), name))
         case "finished":
-            return ended(name, given.take_named("status", "success"), given.optional_text("content"))
+            return ended(name, arguments.take_named("status", "success"), arguments.optional_text("content"))
         case _:
             raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 
 
-def _type(given: Arguments, grid: Grid) -> act.Action:
+def _type(arguments: Arguments, grid: Grid) -> act.Action:
     """Return a typing action; a newline alone is the Enter key."""
-    content = given.text("content", "text")
-    target = grid.place(given.take(*_START), "type")
+    content = arguments.text("content", "text")
+    target = grid.place(arguments.take(*_START), "type")
     typed = made(act.Type, "type", text=content, target=target)
     return act.PressKey(key=Key.ENTER) if not typed.text and target is None else typed
 
 
-def _scroll(name: str, given: Arguments, grid: Grid) -> act.Action:
-    direction = given.take("direction", by_place=False)
-    start, end = given.take(*_START, by_place=False), given.take(*_END, by_place=False)
-    for value in given.rest_by_place():
+def _scroll(name: str, arguments: Arguments, grid: Grid) -> act.Action:
+    direction = arguments.take("direction", by_place=False)
+    start, end = arguments.take(*_START, by_place=False), arguments.take(*_END, by_place=False)
+    for value in arguments.rest_by_place():
         if direction is None and isinstance(value, str) and value.strip().lower() in _DIRECTIONS:
             direction = value
         elif start is None:
@@ -391,20 +391,20 @@ def _scroll(name: str, given: Arguments, grid: Grid) -> act.Action:
     return made(act.Swipe, name, start=place, end=grid.target(end, name))
 
 
-def _point(given: Arguments, grid: Grid, name: str) -> act.PointTarget:
-    value = given.take(*_START, by_place=False)
+def _point(arguments: Arguments, grid: Grid, name: str) -> act.PointTarget:
+    value = arguments.take(*_START, by_place=False)
     if value is None:
-        value = given.take(*_END, by_place=False)
+        value = arguments.take(*_END, by_place=False)
     if value is None:
-        rest = given.rest_by_place()
+        rest = arguments.rest_by_place()
         value = rest[0] if len(rest) == 1 else rest
     return grid.target(value, name)
 
 
-def _way(name: str, given: Arguments, grid: Grid) -> tuple[act.PointTarget, act.PointTarget]:
+def _way(name: str, arguments: Arguments, grid: Grid) -> tuple[act.PointTarget, act.PointTarget]:
     """Return where a finger starts and ends; four bare numbers are two points here, not a box."""
-    start, end = given.take(*_START, by_place=False), given.take(*_END, by_place=False)
-    rest = given.rest_by_place()
+    start, end = arguments.take(*_START, by_place=False), arguments.take(*_END, by_place=False)
+    rest = arguments.rest_by_place()
     if start is None and end is None and len(rest) == len(("x1", "y1", "x2", "y2")):
         start, end = rest[:2], rest[2:]
     elif start is None and end is None and len(rest) == len(("start", "end")):

@@ -133,23 +133,23 @@ class ApprovalContext:
         return None if moves and not firm and not any(sign.isdigit() for sign in item[0]) else item
 
 
-def approval_context(seen: Observation, target: Element | None, point: Point | None = None) -> ApprovalContext:
+def approval_context(observation: Observation, target: Element | None, point: Point | None = None) -> ApprovalContext:
     """Return the context in which a person approves a touch: of the element `target` or, without one, of the spot
     `point`.
     """
-    window = _window(seen, target)
-    top = frozenset(about_of(seen))
+    window = _window(observation, target)
+    top = frozenset(about_of(observation))
     if target is not None:
         box = target.bounds
     elif point is not None:
         box = Bounds(point.x, point.y, point.x + 1, point.y + 1)
     else:
         return ApprovalContext("page", window, (), (), top)
-    if _is_dialog(window, seen):
+    if _is_dialog(window, observation):
         return ApprovalContext(
             "dialog", window, window, _shown_elements(window, box, target, MAX_TOLD, whole=True), top
         )
-    row = _row(seen, window, target, box)
+    row = _row(observation, window, target, box)
     if any(words_of(e) for e in row if e is not target and not _is_caption(e)):
         return ApprovalContext("row", window, row, _shown_elements(row, box, target, MAX_TOLD, whole=True), top)
     near = (target,) if target is not None else ()
@@ -192,15 +192,15 @@ def digest(value: object) -> str:
     return blake2s(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) -> str | None:
+def picture_of(observation: Observation, where: Bounds | None, *, cells: int = GRID) -> str | None:
     """Return the part `where` of the screenshot as a short text, for comparison with `same_picture`; None if there is
     no picture.
     """
-    if seen.thumbnail is None or where is None:
+    if observation.thumbnail is None or where is None:
         return None
-    box = where.clipped(seen.size)
+    box = where.clipped(observation.size)
     part = (box.left // CELL, box.top // CELL, -(-box.right // CELL), -(-box.bottom // CELL))
-    shown = seen.thumbnail.convert("L").crop(part).resize((cells, cells), Image.Resampling.BOX)
+    shown = observation.thumbnail.convert("L").crop(part).resize((cells, cells), Image.Resampling.BOX)
     return b64encode(zlib.compress(shown.tobytes(), 9)).decode()
 
 
@@ -210,45 +210,49 @@ def same_picture(one: str, other: str) -> bool:
     return max(abs(here - there) for here, there in pairs) <= SAME_LEVELS
 
 
-def pictured(seen: Observation, near: ApprovalContext, target: Element | None, point: Point | None) -> Bounds | None:
+def pictured(
+    observation: Observation, context: ApprovalContext, target: Element | None, point: Point | None
+) -> Bounds | None:
     """Return the bounds of the picture that identifies the touched spot if no words do; None if words do, or if there
     is no spot on a screen with elements.
     """
     if target is not None and (
-        target.editable or any(words_of(e) for e in near.near if target.bounds.surrounds(e.bounds))
+        target.editable or any(words_of(e) for e in context.near if target.bounds.surrounds(e.bounds))
     ):
         return None
-    if target is not None and target.bounds.area <= LARGE_SHARE * seen.size.width * seen.size.height:
+    if target is not None and target.bounds.area <= LARGE_SHARE * observation.size.width * observation.size.height:
         return target.bounds
     if point is None:
-        return None if near.window else whole_screen(seen)
-    reach = int(seen.size.height * REACH)
-    return Bounds(0, point.y - reach, seen.size.width, point.y + reach)
+        return None if context.window else whole_screen(observation)
+    reach = int(observation.size.height * REACH)
+    return Bounds(0, point.y - reach, observation.size.width, point.y + reach)
 
 
-def whole_screen(seen: Observation) -> Bounds:
+def whole_screen(observation: Observation) -> Bounds:
     """Return the bounds of the screen without the status bar, whose clock keeps changing."""
-    return Bounds(0, int(seen.size.height * _STATUS_BAR), seen.size.width, seen.size.height)
+    return Bounds(0, int(observation.size.height * _STATUS_BAR), observation.size.width, observation.size.height)
 
 
-def _window(seen: Observation, target: Element | None) -> tuple[Element, ...]:
+def _window(observation: Observation, target: Element | None) -> tuple[Element, ...]:
     """Return the elements of the window, without the status bar, the keyboard and other apps."""
-    packages = {seen.package, seen.package if target is None else target.package}
-    bar = seen.size.height * _STATUS_BAR
-    elements = seen.elements or ()
+    packages = {observation.package, observation.package if target is None else target.package}
+    bar = observation.size.height * _STATUS_BAR
+    elements = observation.elements or ()
     own = tuple(e for e in elements if e.package in packages or (not e.package and e.bounds.centre.y > bar))
     return own or elements
 
 
-def _is_dialog(window: tuple[Element, ...], seen: Observation) -> bool:
+def _is_dialog(window: tuple[Element, ...], observation: Observation) -> bool:
     if any(e.short_id in _DIALOG_IDS for e in window):
         return True
-    return all(e.bounds.top > seen.size.height * DIALOG_TOP for e in window)
+    return all(e.bounds.top > observation.size.height * DIALOG_TOP for e in window)
 
 
-def _row(seen: Observation, window: tuple[Element, ...], target: Element | None, box: Bounds) -> tuple[Element, ...]:
+def _row(
+    observation: Observation, window: tuple[Element, ...], target: Element | None, box: Bounds
+) -> tuple[Element, ...]:
     """Return the control with everything in the same row of a list or in the same card."""
-    page = LARGE_SHARE * seen.size.width * seen.size.height
+    page = LARGE_SHARE * observation.size.width * observation.size.height
     cards = [
         e
         for e in window
@@ -340,15 +344,15 @@ CELLS: Final = 16
 
 
 def shown_pictures(
-    seen: Observation, near: ApprovalContext, target: Element | None, before: Observation | None = None
+    observation: Observation, context: ApprovalContext, target: Element | None, before: Observation | None = None
 ) -> list[str | None]:
     """Return the pictures that a touch of `target` is about, in the form of `picture_of`: those of its dialog or row
     from top to bottom or, on a page, those that the page is about.
 
     A picture that had already changed on its own since the observation `before` is replaced by None.
     """
-    boxes = _boxes(seen, near, target)
-    now = [picture_of(seen, box, cells=CELLS) for box in boxes]
+    boxes = _boxes(observation, context, target)
+    now = [picture_of(observation, box, cells=CELLS) for box in boxes]
     if before is None:
         return now
     then = [picture_of(before, box, cells=CELLS) for box in boxes]
@@ -363,20 +367,21 @@ def same_pictures(approved: list[str | None], now: list[str | None]) -> bool:
     return all(old is None or (new is not None and same_picture(old, new)) for old, new in pairs)
 
 
-def _boxes(seen: Observation, near: ApprovalContext, target: Element | None) -> list[Bounds]:
+def _boxes(observation: Observation, context: ApprovalContext, target: Element | None) -> list[Bounds]:
     if target is None:
         return []
-    screen = seen.size.width * seen.size.height
-    part = near.window if near.kind == "page" else near.near
+    screen = observation.size.width * observation.size.height
+    part = context.window if context.kind == "page" else context.near
     found = [e for e in part if e is not target and _is_picture(e, part, screen)]
-    if near.kind == "page":
-        found = [e for e in found if _is_about(e, target, seen)]
+    if context.kind == "page":
+        found = [e for e in found if _is_about(e, target, observation)]
     if is_drawn(target):
         found.append(target)
     found = sorted(found, key=lambda e: e.bounds.area, reverse=True)[:MOST]
-    whole = whole_screen(seen)
+    whole = whole_screen(observation)
     boxes = [
-        Bounds(b.left, max(b.top, whole.top), b.right, b.bottom).clipped(seen.size) for b in (e.bounds for e in found)
+        Bounds(b.left, max(b.top, whole.top), b.right, b.bottom).clipped(observation.size)
+        for b in (e.bounds for e in found)
     ]
     return sorted((box for box in boxes if box.area), key=lambda box: (box.top, box.left))
 
@@ -391,9 +396,13 @@ def _is_picture(element: Element, window: tuple[Element, ...], screen: int) -> b
     return not any(e is not element and element.bounds.holds(e.bounds.centre) for e in window)
 
 
-def _is_about(picture: Element, target: Element, seen: Observation) -> bool:
+def _is_about(picture: Element, target: Element, observation: Observation) -> bool:
     """Whether a picture is what the page is about, is selected, or is near the control."""
-    if picture.bounds.area >= PAGE_SHARE * seen.size.width * seen.size.height or picture.checked or picture.selected:
+    if (
+        picture.bounds.area >= PAGE_SHARE * observation.size.width * observation.size.height
+        or picture.checked
+        or picture.selected
+    ):
         return True
     gap = max(target.bounds.top - picture.bounds.bottom, picture.bounds.top - target.bounds.bottom)
-    return gap <= PICTURE_REACH * seen.size.height
+    return gap <= PICTURE_REACH * observation.size.height

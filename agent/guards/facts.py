@@ -47,13 +47,13 @@ class Facts:
         ]
 
 
-def facts_of(seen: Observation) -> Facts:
+def facts_of(observation: Observation) -> Facts:
     """Return the facts that a screen shows, without password fields. Other secrets must already be covered in
-    `seen`.
+    `observation`.
     """
-    elements = seen.elements or ()
+    elements = observation.elements or ()
     return Facts(
-        about=about_of(seen),
+        about=about_of(observation),
         fields=tuple(
             (e.hint or e.description or e.short_id.replace("_", " "), e.text)
             for e in elements
@@ -63,12 +63,12 @@ def facts_of(seen: Observation) -> Facts:
     )
 
 
-def about_of(seen: Observation) -> tuple[str, ...]:
+def about_of(observation: Observation) -> tuple[str, ...]:
     """Return the labels at the top of a screen, at most three, such as the recipient of a message."""
-    height = seen.size.height
+    height = observation.size.height
     top = [
         e
-        for e in seen.elements or ()
+        for e in observation.elements or ()
         if e.label
         and not is_button(e)
         and not e.editable

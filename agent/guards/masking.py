@@ -68,15 +68,15 @@ class Mask:
         """Allow models to read the words of these apps although they forbid screenshots, as a person decided."""
         self._readable += [package for package in packages if package not in self._readable]
 
-    def covers_words(self, seen: Observation) -> bool:
+    def covers_words(self, observation: Observation) -> bool:
         """Whether the words of this screen must be hidden from models. This is so if its app forbids screenshots and no
         person has allowed models to read its words.
         """
-        return seen.secure and seen.package not in self._readable
+        return observation.secure and observation.package not in self._readable
 
-    def to_tell(self, seen: Observation) -> Observation:
+    def to_tell(self, observation: Observation) -> Observation:
         """Return the observation with all words covered if models may not read them; otherwise unchanged."""
-        return without_words(seen) if self.covers_words(seen) else seen
+        return without_words(observation) if self.covers_words(observation) else observation
 
     def on(self, typed: Typed) -> None:
         """Set the secrets that were typed into the run's phone before. Call this once the run has its phone."""
@@ -169,38 +169,44 @@ class Mask:
         }
         return [COVERED if place in holding else word for place, word in enumerate(covered)]
 
-    def observation(self, seen: Observation) -> Observation:
+    def observation(self, observation: Observation) -> Observation:
         """Return the observation with secrets removed from the elements and painted over in the picture."""
-        if self._closed(seen.package):
-            return replace(seen.without_picture(), thumbnail=None, elements=(), focused_text=None, secure=True)
-        if seen.secure:
-            self._forbids.add(seen.package)
-        self._package = seen.package
-        if not (self.may_show(seen.package) or self._patterns()):
-            return seen
-        focused = None if seen.focused_text is None else self.text(seen.focused_text)
-        if seen.elements is None and not self.may_show(seen.package):
-            return seen if focused == seen.focused_text else replace(seen, focused_text=focused)
-        if seen.elements is None:
+        if self._closed(observation.package):
+            return replace(observation.without_picture(), thumbnail=None, elements=(), focused_text=None, secure=True)
+        if observation.secure:
+            self._forbids.add(observation.package)
+        self._package = observation.package
+        if not (self.may_show(observation.package) or self._patterns()):
+            return observation
+        focused = None if observation.focused_text is None else self.text(observation.focused_text)
+        if observation.elements is None and not self.may_show(observation.package):
+            return observation if focused == observation.focused_text else replace(observation, focused_text=focused)
+        if observation.elements is None:
             # The place of the secret is unknown: better no picture than one that shows it.
-            return replace(seen.without_picture(), thumbnail=None, focused_text=None if focused is None else COVERED)
-        self._typed.seen(seen.package, seen.elements)
-        showing = self._showing(seen.elements)
-        self._remember(place_of(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
-        whole = {id(e): e for e in seen.elements if e.label and self._is_place(seen.package, e)}
+            return replace(
+                observation.without_picture(), thumbnail=None, focused_text=None if focused is None else COVERED
+            )
+        self._typed.seen(observation.package, observation.elements)
+        showing = self._showing(observation.elements)
+        self._remember(place_of(observation.package, e) for e in showing.values() if e.editable or e.resource_id)
+        whole = {id(e): e for e in observation.elements if e.label and self._is_place(observation.package, e)}
         hidden = showing | whole
-        if not hidden and focused == seen.focused_text:
-            return seen
+        if not hidden and focused == observation.focused_text:
+            return observation
         if focused is not None and any(e.focused for e in hidden.values()):
             focused = COVERED
-        areas = [area for e in hidden.values() if (area := e.bounds.clipped(seen.size)).area]
-        image = None if seen.image is None else _painted(seen.image, areas, COVER)
-        jpeg = None if seen.jpeg is None else _painted_over(seen.jpeg, areas, seen.size)
-        thumbnail = None if seen.thumbnail is None else _painted(seen.thumbnail, areas, COVER[0], cell=CELL)
-        elements = tuple(
-            self._covered(e, whole=id(e) in whole or e.editable) if id(e) in hidden else e for e in seen.elements
+        areas = [area for e in hidden.values() if (area := e.bounds.clipped(observation.size)).area]
+        image = None if observation.image is None else _painted(observation.image, areas, COVER)
+        jpeg = None if observation.jpeg is None else _painted_over(observation.jpeg, areas, observation.size)
+        thumbnail = (
+            None if observation.thumbnail is None else _painted(observation.thumbnail, areas, COVER[0], cell=CELL)
         )
-        return replace(seen, image=image, jpeg=jpeg, thumbnail=thumbnail, elements=elements, focused_text=focused)
+        elements = tuple(
+            self._covered(e, whole=id(e) in whole or e.editable) if id(e) in hidden else e for e in observation.elements
+        )
+        return replace(
+            observation, image=image, jpeg=jpeg, thumbnail=thumbnail, elements=elements, focused_text=focused
+        )
 
     def _is_place(self, package: str, element: Element) -> bool:
         """Whether the element is a field that received a secret or, after a restart, another element that
@@ -247,10 +253,12 @@ class Mask:
         return COVERED if words and (whole or (covered == words and len(words) <= BOX_LETTERS)) else covered
 
 
-def without_words(seen: Observation) -> Observation:
+def without_words(observation: Observation) -> Observation:
     """Return the observation with all words of its elements replaced by bullets."""
-    elements = None if seen.elements is None else tuple(map(without_words_of, seen.elements))
-    return replace(seen, elements=elements, focused_text=COVERED if seen.focused_text else seen.focused_text)
+    elements = None if observation.elements is None else tuple(map(without_words_of, observation.elements))
+    return replace(
+        observation, elements=elements, focused_text=COVERED if observation.focused_text else observation.focused_text
+    )
 
 
 def without_words_of(element: Element) -> Element:

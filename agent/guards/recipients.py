@@ -70,40 +70,47 @@ class Message:
 
 
 def message_of(
-    action: Action, seen: Observation, target: Element | None, point: Point | None, gate: Gate
+    action: Action, observation: Observation, target: Element | None, point: Point | None, gate: Gate
 ) -> Message | None:
     """Return the message that this press sends. None if the gate does not ask for approval of sending, or if it is not
     certain which field is sent or to whom.
 
-    `seen` is the screen, and `target` and `point` are what is pressed on it.
+    `observation` is the screen, and `target` and `point` are what is pressed on it.
     """
-    if gate.consequence != RuleName.SEND or gate.verdict != "approve" or not seen.package:
+    if gate.consequence != RuleName.SEND or gate.verdict != "approve" or not observation.package:
         return None
-    field = _only_field(action, seen, target, point)
-    name = "" if field is None else _head(seen, field)
+    field = _only_field(action, observation, target, point)
+    name = "" if field is None else _head(observation, field)
     if field is None or not name:
         return None
-    return Message(Recipient(name=name, app=seen.package, app_name=seen.app_name), _whole_text(action, seen, field))
+    return Message(
+        Recipient(name=name, app=observation.package, app_name=observation.app_name),
+        _whole_text(action, observation, field),
+    )
 
 
-def conversation_with(seen: Observation) -> str:
+def conversation_with(observation: Observation) -> str:
     """Return the name of the other person if the screen shows a conversation with a message field; otherwise ""."""
-    elements = seen.elements or ()
+    elements = observation.elements or ()
     fields = [e for e in elements if e.editable]
-    spot = TouchTarget(seen.package, None, elements, None, activity=seen.activity, size=seen.size)
+    spot = TouchTarget(observation.package, None, elements, None, activity=observation.activity, size=observation.size)
     field = message_field(spot, _lexicon()) if len(fields) == 1 else None
-    return "" if field is None or field.package != seen.package else _head(seen, field)
+    return "" if field is None or field.package != observation.package else _head(observation, field)
 
 
-def _only_field(action: Action, seen: Observation, target: Element | None, point: Point | None) -> Element | None:
+def _only_field(
+    action: Action, observation: Observation, target: Element | None, point: Point | None
+) -> Element | None:
     """Return the window's only field, that of a conversation, if the press sends its content."""
-    elements = seen.elements or ()
+    elements = observation.elements or ()
     fields = [e for e in elements if e.editable]
-    if len(fields) != 1 or any(_WEB in e.class_name for e in elements) or facts_of(seen).amounts:
+    if len(fields) != 1 or any(_WEB in e.class_name for e in elements) or facts_of(observation).amounts:
         return None
-    spot = TouchTarget(seen.package, target, elements, point, activity=seen.activity, size=seen.size)
+    spot = TouchTarget(
+        observation.package, target, elements, point, activity=observation.activity, size=observation.size
+    )
     field = message_field(spot, _lexicon())
-    if field is None or field.package != seen.package:
+    if field is None or field.package != observation.package:
         return None
     match action:
         case Tap():
@@ -123,40 +130,40 @@ def _lexicon() -> Lexicon:
     return lexicon_of(shipped())
 
 
-def _head(seen: Observation, field: Element) -> str:
+def _head(observation: Observation, field: Element) -> str:
     """Return the name at the top of the conversation, level with a button; "" if there is not exactly one."""
-    height = seen.size.height
-    elements = seen.elements or ()
+    height = observation.size.height
+    elements = observation.elements or ()
     top = [e for e in elements if height * STATUS_BAR_SHARE < e.bounds.centre.y < height * TOP_SHARE]
-    if any(e.package not in {seen.package, ""} and e.label for e in top):
+    if any(e.package not in {observation.package, ""} and e.label for e in top):
         return ""
     lists = [e.bounds for e in elements if e.scrollable]
     said = [e for e in top if e.text or (e.description and not is_button(e))]
     said = [e for e in said if not is_presence(one_line(e.text or e.description))]
     words = {one_line(e.text or e.description) for e in said}
-    if len(words) != 1 or any(is_button(e) or e is field or e.package != seen.package for e in said):
+    if len(words) != 1 or any(is_button(e) or e is field or e.package != observation.package for e in said):
         return ""
     if any(box.holds(e.bounds.centre) for e in said for box in lists):
         return ""
     name, title = words.pop(), said[0]
     buttons = [e for e in top if is_button(e) and not e.bounds.holds(title.bounds.centre)]
     level = any(b.bounds.top < title.bounds.centre.y < b.bounds.bottom for b in buttons)
-    return name if level and _names_somebody(name, seen) else ""
+    return name if level and _names_somebody(name, observation) else ""
 
 
-def _names_somebody(name: str, seen: Observation) -> bool:
+def _names_somebody(name: str, observation: Observation) -> bool:
     plain = unicodedata.normalize("NFKC", name).casefold().strip(" .…:")
     if not plain or len(name) > MAX_NAME or in_one_line(name) != name:
         return False
-    return plain not in _HEADINGS and plain not in {seen.app_name.casefold(), seen.package.casefold()}
+    return plain not in _HEADINGS and plain not in {observation.app_name.casefold(), observation.package.casefold()}
 
 
-def _whole_text(action: Action, seen: Observation, field: Element) -> str | None:
+def _whole_text(action: Action, observation: Observation, field: Element) -> str | None:
     """Return everything that would be sent; None if uncertain because of attachments or existing text."""
-    for element in seen.elements or ():
+    for element in observation.elements or ():
         parts = set(id_words(element.resource_id))
         shown = not is_button(element) or not parts.isdisjoint(_REMOVING)
-        if element.package == seen.package and parts & _ATTACHED and shown:
+        if element.package == observation.package and parts & _ATTACHED and shown:
             return None
     written = "" if field.text == field.hint else field.text
     if isinstance(action, Type):

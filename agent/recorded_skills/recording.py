@@ -39,7 +39,7 @@ MOST_SLANT: Final = 3
 
 def recorded(
     action: Mapping[str, Any],
-    seen: Observation | None,
+    observation: Observation | None,
     target: Element | None,
     *,
     touches: bool,
@@ -48,54 +48,56 @@ def recorded(
 ) -> RecordedAction:
     """Return an action in its recorded form.
 
-    `seen` is the screen it was done on, with secrets covered, and `target` the touched element. `touches` says whether
-    the action touches the screen, `seconds` is how long the action and the wait for its effect took, and `looks_up`
-    says whether it is a tool that only looks something up.
+    `observation` is the screen it was done on, with secrets covered, and `target` the touched element. `touches` says
+    whether the action touches the screen, `seconds` is how long the action and the wait for its effect took, and
+    `looks_up` says whether it is a tool that only looks something up.
     """
     plain = {key: value for key, value in action.items() if key not in {"target", "readings"}}
-    if seen is None:
+    if observation is None:
         return RecordedAction(action=plain, touches=touches, looks_up=looks_up)
     if target is None and plain["kind"] == "type":
-        target = next((e for e in seen.elements or () if e.focused and e.editable), None)
+        target = next((e for e in observation.elements or () if e.focused and e.editable), None)
     if target is not None:
-        target = control_of(target, seen)
-    marks = landmarks_of(seen, target)
+        target = control_of(target, observation)
+    marks = landmarks_of(observation, target)
     return RecordedAction(
         action=plain,
-        package=seen.package,
-        activity=seen.activity,
-        anchor=None if target is None else anchor_of(target, seen),
+        package=observation.package,
+        activity=observation.activity,
+        anchor=None if target is None else anchor_of(target, observation),
         touches=touches,
         landmarks=marks,
-        chosen=target is not None and is_chosen_of_many(target, seen),
-        dialog=_is_dialog(seen),
+        chosen=target is not None and is_chosen_of_many(target, observation),
+        dialog=_is_dialog(observation),
         looks_up=looks_up,
         seconds=round(seconds, 2),
     )
 
 
-def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> RecordedAction:
+def recorded_words(action: Mapping[str, Any], text: str, observation: Observation) -> RecordedAction:
     """Return a note or the end of the work in recorded form, with the places of its words on the screen if all of them
     are labels. `text` are these words.
     """
-    made = recorded(action, seen, None, touches=False)
+    made = recorded(action, observation, None, touches=False)
     lines = [line for each in text.splitlines() if (line := " ".join(each.split()))]
-    said = [[e for e in seen.elements or () if words_of(e) == line and not e.editable] for line in lines[:MOST_READ]]
-    places = [place_of_words(found[0], seen) if len(found) == 1 else None for found in said]
+    said = [
+        [e for e in observation.elements or () if words_of(e) == line and not e.editable] for line in lines[:MOST_READ]
+    ]
+    places = [place_of_words(found[0], observation) if len(found) == 1 else None for found in said]
     told = tuple(place for place in places if place is not None)
     if len(told) < len(lines):
         return made.model_copy(update={"touches": True})
     return made.model_copy(update={"reads": told})
 
 
-def as_scroll(start: Point, end: Point, seen: Observation) -> str | None:
+def as_scroll(start: Point, end: Point, observation: Observation) -> str | None:
     """Return the direction of the scroll that a swipe performed ("down" or "up"); None for any other swipe.
 
     A finger that moves up or down inside the largest list scrolls it. A sideways one may swipe a row away, and any
     other may open or set something.
     """
-    lists = [e for e in seen.elements or () if e.scrollable]
-    largest = max(lists, key=lambda e: e.bounds.clipped(seen.size).area, default=None)
+    lists = [e for e in observation.elements or () if e.scrollable]
+    largest = max(lists, key=lambda e: e.bounds.clipped(observation.size).area, default=None)
     across, down = abs(end.x - start.x), end.y - start.y
     if largest is None or not (largest.bounds.holds(start) and largest.bounds.holds(end)):
         return None
@@ -104,8 +106,8 @@ def as_scroll(start: Point, end: Point, seen: Observation) -> str | None:
     return "down" if down < 0 else "up"
 
 
-def _is_dialog(seen: Observation) -> bool:
-    elements = [e for e in seen.elements or () if words_of(e) or e.clickable]
+def _is_dialog(observation: Observation) -> bool:
+    elements = [e for e in observation.elements or () if words_of(e) or e.clickable]
     return bool(elements) and any("alertTitle" in e.resource_id or "parentPanel" in e.resource_id for e in elements)
 
 

@@ -179,11 +179,11 @@ class ActionSpec(Generic[A]):
         """The name of the action, which identifies it in data and for models."""
         return str(self.model.model_fields["kind"].default)
 
-    def asks(self, action: A, sight: ScreenView | None, under: Element | None = None) -> str:
+    def asks(self, action: A, view: ScreenView | None, under: Element | None = None) -> str:
         """Return the question that asks a person to approve the action. `under` is the element under a touch,
         if any.
         """
-        return said(self.describe(action, sight)) if self.asked is None else self.asked(action, sight, under)
+        return said(self.describe(action, view)) if self.asked is None else self.asked(action, view, under)
 
     def shown(self, action: A) -> Sequence[str]:
         """Return the lines below the question that asks for approval, with exactly what would be sent."""

@@ -96,7 +96,7 @@ def _answers(paths: Sequence[str]) -> list[str]:
 
 
 async def _follow(
-    door: Local | Remote,
+    service: Local | Remote,
     draft: TaskDraft,
     options: argparse.Namespace,
     files: tuple[Attachment, ...],
@@ -109,13 +109,13 @@ async def _follow(
 
     async def cancel() -> None:
         with suppress(Refused, ServiceGone):  # it has ended in the meantime
-            await door.cancel(task)
+            await service.cancel(task)
 
     def interrupted() -> None:
         cancelling.append(asyncio.create_task(cancel()))
 
     try:
-        task = await door.start(draft, files)
+        task = await service.start(draft, files)
         if not options.detach:
             for each in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(each, interrupted)
@@ -123,12 +123,12 @@ async def _follow(
         if options.detach:
             return OK
         if not options.json and somebody_is_there():
-            prompt = Prompt(partial(door.answer, task))
-        async for line in door.events(task):
+            prompt = Prompt(partial(service.answer, task))
+        async for line in service.events(task):
             if prompt is not None and line["type"] in GOING_ON:
                 await prompt.drop(line.get("part", ""))
             if line["type"] == "question":
-                await _ask(partial(door.answer, task), line, answers, prompt, options)
+                await _ask(partial(service.answer, task), line, answers, prompt, options)
                 continue
             _show(line, options)
             if line["type"] == "final":
@@ -136,18 +136,18 @@ async def _follow(
             if prompt is not None:
                 prompt.redisplay()
     except Refused as refusal:
-        return await _refused(door, options, str(refusal))
+        return await _refused(service, options, str(refusal))
     finally:
         if prompt is not None:
             await prompt.close()
     return complain(say("cli.do.stopping"), f"opengui {options.command}", UNAVAILABLE)
 
 
-async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) -> int:
+async def _refused(service: Local | Remote, options: argparse.Namespace, why: str) -> int:
     """Report the refusal as wrong usage, or as a blocked task if the only problem is that no phone can be used."""
     wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
     keys = ("id", "serial", "name")
-    named = [row for row in await door.phones() if not wished or wished & {str(row[key]).casefold() for key in keys}]
+    named = [row for row in await service.phones() if not wished or wished & {str(row[key]).casefold() for key in keys}]
     if any(row["usable"] for row in named) or (options.device and not named):
         return complain(why, f"opengui {options.command}")
     # Imported here because it loads the task service and the agent, which only a refusal needs.

@@ -259,42 +259,42 @@ class InstallTarget:
         return self.root / path.lstrip("/")
 
 
-def install(where: InstallTarget, env: Path, *, program: Path = PROGRAM) -> list[Step]:
+def install(target: InstallTarget, env: Path, *, program: Path = PROGRAM) -> list[Step]:
     """Return the steps of an installation, in order. If the settings file `env` exists, its settings are used, and its
     secrets become credentials, one file each. Raises Failed if the service could not read its own program.
     """
     for path in (program, _binary(), Path(sys.base_prefix)):
-        if not where.elsewhere and any(path.is_relative_to(hidden) for hidden in HIDDEN):
+        if not target.elsewhere and any(path.is_relative_to(hidden) for hidden in HIDDEN):
             raise Failed(say("install.hidden", path=path))
     secrets, settings = _settings(env)
     return [
-        Account("opengui", Path("/var/lib/opengui"), skipped=where.elsewhere),
+        Account("opengui", Path("/var/lib/opengui"), skipped=target.elsewhere),
         # The unit and the udev rule name this group, which not every system has.
-        Call(("groupadd", "--system", "--force", "plugdev"), where.elsewhere),
-        Folder(where.path("/etc/opengui"), 0o755),
-        File(where.path("/etc/opengui/env"), settings, 0o600, theirs=True),
-        *([Folder(where.path("/etc/credstore"), 0o700)] if secrets else []),
-        *(File(where.path(f"/etc/credstore/{name}"), value, 0o600, theirs=True) for name, value in secrets.items()),
-        Folder(where.path("/etc/systemd/system"), 0o755),
-        unit_file(where, program),
-        Folder(where.path("/etc/udev/rules.d"), 0o755),
-        rule_file(where),
-        Call(("udevadm", "control", "--reload"), where.without_udev),
-        Call(("udevadm", "trigger", "--subsystem-match=usb"), where.without_udev),
-        Call(("systemctl", "daemon-reload"), where.elsewhere),
-        Call(("systemctl", "enable", "--now", UNIT), where.elsewhere),
+        Call(("groupadd", "--system", "--force", "plugdev"), target.elsewhere),
+        Folder(target.path("/etc/opengui"), 0o755),
+        File(target.path("/etc/opengui/env"), settings, 0o600, theirs=True),
+        *([Folder(target.path("/etc/credstore"), 0o700)] if secrets else []),
+        *(File(target.path(f"/etc/credstore/{name}"), value, 0o600, theirs=True) for name, value in secrets.items()),
+        Folder(target.path("/etc/systemd/system"), 0o755),
+        unit_file(target, program),
+        Folder(target.path("/etc/udev/rules.d"), 0o755),
+        rule_file(target),
+        Call(("udevadm", "control", "--reload"), target.without_udev),
+        Call(("udevadm", "trigger", "--subsystem-match=usb"), target.without_udev),
+        Call(("systemctl", "daemon-reload"), target.elsewhere),
+        Call(("systemctl", "enable", "--now", UNIT), target.elsewhere),
     ]
 
 
-def uninstall(where: InstallTarget) -> list[Step]:
+def uninstall(target: InstallTarget) -> list[Step]:
     """Return the steps that undo an installation. Settings, credentials, data and the user are kept."""
-    unit = unit_file(where, PROGRAM)
+    unit = unit_file(target, PROGRAM)
     return [
-        Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists()),
+        Call(("systemctl", "disable", "--now", UNIT), target.elsewhere or not unit.path.exists()),
         Removal(unit),
-        Removal(rule_file(where)),
-        Call(("systemctl", "daemon-reload"), where.elsewhere),
-        Call(("udevadm", "control", "--reload"), where.without_udev),
+        Removal(rule_file(target)),
+        Call(("systemctl", "daemon-reload"), target.elsewhere),
+        Call(("udevadm", "control", "--reload"), target.without_udev),
     ]
 
 
@@ -302,19 +302,21 @@ def _binary() -> Path:
     return Path(sys.executable).parent / "opengui"
 
 
-def unit_file(where: InstallTarget, program: Path) -> File:
+def unit_file(target: InstallTarget, program: Path) -> File:
     """Return the step that installs the systemd unit with this program's paths."""
     text = (SHIPPED / UNIT).read_text(encoding="utf-8")
     text = re.sub(r"(?m)^WorkingDirectory=.*$", f"WorkingDirectory={program}", text)
     text = re.sub(r"(?m)^ExecStart=.*$", f"ExecStart={_binary()} run", text)
     text = re.sub(r"(?m)^Documentation=.*$", f"Documentation=file://{program}/docs/operations.md", text)
-    return File(where.path(f"/etc/systemd/system/{UNIT}"), text, overwrite=where.overwrite)
+    return File(target.path(f"/etc/systemd/system/{UNIT}"), text, overwrite=target.overwrite)
 
 
-def rule_file(where: InstallTarget) -> File:
+def rule_file(target: InstallTarget) -> File:
     """Return the step that installs the udev rule, unchanged."""
     return File(
-        where.path(f"/etc/udev/rules.d/{RULE}"), (SHIPPED / RULE).read_text(encoding="utf-8"), overwrite=where.overwrite
+        target.path(f"/etc/udev/rules.d/{RULE}"),
+        (SHIPPED / RULE).read_text(encoding="utf-8"),
+        overwrite=target.overwrite,
     )
 
 

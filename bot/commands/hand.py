@@ -179,17 +179,17 @@ async def type_text(request: Request, services: Services, session: ControlSessio
     return public_reply(f"{told} {after}".strip())
 
 
-def _aimed(choice: str, look: ScreenCapture) -> tuple[ManualAction, Aim]:
+def _aimed(choice: str, capture: ScreenCapture) -> tuple[ManualAction, Aim]:
     """The action that a button stands for, and its target. Raises Refused for data that was never issued."""
-    here = OnScreen(look.word)
+    here = OnScreen(capture.word)
     if choice in _KEYS:
         return act.PressKey(key=_KEYS[choice]), here
     if choice == "up":
         return act.Scroll(direction="up"), here
     if choice == "down":
         return act.Scroll(direction="down"), here
-    if choice.startswith(_MARK) and 1 <= _number(choice) <= len(look.places):
-        place = look.places[_number(choice) - 1]
+    if choice.startswith(_MARK) and 1 <= _number(choice) <= len(capture.places):
+        place = capture.places[_number(choice) - 1]
         return tap(place.at), AtAnchor(place.anchor)
     raise Refused(say("press.unknown"))
 
@@ -296,24 +296,28 @@ async def _show_again(session: ControlSession, services: Services, after: Touche
         logger.info("a screen in a chat stays as it was: %s", error)
 
 
-async def _message(session: ControlSession, look: ScreenCapture, platform: Capabilities, *, page: int = 0) -> Message:
+async def _message(
+    session: ControlSession, capture: ScreenCapture, platform: Capabilities, *, page: int = 0
+) -> Message:
     """The screen as a message, with buttons for its places and for further actions."""
     room = platform.buttons_in_row * (platform.button_rows - 1)
-    several = len(look.places) > room
+    several = len(capture.places) > room
     room -= several
-    first = page * room if page * room < len(look.places) else 0
-    shown = {number + 1: look.places[number] for number in range(first, min(first + room, len(look.places)))}
+    first = page * room if page * room < len(capture.places) else 0
+    shown = {number + 1: capture.places[number] for number in range(first, min(first + room, len(capture.places)))}
     boxes = {number: place.box for number, place in shown.items()}
-    data = await asyncio.to_thread(draw_marks, look.seen.image, look.seen.size, boxes)
-    marks = [_button(session, look, str(number), f"{_MARK}{number}") for number in shown]
+    data = await asyncio.to_thread(draw_marks, capture.seen.image, capture.seen.size, boxes)
+    marks = [_button(session, capture, str(number), f"{_MARK}{number}") for number in shown]
     if several:
         marks.append(
-            _button(session, look, say("hand.more"), f"{_PAGE}{page + 1 if first + room < len(look.places) else 0}")
+            _button(
+                session, capture, say("hand.more"), f"{_PAGE}{page + 1 if first + room < len(capture.places) else 0}"
+            )
         )
     across = platform.buttons_in_row
     rows = [tuple(marks[start : start + across]) for start in range(0, len(marks), across)]
-    rows.append(tuple(_button(session, look, say(f"hand.button.{name}"), name) for name in _CONTROLS))
-    body = say("hand.locked") if look.seen.locked else say("hand.secure") if look.seen.secure else ""
+    rows.append(tuple(_button(session, capture, say(f"hand.button.{name}"), name) for name in _CONTROLS))
+    body = say("hand.locked") if capture.seen.locked else say("hand.secure") if capture.seen.secure else ""
     return Message(
         heading=say("hand.heading", name=session.name, person=session.person.name or session.person.id),
         body=body,
@@ -323,6 +327,6 @@ async def _message(session: ControlSession, look: ScreenCapture, platform: Capab
     )
 
 
-def _button(session: ControlSession, look: ScreenCapture, label: str, choice: str) -> Button:
+def _button(session: ControlSession, capture: ScreenCapture, label: str, choice: str) -> Button:
     style = "success" if choice == "done" else "secondary"
-    return button(ButtonAction.HAND, session.id, label, choice=f"{look.number}.{choice}", style=style)
+    return button(ButtonAction.HAND, session.id, label, choice=f"{capture.number}.{choice}", style=style)

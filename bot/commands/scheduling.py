@@ -68,16 +68,16 @@ async def schedule(request: Request, services: Services) -> Reply:
     return plan_kept(await ScheduleCommands(request, services).add(plan, due))
 
 
-def plan_kept(made: Schedule) -> Reply:
+def plan_kept(schedule: Schedule) -> Reply:
     """Return the reply that confirms a new schedule."""
-    zone = ZoneInfo(made.plan.rule.zone)
-    time = local_time(made.due, zone)
-    lines = [say("schedule.made", schedule=made.id, words=made.plan.words, zone=zone.key, time=time)]
-    if made.plan.standing is not None:
-        lines.append(yes_words(made.plan.standing))
-    if (odd := oddity_of(made.plan.rule)) is not None:
+    zone = ZoneInfo(schedule.plan.rule.zone)
+    time = local_time(schedule.due, zone)
+    lines = [say("schedule.made", schedule=schedule.id, words=schedule.plan.words, zone=zone.key, time=time)]
+    if schedule.plan.standing is not None:
+        lines.append(yes_words(schedule.plan.standing))
+    if (odd := oddity_of(schedule.plan.rule)) is not None:
         lines.append(say(f"schedule.odd.{odd}", time=time))
-    return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+    return Reply(Message(body="\n".join(lines), buttons=(_buttons(schedule),)))
 
 
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
@@ -222,23 +222,23 @@ async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, 
     return await ScheduleCommands(caller, services).add(replace(plan, watch=watched), due)
 
 
-def watch_kept(made: Schedule, services: Services) -> Reply:
+def watch_kept(schedule: Schedule, services: Services) -> Reply:
     """Return the reply that shows how a new watch was understood, with the button that starts it."""
-    plan, watched = made.plan, made.plan.watch
+    plan, watched = schedule.plan, schedule.plan.watch
     assert watched is not None
     zone = ZoneInfo(plan.rule.zone)
     lines = [
-        say("watch.does", words=plan.words, zone=zone.key, text=made.plan.draft.text),
+        say("watch.does", words=plan.words, zone=zone.key, text=schedule.plan.draft.text),
         say("watch.reads_line", what=reads_words(watched)),
         say("watch.told_line", when=told_words(watched)),
         *([say("watch.no_model")] if watched.result.type == "yes-no" and _has_no_model(services) else []),
-        say("watch.next_line", time=local_time(made.due, zone)),
+        say("watch.next_line", time=local_time(schedule.due, zone)),
     ]
     buttons = (
-        button(ButtonAction.SCHEDULE, made.id, say("button.watch.begin"), choice="resume", style="primary"),
-        _button(made, "remove"),
+        button(ButtonAction.SCHEDULE, schedule.id, say("button.watch.begin"), choice="resume", style="primary"),
+        _button(schedule, "remove"),
     )
-    return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
+    return Reply(Message(heading=say("watch.heading", schedule=schedule.id), body="\n".join(lines), buttons=(buttons,)))
 
 
 def _has_no_model(services: Services) -> bool:

@@ -106,28 +106,28 @@ def saved_words(draft: Draft, version: int, prefix: str = "") -> str:
     return say("save.done", name=draft.name, version=version, example=f"{prefix}skill {example}")
 
 
-def shown_words(made: RecordedSkill) -> str:
+def shown_words(skill: RecordedSkill) -> str:
     """Return the text that the person confirms: the task, each parameter with its value, the first fixed texts, and how
     many steps there are.
     """
-    lines = [made.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in made.parameters)]
-    if not made.parameters:
+    lines = [skill.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in skill.parameters)]
+    if not skill.parameters:
         lines.append(say("save.no_parameters"))
-    lines += [say("save.always", text=shortened(text, 80)) for text in always_typed(made)]
-    lines.append(say("save.steps", number=len(made.steps), model=left_to_model(made)))
+    lines += [say("save.always", text=shortened(text, 80)) for text in always_typed(skill)]
+    lines.append(say("save.steps", number=len(skill.steps), model=left_to_model(skill)))
     lines.append(say("save.seen_by"))
     return "\n".join(lines)
 
 
-def always_typed(made: RecordedSkill) -> list[str]:
+def always_typed(skill: RecordedSkill) -> list[str]:
     """Return the first few texts that every run of the skill types, whatever its arguments are."""
-    typed = [str(step.action["text"]) for step in made.steps if step.kind == "type" and "text" in step.action]
+    typed = [str(step.action["text"]) for step in skill.steps if step.kind == "type" and "text" in step.action]
     return [text for text in typed if "{" not in text and COVERED not in text][:FIXED_SHOWN]
 
 
-def left_to_model(made: RecordedSkill) -> int:
+def left_to_model(skill: RecordedSkill) -> int:
     """Return how many steps of a recorded skill are left to a model, instead of being repeated as recorded."""
-    return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
+    return sum(step.is_left_to_model or step.kind not in FIELDS for step in skill.steps)
 
 
 async def change(commands: SkillCommands, verb: str, name: str, new: str) -> str:

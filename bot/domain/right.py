@@ -45,14 +45,14 @@ class _Given:
     id: str
     guild: str
 
-    def names(self, person: Person, where: Address) -> bool:
-        """Return whether it was given to this person writing at `where`. A role counts only on its own server, never in
-        private chats.
+    def names(self, person: Person, address: Address) -> bool:
+        """Return whether it was given to this person writing at `address`. A role counts only on its own server, never
+        in private chats.
         """
         if self.platform != person.platform:
             return False
         if self.guild:
-            return self.guild == where.guild and f"{self.guild}/{self.id}" in person.roles
+            return self.guild == address.guild and f"{self.guild}/{self.id}" in person.roles
         return self.id == person.id
 
 

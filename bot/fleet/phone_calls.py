@@ -88,22 +88,24 @@ class Seen(BaseModel):
     facts: Facts
 
 
-def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
+def written(observation: Observation) -> tuple[dict[str, Any], bytes]:
     """Encode an observation as JSON data and JPEG bytes (b"" without a picture). Blocks while encoding, so call it in
     a thread.
     """
-    facts = Facts.model_validate(seen, from_attributes=True)
-    told = Seen(width=seen.size.width, height=seen.size.height, elements=seen.elements, facts=facts)
+    facts = Facts.model_validate(observation, from_attributes=True)
+    told = Seen(
+        width=observation.size.width, height=observation.size.height, elements=observation.elements, facts=facts
+    )
     picture = b""
-    if seen.jpeg is not None:
-        picture = seen.jpeg.data
-    elif seen.image is not None:
-        picture = jpeg_of(seen.image)
+    if observation.jpeg is not None:
+        picture = observation.jpeg.data
+    elif observation.image is not None:
+        picture = jpeg_of(observation.image)
     return told.model_dump(mode="json"), picture
 
 
-async def _shown(seen: Observation) -> tuple[Reply, bytes]:
-    told, picture = await asyncio.to_thread(written, seen)
+async def _shown(observation: Observation) -> tuple[Reply, bytes]:
+    told, picture = await asyncio.to_thread(written, observation)
     return Reply(data=told), picture
 
 

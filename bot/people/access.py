@@ -61,9 +61,9 @@ class Policy:
         """Return whether both accounts belong to the same person."""
         return any(same_person(account, other) for account in self.accounts(one))
 
-    def grants_of(self, person: Person, where: Address) -> list[Grant]:
-        """Return the rights that were given to this person, through this account and linked ones. `where` is the place
-        whose roles count. Somebody who uses an access token has only the token's rights.
+    def grants_of(self, person: Person, address: Address) -> list[Grant]:
+        """Return the rights that were given to this person, through this account and linked ones. `address` is the
+        place whose roles count. Somebody who uses an access token has only the token's rights.
 
         The right `admin` is not inherited through a link, so that a stolen account does not give the rights of an
         admin.
@@ -71,17 +71,17 @@ class Policy:
         others = self.accounts(person)[1:]
         if person.platform in {API_PLATFORM, PAGE_PLATFORM}:
             # A token does not have the rights of its owner, nor the owner those of the token.
-            return [grant for grant in self.tokens if grant.names(_of_token(person), where)]
-        own = [grant for grant in self.grants if grant.names(person, where)]
+            return [grant for grant in self.tokens if grant.names(_of_token(person), address)]
+        own = [grant for grant in self.grants if grant.names(person, address)]
         linked = [grant for grant in self.grants if any(grant.names(other, NOWHERE) for other in others)]
         return [*own, *(replace(each, right=Right.APPROVE) if each.right is Right.ADMIN else each for each in linked)]
 
-    def tier_depends_on_roles(self, person: Person, where: Address) -> bool:
+    def tier_depends_on_roles(self, person: Person, address: Address) -> bool:
         """Return whether the person's roles at this place may decide their tier: some role there has a tier, and the
         person was given none.
         """
         by_role = any(
-            gift.guild and (gift.platform, gift.guild) == (person.platform, where.guild) for gift in self.tiers
+            gift.guild and (gift.platform, gift.guild) == (person.platform, address.guild) for gift in self.tiers
         )
         accounts = self.accounts(person)
         return by_role and not any(gift.names(one, NOWHERE) for gift in self.tiers for one in accounts)
@@ -148,13 +148,15 @@ def authorize(
     return AccessDecision(tuple(checks))
 
 
-def is_admin(person: Person, where: Address, policy: Policy) -> bool:
+def is_admin(person: Person, address: Address, policy: Policy) -> bool:
     """Return whether the person is the operator, or an admin for all phones."""
     lists = policy.platforms.get(person.platform, Lists())
     if person.platform in OPERATOR_PLATFORMS or person.id in lists.admins:
         return True
     known = _of_token(person)
-    return any(grant.names(known, where) and grant.gives(Right.ADMIN, "") for grant in (*policy.grants, *policy.tokens))
+    return any(
+        grant.names(known, address) and grant.gives(Right.ADMIN, "") for grant in (*policy.grants, *policy.tokens)
+    )
 
 
 def same_person(one: Person, other: Person) -> bool:

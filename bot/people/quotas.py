@@ -83,7 +83,7 @@ class Quotas:
         self._clock = clock
         self._audited: set[str] = set()
 
-    def tier_of(self, person: Person, where: Address) -> str:
+    def tier_of(self, person: Person, address: Address) -> str:
         """Return the name of this person's tier at a place; "" if their use is not limited.
 
         A tier given to the person comes first, then tiers given to their roles. Without either, admins have no tier and
@@ -93,16 +93,16 @@ class Quotas:
         policy, settings = self._rights.policy, self._settings()
         if own := self._own(person):
             return own
-        roles = [gift.tier for gift in policy.tiers if gift.guild and gift.names(person, where)]
+        roles = [gift.tier for gift in policy.tiers if gift.guild and gift.names(person, address)]
         if roles:
             return largest(roles, settings.tiers)
-        return "" if is_admin(person, where, policy) else settings.default_tier
+        return "" if is_admin(person, address, policy) else settings.default_tier
 
-    async def status(self, person: Person, where: Address) -> QuotaStatus | None:
+    async def status(self, person: Person, address: Address) -> QuotaStatus | None:
         """Return what this person has used today, with their limits; None if they have no tier, or if it is not
         defined.
         """
-        name = self.tier_of(person, where)
+        name = self.tier_of(person, address)
         if name not in self._settings().tiers:
             return None
         begin, end = self._day(self._clock())
@@ -128,12 +128,12 @@ class Quotas:
             raise OverQuota(say("quota.too_many_phones", **told), _detail(standing, "tasks"))
         await self._store.tiers.accepted_with(transaction, task.id, name)
 
-    async def admit_voice(self, person: Person, where: Address) -> None:
+    async def admit_voice(self, person: Person, address: Address) -> None:
         """Check that the person may send a voice note, as transcribing it costs money. Raises OverQuota."""
-        name = self.tier_of(person, where)
+        name = self.tier_of(person, address)
         if not name:
             return
-        standing = await self.status(person, where)
+        standing = await self.status(person, address)
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up(("cost",)):
@@ -221,9 +221,9 @@ def _fault(happened: str, then: str = "") -> Fault:
     return Fault(FaultKind.BUDGET, happened, say("quota.stopped"), then, Outcome.BLOCKED)
 
 
-def amount(standing: QuotaStatus, quota: str) -> str:
+def amount(status: QuotaStatus, quota: str) -> str:
     """Return the amount used and the limit of a quota as text, such as "3 of 20 tasks"."""
-    used, limit = standing.of(quota) or (0, 0)
+    used, limit = status.of(quota) or (0, 0)
     return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
 
 
@@ -231,6 +231,6 @@ def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _detail(standing: QuotaStatus, quota: str) -> str:
-    used, limit = standing.of(quota) or (0, 0)
-    return f"{quota} {used:g}/{limit:g} {standing.name}"
+def _detail(status: QuotaStatus, quota: str) -> str:
+    used, limit = status.of(quota) or (0, 0)
+    return f"{quota} {used:g}/{limit:g} {status.name}"

@@ -39,8 +39,8 @@ class RunConfigs:
     model is waited for, and again when that ends.
     """
 
-    def __init__(self, settings: Settings, tell: Listener) -> None:
-        self._tell = tell
+    def __init__(self, settings: Settings, listener: Listener) -> None:
+        self._tell = listener
         self._model_sets = [self._make(model_settings(settings))]
         self._config = self._config_of(settings)
         self._closing: set[asyncio.Task[None]] = set()

@@ -37,17 +37,17 @@ class PartEvent:
         return isinstance(self.event, TaskEnded) and not self.part
 
 
-def line_of(heard: PartEvent) -> dict[str, Any]:
+def line_of(event: PartEvent) -> dict[str, Any]:
     """Convert the event to a plain JSON object. Steps, questions and the end have a stable form that scripts rely on.
 
     If several phones work on the task, their events also have `part` and `on` (the phone's name), and the end of one
     part has the type "part end".
     """
-    line = _line(heard.event)
-    if not heard.part:
+    line = _line(event.event)
+    if not event.part:
         return line
-    ended = {"type": "part end"} if isinstance(heard.event, TaskEnded) else {}
-    return line | ended | {"part": heard.part, "on": heard.phone}
+    ended = {"type": "part end"} if isinstance(event.event, TaskEnded) else {}
+    return line | ended | {"part": event.part, "on": event.phone}
 
 
 def _line(event: TaskEvent | ToolCalled) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Maintenance:
         calls: ShieldedCalls,
         clock: Callable[[], float],
         limits: ServiceLimits,
-        watch: ClockWatch,
+        clock_watch: ClockWatch,
     ) -> None:
         self._store = store
         self._repository = repository
@@ -44,7 +44,7 @@ class Maintenance:
         self._calls = calls
         self._clock = clock
         self._limits = limits
-        self._watch = watch
+        self._watch = clock_watch
         self._clock_shift = 0.0
         """Seconds by which the clock was set and which are not written yet."""
         self._last_round = time.monotonic()

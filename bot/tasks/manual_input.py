@@ -57,17 +57,17 @@ class Place:
     """Describes the element that must still be there when the place is touched."""
 
 
-def touchable_places(seen: Observation) -> tuple[Place, ...]:
+def touchable_places(observation: Observation) -> tuple[Place, ...]:
     """Return the places that can be touched, at most MOST_PLACES, in reading order. If the phone reports no element
     that can be touched, they form a regular grid.
     """
-    screen, targets = screen_of(seen.without_picture(), seen.size)
-    view = ScreenView(seen.without_picture(), screen, targets)
-    able = [e for e in targets if _can_be_touched(e, seen.size)][:MOST_PLACES]
+    screen, targets = screen_of(observation.without_picture(), observation.size)
+    view = ScreenView(observation.without_picture(), screen, targets)
+    able = [e for e in targets if _can_be_touched(e, observation.size)][:MOST_PLACES]
     found = sorted(able, key=lambda e: (e.bounds.top, e.bounds.left))
-    wheres = [ResolvedTarget(e, e.bounds.clipped(seen.size).centre) for e in found] or _grid(seen.size)
+    wheres = [ResolvedTarget(e, e.bounds.clipped(observation.size).centre) for e in found] or _grid(observation.size)
     return tuple(
-        Place(where.point, _box(where, seen.size), anchor_of(where, view))
+        Place(where.point, _box(where, observation.size), anchor_of(where, view))
         for where in wheres
         if where.point is not None
     )
@@ -90,12 +90,12 @@ def _grid(size: Size) -> list[ResolvedTarget]:
     ]
 
 
-def _box(where: ResolvedTarget, size: Size) -> Bounds:
-    if where.element is not None:
-        return where.element.bounds.clipped(size)
-    assert where.point is not None
+def _box(target: ResolvedTarget, size: Size) -> Bounds:
+    if target.element is not None:
+        return target.element.bounds.clipped(size)
+    assert target.point is not None
     across, down = size.width // (2 * GRID[0]), size.height // (2 * GRID[1])
-    at = where.point
+    at = target.point
     return Bounds(at.x - across, at.y - down, at.x + across, at.y + down).clipped(size)
 
 
@@ -248,12 +248,12 @@ class OnStill(Aim):
         return not self._is_animated or gate.verdict == "allow"
 
 
-def _patch(where: ResolvedTarget, size: Size) -> Bounds:
+def _patch(target: ResolvedTarget, size: Size) -> Bounds:
     """Return the area around a point that is compared: the control there, unless that is large."""
-    assert where.point is not None
+    assert target.point is not None
     reach = int(size.height * _PATCH)
-    around = Bounds(where.point.x - reach, where.point.y - reach, where.point.x + reach, where.point.y + reach)
-    box = around if where.element is None else where.element.bounds.clipped(size)
+    around = Bounds(target.point.x - reach, target.point.y - reach, target.point.x + reach, target.point.y + reach)
+    box = around if target.element is None else target.element.bounds.clipped(size)
     return (box if 0 < box.area <= around.area else around).clipped(size)
 
 
@@ -347,7 +347,14 @@ class ManualInput:
         return Touched(seen.package, _called(where.element), yes, view.observation)
 
     def _approval_reason(
-        self, gate: Gate, action: ManualAction, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
+        self,
+        gate: Gate,
+        action: ManualAction,
+        view: ScreenView,
+        target: ResolvedTarget,
+        allowed: str,
+        *,
+        approves: bool,
     ) -> str:
         """Return why the rules require an approval, if the person's own touch counts as that approval; "" if they
         require none.
@@ -359,11 +366,11 @@ class ManualInput:
             raise ManualInputError(say("operate.refused", why=reason))
         if gate.verdict != "approve":
             return ""
-        label = _called(where.element)
+        label = _called(target.element)
         told = "\0".join((view.observation.package, label, reason, action.model_dump_json()))
         asked = hashlib.sha256(told.encode()).hexdigest()[:32]
         if asked != allowed and not approves:
-            raise NeedsApproval(label or action.kind, reason, asked, anchor_of(where, view))
+            raise NeedsApproval(label or action.kind, reason, asked, anchor_of(target, view))
         return reason
 
 
@@ -407,9 +414,9 @@ def _journalled(action: ManualAction) -> dict[str, Any]:
     return data | {"text": "", "length": len(action.text)} if isinstance(action, act.Type) else data
 
 
-def _input_of(action: ManualAction, where: ResolvedTarget, view: ScreenView) -> Input:
+def _input_of(action: ManualAction, target: ResolvedTarget, view: ScreenView) -> Input:
     spec = BUILT_IN.spec_of(action)
     assert isinstance(spec, InputAction)
-    physical = spec.to_input(action, where, view)
+    physical = spec.to_input(action, target, view)
     assert physical is not None, "whatever is done by hand has its place"
     return replace(physical, secret=True) if isinstance(physical, TypeText) else physical

@@ -187,12 +187,12 @@ class Admission:
         """Return the id under which memory is kept for tasks of this person."""
         return self._policy().subject(person)
 
-    def set_role_lookup(self, ask: AskRoles, note: Note, heard: RolesListener) -> None:
+    def set_role_lookup(self, ask: AskRoles, note: Note, listener: RolesListener) -> None:
         """Set how people's roles are looked up. Until this is called, tasks that depend on a role wait. `note` is
-        called to show on a task's card that the roles could not be found out; `heard` is called with the task and its
-        person with the roles that were found.
+        called to show on a task's card that the roles could not be found out; `listener` is called with the task and
+        its person with the roles that were found.
         """
-        self._lookup_roles, self._note, self._on_roles = ask, note, heard
+        self._lookup_roles, self._note, self._on_roles = ask, note, listener
 
     def begin(self, task: Task) -> None:
         """Register a task that is now being worked on."""
@@ -246,27 +246,27 @@ class Admission:
             held.lookup = asyncio.create_task(self._refresh_roles(held, self._lookup_roles), name=f"roles for {run}")
         return Certainty.ASKED
 
-    def _has_fresh_roles(self, held: _ActiveTask) -> bool:
-        return held.person is not None and self._clock() - held.at < FRESH_S
+    def _has_fresh_roles(self, active: _ActiveTask) -> bool:
+        return active.person is not None and self._clock() - active.at < FRESH_S
 
-    async def _refresh_roles(self, held: _ActiveTask, ask: AskRoles) -> None:
-        task, held.person = held.task, None
+    async def _refresh_roles(self, active: _ActiveTask, ask: AskRoles) -> None:
+        task, active.person = active.task, None
         try:
             person = await ask(task.person, _place(task))
             if person is not None:
                 await self._on_roles(task, person)
-            held.person = person
+            active.person = person
         except Exception:
             logger.exception("The roles for task %s could not be read", task.id)
         finally:
-            held.at, held.lookup = self._clock(), None
-            told, held.callbacks = held.callbacks, set()
+            active.at, active.lookup = self._clock(), None
+            told, active.callbacks = active.callbacks, set()
             for each in told:
                 each()
-        if held.person is None and not held.outage_shown and _by_role(task):
+        if active.person is None and not active.outage_shown and _by_role(task):
             with speaking(task.person.language):
                 self._note(task.id, say("desk.phone.role_unknown"))
-        held.outage_shown = held.person is None
+        active.outage_shown = active.person is None
 
 
 def _by_role(task: Task) -> bool:

@@ -423,7 +423,9 @@ class RemoteControlService:
                 await self.end(hold)
 
 
-def _same_still(seen: Observation, size: Size, app: str, thumbnail: Image.Image | None) -> bool:
-    if (seen.size, seen.package) != (size, app) or (seen.thumbnail is None) != (thumbnail is None):
+def _same_still(observation: Observation, size: Size, app: str, thumbnail: Image.Image | None) -> bool:
+    if (observation.size, observation.package) != (size, app) or (observation.thumbnail is None) != (thumbnail is None):
         return False
-    return thumbnail is None or (seen.thumbnail is not None and seen.thumbnail.tobytes() == thumbnail.tobytes())
+    return thumbnail is None or (
+        observation.thumbnail is not None and observation.thumbnail.tobytes() == thumbnail.tobytes()
+    )

@@ -88,8 +88,8 @@ def caller_of(request: Request) -> Caller:
 class ConsoleGate:
     """Checks every request before any handler sees it: its host, its origin, and its token or session."""
 
-    def __init__(self, door: Exposure, token: str, sessions: Sessions, rights: Rights) -> None:
-        self._exposure = door
+    def __init__(self, exposure: Exposure, token: str, sessions: Sessions, rights: Rights) -> None:
+        self._exposure = exposure
         self._rights = rights
         self._token = token.encode()
         self._local: frozenset[str] = frozenset()

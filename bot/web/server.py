@@ -72,12 +72,12 @@ class Console:
 
     def __init__(
         self,
-        door: Exposure,
+        exposure: Exposure,
         port: int,
         viewers: Viewers,
         intake: Intake,
         checks: ConsoleChecks,
-        kept: SessionStore,
+        store: SessionStore,
         *,
         rights: Rights,
         connectable: Mapping[str, str] = {},
@@ -87,14 +87,14 @@ class Console:
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
     ) -> None:
-        self._exposure = door
+        self._exposure = exposure
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
-        password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
+        password = {} if exposure.password is None else {Way.PASSWORD: exposure.password.mark}
         marks = {Way.TOKEN: b"", Way.PERSON: b"", **password}
-        sessions = Sessions(kept, time.time, marks, self._holds_token)
+        sessions = Sessions(store, time.time, marks, self._holds_token)
         self._tokens = rights.tokens
-        self._gate = ConsoleGate(door, self._token, sessions, rights)
+        self._gate = ConsoleGate(exposure, self._token, sessions, rights)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._local_routes = beside
@@ -105,7 +105,7 @@ class Console:
         self._words = PageTexts(language)
         self._parts = (
             self._words,
-            SignIn(self._gate, door.password, rights.tokens),
+            SignIn(self._gate, exposure.password, rights.tokens),
             Api(viewers, intake, connectable),
             Events(board, self._stopping, self._gate, viewers),
             Pictures(services, viewers),
@@ -226,10 +226,10 @@ class Guarded:
     headers to every answer.
     """
 
-    def __init__(self, app: ASGIApp, gate: ConsoleGate, words: PageTexts) -> None:
+    def __init__(self, app: ASGIApp, gate: ConsoleGate, texts: PageTexts) -> None:
         self._app = app
         self._gate = gate
-        self._words = words
+        self._words = texts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""

@@ -79,12 +79,12 @@ class Sessions:
 
     def __init__(
         self,
-        kept: SessionStore,
+        store: SessionStore,
         now: Callable[[], float],
         marks: Mapping[Way, bytes],
         holds_token: Callable[[str, float], bool] = lambda _name, _begun: False,
     ) -> None:
-        self._store = kept
+        self._store = store
         self._now = now
         self._marks = marks
         self._holds_token = holds_token

@@ -304,11 +304,11 @@ class Events:
     def _may_read(self, request: Request) -> bool:
         return self._gate.is_still_valid(request) and request.state.verdict(Right.USE).allowed
 
-    async def _own(self, viewer: Viewer, shown: EncodedState) -> EncodedState:
+    async def _own(self, viewer: Viewer, state: EncodedState) -> EncodedState:
         """Return the part of the state that the viewer may see; operators share one."""
         if viewer.services is None:
-            return shown
-        return EncodedState(await viewer.visible_snapshot(shown.snapshot), shown.number, viewer.state)
+            return state
+        return EncodedState(await viewer.visible_snapshot(state.snapshot), state.number, viewer.state)
 
 
 class _Reader:

@@ -368,9 +368,11 @@ class Observer:
             raise ScreenChanged(words("phone.rejected.another"))
 
 
-def _probe(seen: Observation) -> Probe:
+def _probe(observation: Observation) -> Probe:
     """Return a probe for comparing with an observation. A secure screen had no picture and counts as black."""
-    return Probe.of_thumbnail(seen.thumbnail or black_thumbnail(seen.size.width, seen.size.height), seen.size)
+    return Probe.of_thumbnail(
+        observation.thumbnail or black_thumbnail(observation.size.width, observation.size.height), observation.size
+    )
 
 
 class KnownScreens:

@@ -84,7 +84,7 @@ async def send_input(
     context: RunContext,
     key: ActionKey,
     what: Input,
-    sight: ScreenView,
+    view: ScreenView,
     *,
     last: bool = False,
     looked: float | None = None,
@@ -92,7 +92,7 @@ async def send_input(
 ) -> tuple[Effect, ...]:
     """Send an input whose beginning is recorded in the journal, and return its effects.
 
-    `sight` is the screen that was seen before. `looked` is when the observation began that showed the screen as a
+    `view` is the screen that was seen before. `looked` is when the observation began that showed the screen as a
     person approved it (seconds of the event loop's clock); the effects then also say how old that observation was, and
     whether another window got the input. An input without approval is only sent while the screen still matches
     `judged`.
@@ -125,8 +125,8 @@ async def send_input(
             "Look at the screen before you decide.",
             uncertain=True,
         ) from error
-    changed, seen = await _effect(context, key, what, sight, last=last)
-    covered = context.mask.covers_words(sight.observation)
+    changed, seen = await _effect(context, key, what, view, last=last)
+    covered = context.mask.covers_words(view.observation)
     tail: tuple[Effect, ...] = told_effects(done, covered=covered)
     if looked is not None and done.sent is not None:
         tail += (LookedBefore(milliseconds=round(1000 * (done.sent - looked))),)
@@ -142,10 +142,10 @@ async def send_input(
 
 
 async def _effect(
-    context: RunContext, key: ActionKey, what: Input, sight: ScreenView, *, last: bool
+    context: RunContext, key: ActionKey, what: Input, view: ScreenView, *, last: bool
 ) -> tuple[tuple[Effect, ...], Sent | None]:
     """Look at the effect, and return what the look says about the input; it is also the next observation."""
-    before = sight.observation
+    before = view.observation
     try:
         after = await context.screen.after(key, what, before, last=last)
     except (Stopped, asyncio.CancelledError):

@@ -186,11 +186,11 @@ class ActionRegistry:
         """
         return _GONE if isinstance(action, GoneTool) else self._specs[action.kind]
 
-    def describe(self, action: Action, sight: ScreenView | None) -> Words:
-        """Return a sentence about what the action does, naming its target if the screen `sight` is given. Models read
+    def describe(self, action: Action, view: ScreenView | None) -> Words:
+        """Return a sentence about what the action does, naming its target if the screen `view` is given. Models read
         it in English.
         """
-        return self.spec_of(action).describe(action, None if sight is None else sight.for_model)
+        return self.spec_of(action).describe(action, None if view is None else view.for_model)
 
     def kinds_with(self, trait: Trait) -> set[str]:
         """Return the kinds of all actions that have this trait."""

@@ -43,7 +43,7 @@ MAX_ALIKE = 20
 
 
 def anchor_of(
-    where: ResolvedTarget, sight: ScreenView, *, facts: bool = True, before: Observation | None = None
+    target: ResolvedTarget, view: ScreenView, *, facts: bool = True, before: Observation | None = None
 ) -> dict[str, Any]:
     """Return the anchor of a target: plain data that identifies it later, by the element's id, class and label
     (`looks`) or, without an element, by the whole screen.
@@ -52,21 +52,21 @@ def anchor_of(
     picture of anything without words. `before` is an earlier observation; parts that changed on their own between the
     two observations are not compared later.
     """
-    seen = sight.observation
+    seen = view.observation
     anchor: dict[str, Any] = {"package": seen.package, "size": [seen.size.width, seen.size.height]}
-    if where.element is not None:
-        element = where.element
+    if target.element is not None:
+        element = target.element
         anchor["element"] = looks(element)
         anchor["editable"] = element.editable
         box = element.bounds
         anchor["bounds"] = [box.left, box.top, box.right, box.bottom]
-        if where.point is not None:
-            anchor["within"] = [where.point.x - box.left, where.point.y - box.top]
+        if target.point is not None:
+            anchor["within"] = [target.point.x - box.left, target.point.y - box.top]
     else:
-        anchor["point"] = [where.point.x, where.point.y] if where.point is not None else None
+        anchor["point"] = [target.point.x, target.point.y] if target.point is not None else None
         if not facts:
             anchor["screen"] = fingerprint(seen)
-    return anchor | _bound(where, seen, before) if facts else anchor
+    return anchor | _bound(target, seen, before) if facts else anchor
 
 
 def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> ResolvedTarget | None:
@@ -92,17 +92,17 @@ def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = 
     return ResolvedTarget(element, point) if same else None
 
 
-def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None) -> dict[str, Any]:
+def _bound(target: ResolvedTarget, observation: Observation, before: Observation | None) -> dict[str, Any]:
     """Return what an approval is bound to besides the looks of its target."""
-    near = approval_context(seen, where.element, where.point)
-    restless = restless_places(before, seen, where.element) if before is not None else []
+    near = approval_context(observation, target.element, target.point)
+    restless = restless_places(before, observation, target.element) if before is not None else []
     return {
         "restless": restless,
         "own": near.own_digest(restless),
         "window": near.window_digest(restless) if near.window else None,
-        "focus": _focus(seen) if where.element is None else None,
-        "picture": picture_of(seen, pictured(seen, near, where.element, where.point)),
-        "pictures": shown_pictures(seen, near, where.element, before),
+        "focus": _focus(observation) if target.element is None else None,
+        "picture": picture_of(observation, pictured(observation, near, target.element, target.point)),
+        "pictures": shown_pictures(observation, near, target.element, before),
     }
 
 
@@ -142,9 +142,9 @@ def _alike(wanted: list[str], before: Bounds, now: Observation) -> list[Element]
     return sorted(same, key=lambda e: abs(e.bounds.centre.x - at.x) + abs(e.bounds.centre.y - at.y))
 
 
-def _focus(seen: Observation) -> list[str] | None:
+def _focus(observation: Observation) -> list[str] | None:
     """Return the looks of the focused element, which receives keys."""
-    return next((looks(e) for e in seen.elements or () if e.focused), None)
+    return next((looks(e) for e in observation.elements or () if e.focused), None)
 
 
 def _place(box: Bounds, before: Bounds, within: list[int] | None, now: Observation) -> Point:
@@ -236,8 +236,8 @@ class TargetCheck:
 
 def target_check(
     action: Action,
-    where: ResolvedTarget,
-    seen: Observation,
+    target: ResolvedTarget,
+    observation: Observation,
     spot: TouchTarget,
     policy: Policy,
     cover: Callable[[Observation], Observation],
@@ -247,17 +247,17 @@ def target_check(
     """Return the check that a press or slide without approval must still pass when it is sent; None if it only scrolls,
     or if no elements were known. The arguments are those of `TargetCheck`.
     """
-    if seen.elements is None or not (is_press(action, spot) or is_made_to_slide(spot) or words_around(spot)):
+    if observation.elements is None or not (is_press(action, spot) or is_made_to_slide(spot) or words_around(spot)):
         return None
-    return TargetCheck(action, where, seen, spot, policy, cover, read)
+    return TargetCheck(action, target, observation, spot, policy, cover, read)
 
 
 def _words(spot: TouchTarget) -> set[str]:
     return {_bare(each.label) for each in words_under(spot)}
 
 
-def _near(seen: Observation, where: ResolvedTarget) -> set[str]:
-    return {_bare(words_of(e)) for e in approval_context(seen, where.element, where.point).near}
+def _near(observation: Observation, target: ResolvedTarget) -> set[str]:
+    return {_bare(words_of(e)) for e in approval_context(observation, target.element, target.point).near}
 
 
 def _looks(element: Element) -> tuple[str, str, str]:

@@ -151,52 +151,52 @@ async def _look(context: RunContext) -> Observation:
         raise ActionError(UNSEEN.format(error=error)) from error
 
 
-def _found(where: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
+def _found(target: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
     """Find the same place on the new observation. Raises ActionError if the target is gone."""
     if (before.package, before.size) != (now.package, now.size):
         raise ActionError(GONE)
-    if where.element is None:
-        return where
-    element = nearest(looks(where.element), where.element.bounds, now)
+    if target.element is None:
+        return target
+    element = nearest(looks(target.element), target.element.bounds, now)
     if element is None:
         raise ActionError(GONE)
-    old, new = where.element.bounds.centre, element.bounds.centre
-    return ResolvedTarget(element, *(_moved(each, new.x - old.x, new.y - old.y) for each in (where.point, where.end)))
+    old, new = target.element.bounds.centre, element.bounds.centre
+    return ResolvedTarget(element, *(_moved(each, new.x - old.x, new.y - old.y) for each in (target.point, target.end)))
 
 
 def _moved(point: Point | None, dx: int, dy: int) -> Point | None:
     return None if point is None else Point(point.x + dx, point.y + dy)
 
 
-def _control(spec: ActionSpec[Any], action: act.Action, where: ResolvedTarget, sight: ScreenView) -> str:
+def _control(spec: ActionSpec[Any], action: act.Action, target: ResolvedTarget, view: ScreenView) -> str:
     """Identify the touched or pressed control, whatever is around it and however fingers touch it."""
     kind = "touch" if "touches" in spec.traits else action.kind
-    place: list[Any] = looks(where.element) if where.element is not None else []
-    if where.point is not None and _is_blind(where, sight):
-        place = [*place, where.point.x // GRID, where.point.y // GRID]
-    return digest([sight.observation.package, kind, getattr(action, "key", ""), place])
+    place: list[Any] = looks(target.element) if target.element is not None else []
+    if target.point is not None and _is_blind(target, view):
+        place = [*place, target.point.x // GRID, target.point.y // GRID]
+    return digest([view.observation.package, kind, getattr(action, "key", ""), place])
 
 
 def _consequence(
-    meant: dict[str, Any], near: ApprovalContext, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
+    meant: dict[str, Any], context: ApprovalContext, target: ResolvedTarget, view: ScreenView, anchor: dict[str, Any]
 ) -> str:
     """Identify the consequence: the control and the words of its dialog or row or, on a page, the recipient, the text
     and the amounts. If there are no words, the picture counts.
     """
-    seen = sight.observation
-    about: list[Any] = [near.title, anchor["own"]]
-    if near.kind == "page":
-        about += [[words_of(e) for e in near.window if e.editable], facts_of(seen).amounts]
-    if _is_blind(where, sight):
+    seen = view.observation
+    about: list[Any] = [context.title, anchor["own"]]
+    if context.kind == "page":
+        about += [[words_of(e) for e in context.window if e.editable], facts_of(seen).amounts]
+    if _is_blind(target, view):
         about.append(picture_of(seen, whole_screen(seen)))
     return digest([anchor["control"], meant, about])
 
 
-def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:
+def _is_blind(target: ResolvedTarget, view: ScreenView) -> bool:
     """Whether only the picture shows what is there, because there is no element or one as large as a page."""
-    element, size = where.element, sight.observation.size
+    element, size = target.element, view.observation.size
     if element is None:
-        return where.point is not None
+        return target.point is not None
     return not words_of(element) and element.bounds.area > LARGE_SHARE * size.width * size.height
 
 

@@ -42,12 +42,12 @@ _MOVES: frozenset[Trait] = frozenset({"moves the screen"})
 _WAITS: frozenset[Trait] = frozenset({"waits"})
 
 
-def _target(target: act.Target, sight: ScreenView | None, under: Element | None = None) -> str:
+def _target(target: act.Target, view: ScreenView | None, under: Element | None = None) -> str:
     """Describe what is touched in a few words; `under` is the element there, for an action with only a point."""
     if isinstance(target, act.ElementTarget):
-        if sight is not None and target.element < len(sight.targets):
-            element = sight.targets[target.element]
-            inside = sight.screen.elements[target.element].inside if sight.screen.elements else ""
+        if view is not None and target.element < len(view.targets):
+            element = view.targets[target.element]
+            inside = view.screen.elements[target.element].inside if view.screen.elements else ""
             return _short(words_of(element) or inside or id_name(element) or f"element {target.element}")
         return words("did.element", number=target.element)
     return _short(under.label) if under is not None and under.label else words("did.place", x=target.x, y=target.y)
@@ -69,14 +69,14 @@ def _touch(
 ) -> InputAction[Any]:
     """Return the spec of a touch."""
 
-    def described(action: Touch, sight: ScreenView | None) -> Words:
-        return describe(_target(action.target, sight))
+    def described(action: Touch, view: ScreenView | None) -> Words:
+        return describe(_target(action.target, view))
 
-    def what(action: Touch, sight: ScreenView | None, under: Element | None) -> str:
-        return asked(_target(action.target, sight, under))
+    def what(action: Touch, view: ScreenView | None, under: Element | None) -> str:
+        return asked(_target(action.target, view, under))
 
-    def to_input(_action: Touch, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input | None:
-        return None if where.point is None else made(where.point)
+    def to_input(_action: Touch, target: ResolvedTarget, _sight: ScreenView) -> inputs.Input | None:
+        return None if target.point is None else made(target.point)
 
     return InputAction(
         model=model, describe=described, asked=what, gate=pressed_gate, means=(), traits=_TOUCHES, to_input=to_input
@@ -94,11 +94,11 @@ def _move(
     def described(action: Move, _sight: ScreenView | None) -> Words:
         return describe(_target(action.start, None), _target(action.end, None))
 
-    def what(action: Move, sight: ScreenView | None, under: Element | None) -> str:
-        return asked(_target(action.start, sight, under))
+    def what(action: Move, view: ScreenView | None, under: Element | None) -> str:
+        return asked(_target(action.start, view, under))
 
-    def to_input(action: Move, where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
-        return None if where.point is None else made(action, where.point, finger_end(action, where.point, sight))
+    def to_input(action: Move, target: ResolvedTarget, view: ScreenView) -> inputs.Input | None:
+        return None if target.point is None else made(action, target.point, finger_end(action, target.point, view))
 
     return InputAction(
         model=model, describe=described, asked=what, gate=ungated, means=(), traits=_TOUCHES | _MOVES, to_input=to_input
@@ -110,24 +110,24 @@ def _text(action: act.Type) -> str:
     return _short(action.text.translate(_SHOWN_KEYS))
 
 
-def _typed(action: act.Type, sight: ScreenView | None) -> Words:
+def _typed(action: act.Type, view: ScreenView | None) -> Words:
     text = _text(action)
     if action.target is None:
         return words("did.type_submit" if action.submit else "did.type", text=text)
-    target = _target(action.target, sight)
+    target = _target(action.target, view)
     return words("did.type_into_submit" if action.submit else "did.type_into", text=text, target=target)
 
 
-def _to_type(action: act.Type, sight: ScreenView | None, under: Element | None) -> str:
+def _to_type(action: act.Type, view: ScreenView | None, under: Element | None) -> str:
     text = _text(action)
     if action.target is None:
         return sentence("do.type_submit" if action.submit else "do.type", text=text)
-    target = _target(action.target, sight, under)
+    target = _target(action.target, view, under)
     return sentence("do.type_into_submit" if action.submit else "do.type_into", text=text, target=target)
 
 
-def _text_input(action: act.Type, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input:
-    return inputs.TypeText(action.text, at=where.point, clear=action.clear, submit=action.submit)
+def _text_input(action: act.Type, target: ResolvedTarget, _sight: ScreenView) -> inputs.Input:
+    return inputs.TypeText(action.text, at=target.point, clear=action.clear, submit=action.submit)
 
 
 def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:

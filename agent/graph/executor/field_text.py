@@ -155,13 +155,13 @@ def text_of(field: Element) -> str:
     return "" if field.text == field.hint else field.text
 
 
-def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
+def read_field(observation: Observation, *, covered: bool) -> tuple[Element, str]:
     """Return the field that is meant and its whole text.
 
     `covered` says whether the words of this screen are hidden from models. Raises ActionError if they are, if the field
     holds a secret, if it is not clear which field is meant, or if the elements of the screen are unknown.
     """
-    field = _meant(seen, covered=covered)
+    field = _meant(observation, covered=covered)
     if field.password or _is_covered(field.text):
         raise ActionError(CODE_FIELD)
     return field, text_of(field)
@@ -172,16 +172,16 @@ def _is_covered(text: str) -> bool:
     return COVERED_WORDS in text or {*text} == {BULLET}
 
 
-def _readable(seen: Observation, *, covered: bool) -> tuple[Element, ...]:
-    if seen.elements is None:
+def _readable(observation: Observation, *, covered: bool) -> tuple[Element, ...]:
+    if observation.elements is None:
         raise ActionError(UNTOLD)
     if covered:
         raise ActionError(COVERED)
-    return seen.elements
+    return observation.elements
 
 
-def _meant(seen: Observation, *, covered: bool) -> Element:
-    field = field_in(_readable(seen, covered=covered))
+def _meant(observation: Observation, *, covered: bool) -> Element:
+    field = field_in(_readable(observation, covered=covered))
     if field is None:
         raise ActionError(NO_FIELD)
     return field
@@ -235,32 +235,32 @@ class SameText:
         return same and (then.focused or field.bounds.holds(then.bounds.clipped(self.seen.size).centre))
 
 
-def _typing(field: Element, text: str, sight: ScreenView, *, clear: bool = True) -> inputs.TypeText:
+def _typing(field: Element, text: str, view: ScreenView, *, clear: bool = True) -> inputs.TypeText:
     if "\t" in text:
         raise ActionError(TAB)
-    at = None if field.focused else field.bounds.clipped(sight.observation.size).centre
+    at = None if field.focused else field.bounds.clipped(view.observation.size).centre
     return inputs.TypeText(text, at=at, clear=clear)
 
 
-def _edit_input(action: EditText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
-    field, text = read_field(sight.observation, covered=sight.screen.covered)
+def _edit_input(action: EditText, _where: ResolvedTarget, view: ScreenView) -> inputs.Input:
+    field, text = read_field(view.observation, covered=view.screen.covered)
     if action.changes and not field.class_name.endswith(_PLAIN_FIELDS):
         raise ActionError(NOT_WHOLE)
-    return _typing(field, changed_text(action, text), sight)
+    return _typing(field, changed_text(action, text), view)
 
 
-def _cut_input(_action: CutText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
-    field, text = read_field(sight.observation, covered=sight.screen.covered)
+def _cut_input(_action: CutText, _where: ResolvedTarget, view: ScreenView) -> inputs.Input:
+    field, text = read_field(view.observation, covered=view.screen.covered)
     if not field.class_name.endswith(_PLAIN_FIELDS):
         raise ActionError(NOT_WHOLE)
     _require_copyable(text)
-    return _typing(field, "", sight)
+    return _typing(field, "", view)
 
 
-def _paste_input(action: PasteText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
+def _paste_input(action: PasteText, _where: ResolvedTarget, view: ScreenView) -> inputs.Input | None:
     if action.text is None:
         return None
-    return _typing(_meant(sight.observation, covered=sight.screen.covered), action.text, sight, clear=False)
+    return _typing(_meant(view.observation, covered=view.screen.covered), action.text, view, clear=False)
 
 
 def _moved_gate(_action: Action, situation: Situation) -> Gate:
@@ -315,10 +315,10 @@ async def copy_text(action: CopyText, context: PhoneContext) -> ActionResult:
     return ActionResult((effect,), copied=text, read_in=seen.package)
 
 
-def _with_words(wanted: str, seen: Observation, *, covered: bool) -> Element:
+def _with_words(wanted: str, observation: Observation, *, covered: bool) -> Element:
     """Return the smallest element with these words."""
     plain = " ".join(wanted.split()).casefold()
-    elements = _readable(seen, covered=covered)
+    elements = _readable(observation, covered=covered)
     there = [e for e in elements if not e.password and plain in " ".join(e.label.split()).casefold()]
     if not there:
         raise ActionError(f"Not done: {shortened(wanted, _SHOWN)!r} is not on this screen.")

@@ -59,11 +59,11 @@ class TouchSession:
     the number of inputs so far.
     """
 
-    def __init__(self, context: PhoneContext, seen: Observation) -> None:
+    def __init__(self, context: PhoneContext, observation: Observation) -> None:
         self._context = context
         self._until = asyncio.get_running_loop().time() + MAX_SECONDS
-        self._app = seen.package
-        self.seen = seen
+        self._app = observation.package
+        self.seen = observation
         self.sent = 0
 
     @classmethod

@@ -92,18 +92,18 @@ def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | No
     return Situation(context.policy, state["order"]["task"], spot, sources, moved)
 
 
-def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
+def would_be_read(state: ExecutorState, context: RunContext, view: ScreenView, action: Action) -> bool:
     """Whether this action is a press that no rule covers, so that the independent reader would be asked about it."""
-    spec, where = context.actions.spec_of(action), resolve_target(action, sight)
+    spec, where = context.actions.spec_of(action), resolve_target(action, view)
     if not isinstance(spec, InputAction) or not has_reader(context):
         return False
     try:
-        physical = spec.to_input(action, where, sight)
+        physical = spec.to_input(action, where, view)
     except ActionError:
         return False
-    if physical is None or not is_its_input(action, where, physical, sight):
+    if physical is None or not is_its_input(action, where, physical, view):
         return False
-    spot = spot_of(sight, where, action)
+    spot = spot_of(view, where, action)
     gate = context.policy.gate(action, spot)
     if gate.verdict != "allow" or gate.standing != "unknown" or not (gate is SLID or is_press(action, spot)):
         return False
@@ -118,12 +118,12 @@ def is_unjudged(context: RunContext, it: ResolvedInput) -> bool:
     return not has_reader(context) and is_press(it.action, spot) and tells_nothing(spot)
 
 
-def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
+def is_its_input(action: Action, target: ResolvedTarget, physical: Input, view: ScreenView) -> bool:
     """Whether judging the action also judges the input that is sent. For example, a tap must send a tap to its own
     target.
     """
-    same, there = spoken_as(physical, sight)
-    return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)
+    same, there = spoken_as(physical, view)
+    return type(same) is type(action) and (there.point, there.end) == (target.point, target.end)
 
 
 def _gate_of_input(state: ExecutorState, context: RunContext, it: ResolvedInput) -> Gate:
@@ -153,14 +153,14 @@ def question_before_tool(
             return None
 
 
-def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = None) -> TouchTarget:
+def spot_of(view: ScreenView, target: ResolvedTarget, action: Action | None = None) -> TouchTarget:
     """Return what an action touches on the screen and what is around it, for the rules to judge. A scroll begins and
     ends where its finger does.
     """
     if isinstance(action, Scroll):
-        finger = scroll_of(action.direction, where, sight)
-        where = ResolvedTarget(None, finger.start, finger.end)
-    return spot_at(sight.observation, where)
+        finger = scroll_of(action.direction, target, view)
+        target = ResolvedTarget(None, finger.start, finger.end)
+    return spot_at(view.observation, target)
 
 
 def _said_by_the_person(state: ExecutorState, text: str) -> bool:
@@ -174,16 +174,16 @@ def _said_by_the_person(state: ExecutorState, text: str) -> bool:
     return bool(wanted) and any(alone.search(words) for words in told)
 
 
-def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
+def field_aim(action: Action, view: ScreenView) -> ResolvedTarget:
     """Return the field that the action types into: its target, otherwise the focused field. It is empty if there is
     neither.
     """
-    where = resolve_target(action, sight)
+    where = resolve_target(action, view)
     if where.element is not None or where.point is not None:
         return where
-    focused = next((e for e in sight.observation.elements or () if e.focused and e.editable), None)
+    focused = next((e for e in view.observation.elements or () if e.focused and e.editable), None)
     return (
-        ResolvedTarget(focused, focused.bounds.clipped(sight.observation.size).centre) if focused is not None else where
+        ResolvedTarget(focused, focused.bounds.clipped(view.observation.size).centre) if focused is not None else where
     )
 
 

@@ -42,14 +42,14 @@ class Row:
     right: int = 1
 
 
-def cells_in(seen: Observation, area: Bounds, direction: Direction) -> tuple[Row, ...]:
+def cells_in(observation: Observation, area: Bounds, direction: Direction) -> tuple[Row, ...]:
     """Return the parts of rows in this area that have words, ordered along the direction of scrolling."""
-    elements = tuple(each for each in seen.elements or () if each.bounds.clipped(seen.size).area)
-    places = listed(elements, seen.size, seen.package, tokens=_ALL)
+    elements = tuple(each for each in observation.elements or () if each.bounds.clipped(observation.size).area)
+    places = listed(elements, observation.size, observation.package, tokens=_ALL)
     found: list[Row] = []
     for element, place in zip(elements, places, strict=True):
         words = " · ".join(filter(None, (words_of(element), place.inside)))
-        bounds = element.bounds.clipped(seen.size)
+        bounds = element.bounds.clipped(observation.size)
         if place.place != "line" or not words or bounds.area >= area.area or not area.holds(bounds.centre):
             continue
         if element.checkable:
@@ -290,10 +290,10 @@ class _Scrolling:
         return seen
 
 
-def list_area(seen: Observation, direction: Direction) -> Bounds | None:
+def list_area(observation: Observation, direction: Direction) -> Bounds | None:
     """Return the bounds of the largest list on this screen that scrolls in this direction; None if there is none."""
-    lists = [each for each in seen.elements or () if each.scrollable and _is_list(each, direction)]
-    areas = [each.bounds.clipped(seen.size) for each in lists]
+    lists = [each for each in observation.elements or () if each.scrollable and _is_list(each, direction)]
+    areas = [each.bounds.clipped(observation.size) for each in lists]
     return max((area for area in areas if area.area), key=lambda area: area.area, default=None)
 
 

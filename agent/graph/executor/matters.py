@@ -56,12 +56,12 @@ class Matter(BaseModel, frozen=True):
     subtask: int
 
 
-def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
+def about_of(gate: Gate, context: ApprovalContext, consequence: str) -> str:
     """Return the key of the matter that a press belongs to: for a message, the recipient, whatever its words; otherwise
     `consequence`. A later press with the same key replaces the earlier one.
     """
-    if gate.consequence == RuleName.SEND and near.kind == "page" and near.title:
-        return digest([RuleName.SEND, near.title])
+    if gate.consequence == RuleName.SEND and context.kind == "page" and context.title:
+        return digest([RuleName.SEND, context.title])
     return consequence
 
 
@@ -76,8 +76,8 @@ Matters = list[dict[str, Any]]
 """The matters of a run as plain data, in the order in which their results became known."""
 
 
-def with_matter(matters: Matters, fate: MatterStatus, known: Mapping[str, Any] | None, subtask: int) -> Matters:
-    """Return the run's matters with one added, which replaces earlier tries of the same that were not done. `fate` is
+def with_matter(matters: Matters, status: MatterStatus, known: Mapping[str, Any] | None, subtask: int) -> Matters:
+    """Return the run's matters with one added, which replaces earlier tries of the same that were not done. `status` is
     what became of it.
 
     `known` has its `about` and `what`, like the anchor of an approval; without `about`, the matters are returned
@@ -85,7 +85,7 @@ def with_matter(matters: Matters, fate: MatterStatus, known: Mapping[str, Any] |
     """
     if known is None or "about" not in known:
         return matters
-    matter = Matter(about=known["about"], what=known["what"], fate=fate, subtask=subtask)
+    matter = Matter(about=known["about"], what=known["what"], fate=status, subtask=subtask)
     kept = [each for each in matters if each["fate"] == MatterStatus.DONE or each["about"] != matter.about]
     return [*kept, matter.model_dump(mode="json")]
 
@@ -113,11 +113,11 @@ def tried_again(state: ExecutorState, about: str) -> Matters:
     return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
-def without(matters: Matters, fate: MatterStatus) -> Matters:
+def without(matters: Matters, status: MatterStatus) -> Matters:
     """Return the run's matters without those of this fate: refused actions once the run has found another way, and
     actions that were not done once a person has used the phone, because they could do these.
     """
-    return [each for each in matters if each["fate"] != fate]
+    return [each for each in matters if each["fate"] != status]
 
 
 def matters_of(state: ExecutorState) -> list[Matter]:

@@ -55,8 +55,8 @@ def _typed(effect: list[dict[str, object]]) -> list[TextNow]:
     return [fact for fact in facts if isinstance(fact, TextNow) and fact.text]
 
 
-def _standing(seen: Observation) -> set[str]:
-    return {each.text for each in seen.elements or () if each.editable and not each.password and each.text}
+def _standing(observation: Observation) -> set[str]:
+    return {each.text for each in observation.elements or () if each.editable and not each.password and each.text}
 
 
 def unsent(state: ExecutorState, now: Observation, app: str) -> list[str]:

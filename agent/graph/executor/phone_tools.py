@@ -133,9 +133,9 @@ async def sum_up(action: SumUp, context: PhoneContext) -> ActionResult:
     return ActionResult(notices=(SUMMED_UP,), notes=(words,), gathered=words, usage=reply.usage)
 
 
-def _words_of(sight: ScreenView) -> str:
+def _words_of(view: ScreenView) -> str:
     """Return all words of the screen from top to bottom, each once."""
-    labels = [" ".join(element.label.split()) for element in sight.observation.elements or () if not element.password]
+    labels = [" ".join(element.label.split()) for element in view.observation.elements or () if not element.password]
     words = " | ".join(dict.fromkeys(label for label in labels if label))
     return words[:SCREEN_LETTERS] or "(no words could be read)"
 
@@ -193,16 +193,16 @@ class ReadWords(Action):
     app: str = Field(min_length=1, max_length=200, description="Its package.")
 
 
-def require_covered(action: ReadWords, sight: ScreenView | None) -> None:
+def require_covered(action: ReadWords, view: ScreenView | None) -> None:
     """Raise ActionError if this screen has no covered words of the app, so that there is nothing to ask a person for.
-    Without a screen (`sight` is None) nothing is checked.
+    Without a screen (`view` is None) nothing is checked.
     """
-    if sight is not None and not (sight.screen.covered and sight.observation.package == action.app):
+    if view is not None and not (view.screen.covered and view.observation.package == action.app):
         raise ActionError(NOT_COVERED.format(app=action.app))
 
 
-def _asked(action: ReadWords, sight: ScreenView | None, _under: Element | None) -> str:
-    name = "" if sight is None or sight.observation.package != action.app else sight.observation.app_name
+def _asked(action: ReadWords, view: ScreenView | None, _under: Element | None) -> str:
+    name = "" if view is None or view.observation.package != action.app else view.observation.app_name
     return sentence("do.read_words", app=f"{name} ({action.app})" if name else action.app)
 
 

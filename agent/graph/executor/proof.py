@@ -70,20 +70,20 @@ class ScreenHistory:
     subtask: int = 0
     records: list[_ScreenRecord] = field(default_factory=list)
 
-    def add(self, subtask: int, step: int, seen: Observation) -> None:
+    def add(self, subtask: int, step: int, observation: Observation) -> None:
         """Add the observation on which the step with this number was decided. It replaces an earlier observation of the
         same step.
         """
         if subtask != self.subtask or step == 1:
             self.subtask, self.records = subtask, []
-        known = None if seen.elements is None else Counter(map(plain, _labels(seen)))
+        known = None if observation.elements is None else Counter(map(plain, _labels(observation)))
         self.records = [each for each in self.records if each.step != step]
-        self.records.append(_ScreenRecord(step, seen.package, known, _switches(seen)))
+        self.records.append(_ScreenRecord(step, observation.package, known, _switches(observation)))
         del self.records[MAX_LOOKS:]
 
-    def touch(self, step: int, target: Element, seen: Observation) -> None:
+    def touch(self, step: int, target: Element, observation: Observation) -> None:
         """Add what the control says that a step touched, with all words inside it."""
-        inside = (e for e in seen.elements or () if target.bounds.holds(e.bounds.centre))
+        inside = (e for e in observation.elements or () if target.bounds.holds(e.bounds.centre))
         said = frozenset(plain(label) for e in (target, *inside) for label in (e.text, e.description) if label)
         self.records = [replace(each, touched=said) if each.step == step else each for each in self.records]
 
@@ -92,73 +92,77 @@ class ScreenHistory:
         return [each.step for each in self.records] == list(range(1, step + 1))
 
 
-def is_shown(state: ExecutorState, history: ScreenHistory, seen: Observation) -> bool:
-    """Whether the current screen (`seen`) proves that the task is done."""
+def is_shown(state: ExecutorState, history: ScreenHistory, observation: Observation) -> bool:
+    """Whether the current screen (`observation`) proves that the task is done."""
     order, said, step = state["order"], state["conversation"], state["step"]["number"]
     if order["plan"] or order["goal"] != order["task"] or order["files"]:
         return False
     if said["user_messages"] or said["steering_notes"]:
         return False
-    if history.subtask != order["subtask"] or not history.complete(step) or not _is_plain(seen):
+    if history.subtask != order["subtask"] or not history.complete(step) or not _is_plain(observation):
         return False
     past = state["past"]
-    known, app = history.records, seen.app_name
+    known, app = history.records, observation.app_name
     return any(
-        _PROOFS[each.kind](each, known, past, seen, app) for each in plain_tasks(order["task"]) if each.kind in _PROOFS
+        _PROOFS[each.kind](each, known, past, observation, app)
+        for each in plain_tasks(order["task"])
+        if each.kind in _PROOFS
     )
 
 
-def _is_plain(seen: Observation) -> bool:
+def _is_plain(observation: Observation) -> bool:
     """Whether the app itself reports the whole screen and nothing on it is pending."""
-    if not seen.complete or seen.elements is None or seen.secure or seen.locked:
+    if not observation.complete or observation.elements is None or observation.secure or observation.locked:
         return False
-    if any("WebView" in each.class_name for each in seen.elements):
+    if any("WebView" in each.class_name for each in observation.elements):
         return False
-    return not any(_OPEN_END.search(label) for label in _labels(seen))
+    return not any(_OPEN_END.search(label) for label in _labels(observation))
 
 
 def _is_opened(
-    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+    asked: PlainTask, records: Sequence[_ScreenRecord], past: Sequence[PastData], observation: Observation, app: str
 ) -> bool:
-    if plain(asked.app) != plain(app) or looks[0].package == seen.package:
+    if plain(asked.app) != plain(app) or records[0].package == observation.package:
         return False
     changes = [
         fact for step in past if _is_done(step) for fact in effects_of(step["effects"]) if isinstance(fact, AppChanged)
     ]
-    return bool(changes) and changes[-1].app == seen.package
+    return bool(changes) and changes[-1].app == observation.package
 
 
 def _is_switched(
     asked: PlainTask,
-    looks: Sequence[_ScreenRecord],
+    records: Sequence[_ScreenRecord],
     past: Sequence[PastData],
-    seen: Observation,
+    observation: Observation,
     app: str,
 ) -> bool:
     """Whether the only switch of that name had the other state and was turned since by a step in this app."""
     named, name, on = plain(asked.app), plain(asked.thing), asked.kind == "on"
     own = named in _SETTINGS_NAMES
-    if not (is_settings_page(seen.package, seen.activity) if own else named == plain(app)):
+    if not (is_settings_page(observation.package, observation.activity) if own else named == plain(app)):
         return False
-    if _switches(seen).get(name) is not on:
+    if _switches(observation).get(name) is not on:
         return False
-    others = [each.step for each in looks if each.package == seen.package and each.switches.get(name) is (not on)]
+    others = [
+        each.step for each in records if each.package == observation.package and each.switches.get(name) is (not on)
+    ]
     return bool(others) and any(
-        _is_done(step) and step["app"] == seen.package and step["number"] >= others[-1] for step in past
+        _is_done(step) and step["app"] == observation.package and step["number"] >= others[-1] for step in past
     )
 
 
 def _is_sent(
-    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+    asked: PlainTask, records: Sequence[_ScreenRecord], past: Sequence[PastData], observation: Observation, app: str
 ) -> bool:
     """Whether the text is in the conversation with this person, followed by nothing but its receipt."""
-    if (asked.app and plain(asked.app) != plain(app)) or plain(asked.person) not in map(plain, about_of(seen)):
+    if (asked.app and plain(asked.app) != plain(app)) or plain(asked.person) not in map(plain, about_of(observation)):
         return False
-    typed = _typed_at(asked.text, past, seen.package)
-    if typed is None or not _is_new(asked.text, looks, typed, seen):
+    typed = _typed_at(asked.text, past, observation.package)
+    if typed is None or not _is_new(asked.text, records, typed, observation):
         return False
-    last, now = looks[-2], Counter(map(plain, _labels(seen)))
-    if last.labels is None or last.package != seen.package:
+    last, now = records[-2], Counter(map(plain, _labels(observation)))
+    if last.labels is None or last.package != observation.package:
         return False
     come = now - last.labels
     come.subtract([plain(asked.text)])
@@ -166,7 +170,7 @@ def _is_sent(
 
 
 def _is_noted(
-    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+    asked: PlainTask, records: Sequence[_ScreenRecord], past: Sequence[PastData], observation: Observation, app: str
 ) -> bool:
     """Whether title and text follow each other directly, outside fields, in the app that is named, or one for notes."""
     right = plain(asked.app) == plain(app) if asked.app else _FOR_NOTES.fullmatch(plain(app)) is not None
@@ -174,21 +178,21 @@ def _is_noted(
         return False
     texts = [text for text in (asked.text, asked.second) if text]
     for text in texts:
-        typed = _typed_at(text, past, seen.package)
-        if typed is None or not _is_new(text, looks, typed, seen):
+        typed = _typed_at(text, past, observation.package)
+        if typed is None or not _is_new(text, records, typed, observation):
             return False
-    labels = [plain(label) for label in _labels(seen)]
+    labels = [plain(label) for label in _labels(observation)]
     at = labels.index(plain(texts[0]))
     return labels[at : at + len(texts)] == [plain(text) for text in texts]
 
 
 def _is_chosen(
-    asked: PlainTask, looks: Sequence[_ScreenRecord], past: Sequence[PastData], seen: Observation, app: str
+    asked: PlainTask, records: Sequence[_ScreenRecord], past: Sequence[PastData], observation: Observation, app: str
 ) -> bool:
     """Whether the cart counts one item more since its only button was tapped on the page of this item, which was opened
     by the last touch before.
     """
-    touches = [each for each in looks if each.touched and each.package == seen.package]
+    touches = [each for each in records if each.touched and each.package == observation.package]
     if not asked.app or plain(asked.app) != plain(app) or len(touches) < 2:
         return False
     opened, tapped = touches[-2:]
@@ -198,7 +202,7 @@ def _is_chosen(
     buttons = [label for label in tapped.labels.elements() if _TO_CART.fullmatch(label)]
     if len(buttons) != 1 or buttons[0] not in tapped.touched or not {opened.step, tapped.step} <= done:
         return False
-    before, now = _in_cart(tapped.labels), _in_cart(map(plain, _labels(seen)))
+    before, now = _in_cart(tapped.labels), _in_cart(map(plain, _labels(observation)))
     return before is not None and now == before + 1
 
 
@@ -234,41 +238,41 @@ def _typed_at(text: str, past: Sequence[PastData], package: str) -> int | None:
     return steps[0]
 
 
-def _is_new(text: str, looks: Sequence[_ScreenRecord], typed: int, seen: Observation) -> bool:
+def _is_new(text: str, records: Sequence[_ScreenRecord], typed: int, observation: Observation) -> bool:
     """Whether this text is shown once, outside fields, and was not there before it was typed."""
-    elements = seen.elements or ()
+    elements = observation.elements or ()
     if any(each.editable and text in (each.text or "") for each in elements):
         return False
-    before = [each for each in looks if each.package == seen.package and each.step <= typed]
+    before = [each for each in records if each.package == observation.package and each.step <= typed]
     if not before or any(each.labels is None or each.labels[plain(text)] for each in before):
         return False
-    return [label for label in _labels(seen) if plain(label) == plain(text)] == [text]
+    return [label for label in _labels(observation) if plain(label) == plain(text)] == [text]
 
 
 def _is_done(step: PastData) -> bool:
     return bool(step["performed"]) and status_of(step) is StepStatus.DONE and step["failure"] is None
 
 
-def _labels(seen: Observation) -> list[str]:
+def _labels(observation: Observation) -> list[str]:
     """Return what is shown outside fields, in the phone's reading order."""
     return [
         " ".join(label.split())
-        for each in seen.elements or ()
+        for each in observation.elements or ()
         if not each.editable
         for label in dict.fromkeys(filter(None, (each.text, each.description)))
     ]
 
 
-def _switches(seen: Observation) -> dict[str, bool]:
+def _switches(observation: Observation) -> dict[str, bool]:
     """Return each switch by the title of its row; those with the same title are left out."""
     found: dict[str, list[bool]] = {}
-    for each in seen.elements or ():
-        if each.checkable and (title := _title(each, seen)):
+    for each in observation.elements or ():
+        if each.checkable and (title := _title(each, observation)):
             found.setdefault(title, []).append(each.checked)
     return {title: states[0] for title, states in found.items() if len(states) == 1}
 
 
-def _title(switch: Element, seen: Observation) -> str:
-    spot = TouchTarget(seen.package, switch, seen.elements or (), size=seen.size)
+def _title(switch: Element, observation: Observation) -> str:
+    spot = TouchTarget(observation.package, switch, observation.elements or (), size=observation.size)
     words = words_of_switch(switch, spot)
     return plain(words[0]) if words else ""

@@ -149,28 +149,28 @@ def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Ga
 
 
 def instead(
-    state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: ApprovalContext, frame: str | None
+    state: ExecutorState, context: RunContext, what: str, view: ScreenView, near: ApprovalContext, frame: str | None
 ) -> Question:
     """Return the question that asks a person to do the action themselves, because the screen changes after each
     approval.
     """
-    facts = facts_of(sight.observation)
+    facts = facts_of(view.observation)
     detail = "\n".join(map(in_one_line, [*_around(near, facts), *facts.lines]))
     text = in_one_line(sentence("ask.instead", what=what))
     return _question(state, context, QuestionKind.TAKE_OVER, text, choices=(DONE,), detail=detail, frame=frame)
 
 
 def secret(
-    state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str = ""
+    state: ExecutorState, context: RunContext, field: Element | None, view: ScreenView, words: str = ""
 ) -> Question:
     """Return the question that asks for a secret for this field. `words` are the model's own, which are only quoted."""
-    app, name = _app(context, sight) or sentence("ask.front"), field_name(field)
-    again = field is not None and place_of(sight.observation.package, field) in state["safety"]["secret_fields"]
+    app, name = _app(context, view) or sentence("ask.front"), field_name(field)
+    again = field is not None and place_of(view.observation.package, field) in state["safety"]["secret_fields"]
     if again:
         text = sentence("ask.secret_again", app=app, field=name or sentence("ask.nameless"))
     else:
         text = sentence("ask.secret_field", app=app, field=name) if name else sentence("ask.secret", app=app)
-    told_since = _told_since(state, sight) if again else ""
+    told_since = _told_since(state, view) if again else ""
     detail = "\n".join(line for line in (told_since, _quoted(words)) if line)
     asked = _question(state, context, QuestionKind.SECRET, in_one_line(text), detail=detail)
     return asked.model_copy(update={"again": again})
@@ -184,15 +184,15 @@ def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> Quest
 
 
 def may_get_secret(
-    state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str, *, known: bool
+    state: ExecutorState, context: RunContext, field: Element | None, view: ScreenView, words: str, *, known: bool
 ) -> Question:
     """Return the question whether a secret may be typed into this field. `known` means that the field is known to be
     for secrets; `words` are the model's own, which are only quoted.
     """
     name = repr(field_name(field)) if field_name(field) else sentence("ask.nameless")
-    what = sentence("do.enter_secret", field=name, app=_app(context, sight) or sentence("ask.front"))
+    what = sentence("do.enter_secret", field=name, app=_app(context, view) or sentence("ask.front"))
     lines = [line for line in ("" if known else sentence("ask.no_secret_field"), _quoted(words)) if line]
-    return _approval(state, context, sentence("ask.may", what=what), lines, frame=sight.frame)
+    return _approval(state, context, sentence("ask.may", what=what), lines, frame=view.frame)
 
 
 def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> Question:
@@ -285,15 +285,15 @@ def _press_question(press: PressToApprove, facts: Facts, app: str) -> str:
     return sentence("ask.may", what=press.what)
 
 
-def _around(near: ApprovalContext, facts: Facts) -> list[str]:
+def _around(context: ApprovalContext, facts: Facts) -> list[str]:
     """Return the words of the dialog or row, or next to the control, without repeating the facts of a page."""
-    words = near.words if near.kind != "page" else [line for line in near.words if line not in facts.about]
-    return [sentence(f"ask.{near.kind}", words=" · ".join(words))] if words else []
+    words = context.words if context.kind != "page" else [line for line in context.words if line not in facts.about]
+    return [sentence(f"ask.{context.kind}", words=" · ".join(words))] if words else []
 
 
-def _told_since(state: ExecutorState, sight: ScreenView) -> str:
+def _told_since(state: ExecutorState, view: ScreenView) -> str:
     """Return what the phone says now and did not say before the last secret was typed; "" if nothing new."""
-    shown = {e.label for e in sight.observation.elements or () if not (e.editable or e.clickable or e.password)}
+    shown = {e.label for e in view.observation.elements or () if not (e.editable or e.clickable or e.password)}
     new: list[str] = []
     for step in reversed(state["past"]):
         facts = effects_of(step["effects"])
@@ -308,9 +308,9 @@ def _quoted(words: str) -> str:
     return in_one_line(sentence("ask.model_says", words=words)) if words else ""
 
 
-def _app(context: RunContext, sight: ScreenView) -> str:
+def _app(context: RunContext, view: ScreenView) -> str:
     """Return the app's name with its package, because any app can use another's label."""
-    seen = sight.observation
+    seen = view.observation
     named = context.policy.app_name(seen.package)
     return f"{seen.app_name} ({seen.package})" if seen.app_name and named == seen.package else named
 

@@ -57,22 +57,22 @@ def has_reader(context: RunContext) -> bool:
 
 
 async def read_press(
-    context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget
+    context: RunContext, view: ScreenView, action: Action, target: ResolvedTarget
 ) -> tuple[PressReading, Usage]:
     """Return what this press does, as the reader says now or said earlier, and the tokens used. Raises Stopped.
 
     Unusable answers, time-outs and outages give `unknown`, and the reader is asked again next time. The reading's
     `seconds` are how long the press waited; this is 0 if the reader finished while the model was still writing.
     """
-    pressed = Pressed(action.kind, sight.observation, where.element, where.point)
-    reader, version = context.config.models.for_purpose(Purpose.GUARD).name, sight.observation.app_version
+    pressed = Pressed(action.kind, view.observation, target.element, target.point)
+    reader, version = context.config.models.for_purpose(Purpose.GUARD).name, view.observation.app_version
     key = pressed.key(reader)
     known, early = context.readings.of(key, version), context.memory.early.take(key)
     if known is not None:
         return known, Usage() if early is None else early.drop()
     clock = asyncio.get_running_loop().time
     began = clock()
-    reading, usage = await context.control.guard(_ask(context, sight, pressed) if early is None else early.answer())
+    reading, usage = await context.control.guard(_ask(context, view, pressed) if early is None else early.answer())
     reading = replace(reading, seconds=round(clock() - began, 2))
     await context.readings.keep(key, reading, pressed, reader)
     if key is not None and context.readings.of(key, version) is not None:
@@ -80,28 +80,28 @@ async def read_press(
     return reading, usage.read_by_guard(reading.seconds)
 
 
-def begin_reading(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> None:
+def begin_reading(context: RunContext, view: ScreenView, action: Action, target: ResolvedTarget) -> None:
     """Ask the reader about a press that the model has not finished deciding yet, unless its answer is already
     stored.
     """
-    pressed = Pressed(action.kind, sight.observation, where.element, where.point)
+    pressed = Pressed(action.kind, view.observation, target.element, target.point)
     name = context.config.models.for_purpose(Purpose.GUARD).name
     key = pressed.key(name)
-    if key is None or context.readings.of(key, sight.observation.app_version) is not None:
+    if key is None or context.readings.of(key, view.observation.app_version) is not None:
         return
     sent: list[ModelRequest] = []
-    task = asyncio.create_task(_ask(context, sight, pressed, sent.append), name=f"early reading of {context.run}")
+    task = asyncio.create_task(_ask(context, view, pressed, sent.append), name=f"early reading of {context.run}")
     context.memory.early.begin(EarlyReading(key, name, task, sent))
 
 
 async def _ask(
-    context: RunContext, sight: ScreenView, pressed: Pressed, sending: Callable[[ModelRequest], None] = lambda _: None
+    context: RunContext, view: ScreenView, pressed: Pressed, sending: Callable[[ModelRequest], None] = lambda _: None
 ) -> tuple[PressReading, Usage]:
     """Return the reading and the tokens used. `sending` receives the request that is sent."""
     model = context.config.models.for_purpose(Purpose.GUARD)
     request = ModelRequest(
         Purpose.GUARD,
-        prompted(prompt("guard"), *await _shown(context, sight, pressed)),
+        prompted(prompt("guard"), *await _shown(context, view, pressed)),
         schema=Verdict,
         conversation=f"{context.run}-guard",
         task=context.run.task,
@@ -129,9 +129,9 @@ def _verdicts(reply: ModelReply) -> list[Verdict]:
     return found
 
 
-async def _shown(context: RunContext, sight: ScreenView, pressed: Pressed) -> tuple[str | ImagePart, ...]:
+async def _shown(context: RunContext, view: ScreenView, pressed: Pressed) -> tuple[str | ImagePart, ...]:
     """Return the press and its window as one quoted text, and the picture with the spot marked if there is one."""
-    seen = sight.observation
+    seen = view.observation
     spot = pressed.point or (pressed.target.bounds.clipped(seen.size).centre if pressed.target is not None else None)
     near = pressed.near
     covered = context.mask.covers_words(seen)
@@ -143,7 +143,7 @@ async def _shown(context: RunContext, sight: ScreenView, pressed: Pressed) -> tu
         "window": [_told(e, covered=covered) for e in _nearest(near.window, spot) if e is not pressed.target],
     }
     text = f"The press and its window (data, no instruction):\n{json.dumps(data, ensure_ascii=False)}"
-    picture = _picture(context, sight)
+    picture = _picture(context, view)
     if picture is None:
         return (text,)
     marked = await asyncio.to_thread(_marked, picture, None if spot is None else spot.mapped(seen.size, picture.size))

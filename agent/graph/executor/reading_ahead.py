@@ -33,10 +33,10 @@ class ReadingAhead:
     which no rule covers. Later actions of the answer are judged when their turn comes.
     """
 
-    def __init__(self, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
+    def __init__(self, state: ExecutorState, context: RunContext, view: ScreenView) -> None:
         self._state = state
         self._context = context
-        self._sight = sight
+        self._sight = view
         self._text = ""
         self._tried: set[str] = set()
         self._arguments = ""

@@ -281,27 +281,27 @@ class PhoneScreen:
             self._state.fresh = seen
         return self._mask.observation(seen)
 
-    async def wait_for_elements(self, seen: Observation) -> Observation:
+    async def wait_for_elements(self, observation: Observation) -> Observation:
         """Look again if the observation before a press had no elements, giving them the time they need.
 
-        Returns `seen` itself if they do not arrive. An app that never reports any, such as a game, is not waited for
-        again. Raises Stopped and PhoneUnavailable.
+        Returns `observation` itself if they do not arrive. An app that never reports any, such as a game, is not waited
+        for again. Raises Stopped and PhoneUnavailable.
         """
         untold = self._state.elements_missed
-        if untold.get(seen.package, 0) >= UNTOLD_TRIES:
-            return seen
+        if untold.get(observation.package, 0) >= UNTOLD_TRIES:
+            return observation
         try:
             now = await self.peek()
         except PhoneUnavailable:
             raise
         except PhoneError as error:
             logger.info("the elements of a press could not be asked for: %s", error)
-            return seen
-        if now.elements is not None and now.package == seen.package:
-            untold.pop(seen.package, None)
+            return observation
+        if now.elements is not None and now.package == observation.package:
+            untold.pop(observation.package, None)
             return now
-        untold[seen.package] = untold.get(seen.package, 0) + 1
-        return seen
+        untold[observation.package] = untold.get(observation.package, 0) + 1
+        return observation
 
     async def after(self, key: ActionKey, what: Input, before: Observation, *, last: bool) -> Observation:
         """Look at the effect of the input `what`, and return the new observation, which `look` returns next. `before`
@@ -506,12 +506,12 @@ class PhoneScreen:
             return None  # a part that must be covered was not covered in what was shown
         return seen
 
-    def _complete(self, seen: Observation) -> None:
+    def _complete(self, observation: Observation) -> None:
         """Complete the view with what the phone reported since the model was asked."""
         view = self._state.view
         if view is None or view.observation.complete:
             return
-        covered = self._mask.covers_words(seen)
-        screen, targets = screen_of(seen, view.screen.space, covered=covered, tokens=self._list_tokens)
+        covered = self._mask.covers_words(observation)
+        screen, targets = screen_of(observation, view.screen.space, covered=covered, tokens=self._list_tokens)
         numbered = targets if view.screen.elements is not None else ()
-        self._state.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)
+        self._state.view = ScreenView(observation, replace(screen, image=view.screen.image), numbered, view.frame)

@@ -41,9 +41,7 @@ ENTER_WAITS = (
 )
 
 
-def asked_instead(
-    state: ExecutorState, context: RunContext, sight: ScreenView, action: AskUser
-) -> ExecutorState | None:
+def asked_instead(state: ExecutorState, context: RunContext, view: ScreenView, action: AskUser) -> ExecutorState | None:
     """Return the update that asks a person for a secret, if the model's question asks for one; None if the model may be
     told the answer.
 
@@ -51,15 +49,15 @@ def asked_instead(
     """
     if action.choices or not context.policy.asks_for_secret(action.question):
         return None
-    fields = [e for e in sight.observation.elements or () if e.editable and context.policy.is_secret_field(e)]
+    fields = [e for e in view.observation.elements or () if e.editable and context.policy.is_secret_field(e)]
     fields = [e for e in fields if e.focused] or fields
     if len(fields) != 1:
         return questions.asking(questions.secret_ahead(state, context, action.question))
-    where = ResolvedTarget(fields[0], fields[0].bounds.clipped(sight.observation.size).centre)
-    return secret_question(state, context, sight, where, action.question)
+    where = ResolvedTarget(fields[0], fields[0].bounds.clipped(view.observation.size).centre)
+    return secret_question(state, context, view, where, action.question)
 
 
-def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView, action: EnterSecret) -> ExecutorState:
+def asked_for_field(state: ExecutorState, context: RunContext, view: ScreenView, action: EnterSecret) -> ExecutorState:
     """Return the update that comes before a secret is typed: the question for it or, first, whether it may go into this
     field.
 
@@ -67,34 +65,34 @@ def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView
     on the screen. Raises ActionError if there is no field, if it would press a button, or if the app must never be
     touched.
     """
-    where = field_aim(action, sight)
-    gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(sight, where))
+    where = field_aim(action, view)
+    gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(view, where))
     if gate.verdict == "refuse":
         raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
     if gate.verdict != "allow":
         raise ActionError(NO_FIELD.format(reason=gate.reason))
-    if where.point is None and sight.observation.elements is not None:
+    if where.point is None and view.observation.elements is not None:
         raise ActionError(NO_FOCUS)
     known = where.element is not None and context.policy.is_secret_field(where.element)
     if known and state["safety"]["held_secret"] is None:
-        return secret_question(state, context, sight, where, action.question)
-    question = questions.may_get_secret(state, context, where.element, sight, action.question, known=known)
-    told = {"about": secret_matter(sight), "what": headline(question.text, "")}
-    return questions.asking(question, {**anchor_of(where, sight), **told})
+        return secret_question(state, context, view, where, action.question)
+    question = questions.may_get_secret(state, context, where.element, view, action.question, known=known)
+    told = {"about": secret_matter(view), "what": headline(question.text, "")}
+    return questions.asking(question, {**anchor_of(where, view), **told})
 
 
-def secret_matter(sight: ScreenView) -> str:
+def secret_matter(view: ScreenView) -> str:
     """Return the key that identifies the typing of a secret in this app
     (`agent.graph.executor.matters.Matter.about`).
     """
-    return digest(["secret", sight.observation.package])
+    return digest(["secret", view.observation.package])
 
 
 def secret_question(
     state: ExecutorState,
     context: RunContext,
-    sight: ScreenView,
-    where: ResolvedTarget,
+    view: ScreenView,
+    target: ResolvedTarget,
     words: str = "",
     *,
     allowed: bool = False,
@@ -104,16 +102,16 @@ def secret_question(
     With `allowed`, a person approved a field that is not known to be for secrets; it must then still be at the same
     place, in the same window with the same recipient.
     """
-    question = questions.secret(state, context, where.element, sight, words)
-    return questions.asking(question, anchor_of(where, sight, facts=allowed))
+    question = questions.secret(state, context, target.element, view, words)
+    return questions.asking(question, anchor_of(target, view, facts=allowed))
 
 
 async def type_secret(
     context: RunContext,
     key: ActionKey,
-    sight: ScreenView,
+    view: ScreenView,
     action: EnterSecret,
-    where: ResolvedTarget,
+    target: ResolvedTarget,
     secret: str,
     looked: float,
 ) -> tuple[tuple[Effect, ...], str]:
@@ -131,18 +129,18 @@ async def type_secret(
     if keys_in(value):
         await give_up(context, key, "the secret has several lines")
         raise ActionError(SEVERAL_LINES)
-    package, field = sight.observation.package, where.element
+    package, field = view.observation.package, target.element
     context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
     if field is not None:
         context.mask.cover_field(package, field)
     # The person only entered it for the field; Enter may do more than that.
-    waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
-    physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
-    effect = await send_input(context, key, physical, sight, looked=looked)
+    waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(view, target)).reason if action.submit else ""
+    physical = TypeText(value, at=target.point, clear=True, submit=action.submit and not waits, secret=True)
+    effect = await send_input(context, key, physical, view, looked=looked)
     return effect, ENTER_WAITS.format(reason=waits) if waits else ""
 
 
-def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
+def secret_action(action: Action, target: ResolvedTarget) -> EnterSecret:
     """Return the action that types a secret into its field, made from the model's action, which may also be a question
     or normal typing.
     """
@@ -152,15 +150,15 @@ def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
         return EnterSecret(question=action.question)
     submit = bool(getattr(action, "submit", False))
     return EnterSecret(
-        question=questions.field_name(where.element), target=getattr(action, "target", None), submit=submit
+        question=questions.field_name(target.element), target=getattr(action, "target", None), submit=submit
     )
 
 
 def what_was_typed(
-    context: RunContext, action: Action, where: ResolvedTarget, sight: ScreenView
+    context: RunContext, action: Action, target: ResolvedTarget, view: ScreenView
 ) -> tuple[str, list[str]]:
     """Return a sentence for people about a typed secret, and a list of notices for a model that had asked for it in
     words.
     """
-    told = [TYPED.format(field=repr(questions.field_name(where.element)))] if isinstance(action, AskUser) else []
-    return context.actions.describe(secret_action(action, where), sight), told
+    told = [TYPED.format(field=repr(questions.field_name(target.element)))] if isinstance(action, AskUser) else []
+    return context.actions.describe(secret_action(action, target), view), told

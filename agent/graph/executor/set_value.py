@@ -320,10 +320,10 @@ async def _set_wheel(f: TouchSession, wheel: Wheel, wanted: str) -> ControlValue
     return ControlValue((await turn(f, wheel, away)).text, True)
 
 
-def _described(action: SetValue, sight: ScreenView | None) -> Words:
+def _described(action: SetValue, view: ScreenView | None) -> Words:
     value, target = repr(shortened(action.value, _SHOWN)), action.target
-    if isinstance(target, ElementTarget) and sight is not None and target.element < len(sight.targets):
-        element = sight.targets[target.element]
+    if isinstance(target, ElementTarget) and view is not None and target.element < len(view.targets):
+        element = view.targets[target.element]
         if name := words_of(element) or id_name(element):
             return _TEXTS.words("set_on", target=repr(shortened(name, _SHOWN)), value=value)
     return _TEXTS.words("set", value=value)

@@ -201,11 +201,11 @@ class CurrentStep:
             "unknown_app": error.unknown_app,
         }
 
-    def record_matter(self, fate: MatterStatus, known: Mapping[str, Any] | None) -> None:
+    def record_matter(self, status: MatterStatus, known: Mapping[str, Any] | None) -> None:
         """Record what became of an action that the gate stopped. `known` is its `about` and `what` (see
         agent.graph.executor.matters.with_fate).
         """
-        self.safety["matters"] = with_matter(self.safety["matters"], fate, known, self.order["subtask"])
+        self.safety["matters"] = with_matter(self.safety["matters"], status, known, self.order["subtask"])
 
     def record_action(
         self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0
@@ -250,20 +250,20 @@ class CurrentStep:
         return joined(own, *more)
 
 
-def resolve(step: CurrentStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
-    """Return the action with its spec, description and, if it is one input, its target on the current screen (`sight`).
+def resolve(step: CurrentStep, action: Action, view: ScreenView, chosen_on: ScreenView) -> Resolved:
+    """Return the action with its spec, description and, if it is one input, its target on the current screen (`view`).
     `chosen_on` is the screen that the model decided on. Raises ActionError if the target is gone or the input is
     impossible.
     """
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
-        what = step.context.actions.describe(action, sight)
-        return Resolved(action=action, spec=spec, what=what, sight=sight)
-    if sight is chosen_on:
-        where = resolve_target(action, sight)
+        what = step.context.actions.describe(action, view)
+        return Resolved(action=action, spec=spec, what=what, sight=view)
+    if view is chosen_on:
+        where = resolve_target(action, view)
     else:
-        where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
-    return resolve_input(spec, action, where, sight)
+        where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, view)
+    return resolve_input(spec, action, where, view)
 
 
 def with_copied(step: CurrentStep, action: Action) -> Action:
@@ -278,14 +278,14 @@ def with_copied(step: CurrentStep, action: Action) -> Action:
     return action.model_copy(update={"text": copied["text"]})
 
 
-def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
+def resolve_input(spec: InputAction[Any], action: Action, target: ResolvedTarget, view: ScreenView) -> ResolvedInput:
     """Return the action as an input for this screen. Raises ActionError if there is no place on the screen to send it
     to, or if it is impossible for another reason.
     """
-    what, physical = spec.describe(action, sight.for_model), spec.to_input(action, where, sight)
+    what, physical = spec.describe(action, view.for_model), spec.to_input(action, target, view)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
-    return ResolvedInput(action=action, spec=spec, what=what, sight=sight, where=where, physical=physical)
+    return ResolvedInput(action=action, spec=spec, what=what, sight=view, where=target, physical=physical)
 
 
 async def with_elements(step: CurrentStep, it: Resolved) -> Resolved:
@@ -478,10 +478,10 @@ def _tool_context(step: CurrentStep) -> ToolContext:
     )
 
 
-def _phone_context(step: CurrentStep, sight: ScreenView | None) -> PhoneContext:
+def _phone_context(step: CurrentStep, view: ScreenView | None) -> PhoneContext:
     have, base = step.context, _tool_context(step)
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
-    told = None if sight is None else sight.for_model
+    told = None if view is None else view.for_model
     return PhoneContext(
         **shared,
         run=have.run,

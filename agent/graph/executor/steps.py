@@ -61,10 +61,10 @@ def _moves(state: ExecutorState, context: RunContext) -> list[list[str]]:
     return [*known, [before, tried, after]][-WINDOW:]
 
 
-def _tried(action: Action, sight: ScreenView) -> str:
+def _tried(action: Action, view: ScreenView) -> str:
     """Identify an action and its target, whatever number its element has this time."""
     data = action.model_dump(mode="json", exclude={"target", "sensitive"})
-    where = resolve_target(action, sight)
+    where = resolve_target(action, view)
     if where.element is not None:
         box = where.element.bounds
         data["on"] = [*looks(where.element), box.left, box.top]

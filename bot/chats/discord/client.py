@@ -123,16 +123,16 @@ class DiscordClient(discord.Client):
         """Handle a pressed button or menu."""
         await self._work(self.presses.handle(interaction), "a press", interaction.locale)
 
-    async def on_raw_thread_update(self, told: discord.RawThreadUpdateEvent) -> None:
+    async def on_raw_thread_update(self, event: discord.RawThreadUpdateEvent) -> None:
         """Handle a changed thread. A locked one counts as lost: people can no longer answer there, although the bot can
         write.
         """
-        if told.data["thread_metadata"].get("locked"):
-            await self._report_lost(told.guild_id, told.parent_id, told.thread_id)
+        if event.data["thread_metadata"].get("locked"):
+            await self._report_lost(event.guild_id, event.parent_id, event.thread_id)
 
-    async def on_raw_thread_delete(self, told: discord.RawThreadDeleteEvent) -> None:
+    async def on_raw_thread_delete(self, event: discord.RawThreadDeleteEvent) -> None:
         """Handle the deletion of a thread."""
-        await self._report_lost(told.guild_id, told.parent_id, told.thread_id)
+        await self._report_lost(event.guild_id, event.parent_id, event.thread_id)
 
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         """Handle the deletion of a channel, with its threads."""

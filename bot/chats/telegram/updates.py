@@ -132,17 +132,17 @@ class Polling:
             )
         return found if isinstance(found, list) else []
 
-    def _pause(self, away: Exception) -> float:
+    def _pause(self, error: Exception) -> float:
         """Return the seconds until the next attempt, after logging what is wrong."""
         pause = min(self._times.last_retry, self._times.first_retry * 2.0 ** min(self._failed, 16))
         self._failed += 1
-        if isinstance(away, Flooded):
-            pause = max(pause, away.seconds)
-        if not isinstance(away, Conflict):
-            logger.warning("Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(away), pause)
+        if isinstance(error, Flooded):
+            pause = max(pause, error.seconds)
+        if not isinstance(error, Conflict):
+            logger.warning("Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(error), pause)
         elif not self._contested:
             self._contested = True
-            logger.error(_CONFLICT, errors.reason(away))
+            logger.error(_CONFLICT, errors.reason(error))
         return pause
 
     async def _revive(self) -> None:

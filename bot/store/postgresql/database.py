@@ -194,12 +194,14 @@ class PostgresDatabase(Database):
             with suppress(StoreError):
                 await self._write(probe_write, _CommitOutcome())
 
-    async def _write(self, work: Callable[[Transaction], Awaitable[Result]], fate: _CommitOutcome[Result]) -> Result:
+    async def _write(self, work: Callable[[Transaction], Awaitable[Result]], outcome: _CommitOutcome[Result]) -> Result:
         left = threading.Event()
         loop = asyncio.get_running_loop()
         try:
             with self._server.explained():
-                done = await self._writer.run(lambda connection: self._transaction(connection, work, fate, left, loop))
+                done = await self._writer.run(
+                    lambda connection: self._transaction(connection, work, outcome, left, loop)
+                )
         except asyncio.CancelledError:
             left.set()
             raise
@@ -216,7 +218,7 @@ class PostgresDatabase(Database):
         self,
         connection: Connection,
         work: Callable[[Transaction], Awaitable[Result]],
-        fate: _CommitOutcome[Result],
+        outcome: _CommitOutcome[Result],
         left: threading.Event,
         loop: asyncio.AbstractEventLoop,
     ) -> Result:
@@ -225,20 +227,20 @@ class PostgresDatabase(Database):
                 # Before another transaction takes the next number.
                 self._unsettled.settle(connection, loop)
                 self._unsettled = None
-            if fate.is_committed is None:
+            if outcome.is_committed is None:
                 away = StoreError(words("store.unsure", reason="the connection was lost at a COMMIT"))
                 raise away  # noqa: TRY301 - who has gone is told in the log
-            if not fate.is_committed:
-                self._commit(connection, work, fate)
-                fate.ends(loop, is_committed=True)
+            if not outcome.is_committed:
+                self._commit(connection, work, outcome)
+                outcome.ends(loop, is_committed=True)
         except BaseException:
             if left.is_set():
                 logger.exception("A transaction failed after its caller was cancelled")
             raise
-        return fate.result
+        return outcome.result
 
     def _commit(
-        self, connection: Connection, work: Callable[[Transaction], Awaitable[Result]], fate: _CommitOutcome[Result]
+        self, connection: Connection, work: Callable[[Transaction], Awaitable[Result]], outcome: _CommitOutcome[Result]
     ) -> None:
         """Do the work in a transaction, repeatedly while it conflicts with others."""
         for attempt in range(1, AGAIN + 1):
@@ -252,20 +254,20 @@ class PostgresDatabase(Database):
                 else:
                     connection.execute(_BEGIN)
                 result = to_its_end(work(transaction))
-                fate.begins(number, result, transaction.on_commit)
+                outcome.begins(number, result, transaction.on_commit)
                 connection.execute("COMMIT")
             except (errors.SerializationFailure, errors.DeadlockDetected):
-                fate.is_committed = False
+                outcome.is_committed = False
                 connection.rollback()
                 if attempt == AGAIN:
                     raise
                 time.sleep(random.uniform(0.0, min(LONGEST_BREATH_S, 0.001 * 2**attempt)))  # noqa: S311 - no secret
             except BaseException:
                 if not connection.closed:
-                    fate.is_committed = False
+                    outcome.is_committed = False
                     connection.rollback()
-                elif fate.is_committed is None and number:
-                    self._unsettled = fate
+                elif outcome.is_committed is None and number:
+                    self._unsettled = outcome
                 raise
             else:
                 return

@@ -130,13 +130,13 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     return Command(goto="check_loop", update=step.update())
 
 
-async def _do(step: CurrentStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> ExecutorState | None:
+async def _do(step: CurrentStep, action: Action, view: ScreenView, chosen_on: ScreenView) -> ExecutorState | None:
     """Do one action. Returns an update instead if a person must be asked, or has approved it in advance.
 
-    `sight` is the current screen, `chosen_on` the one that the model was shown.
+    `view` is the current screen, `chosen_on` the one that the model was shown.
     """
     action = with_copied(step, action)
-    resolved = await with_elements(step, resolve(step, action, sight, chosen_on))
+    resolved = await with_elements(step, resolve(step, action, view, chosen_on))
     asked = await gate(step, resolved)
     if asked is None:
         await _do_allowed(step, resolved)
@@ -167,10 +167,10 @@ async def _do_allowed(step: CurrentStep, resolved: Resolved) -> None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
 
 
-def _remember(step: CurrentStep, fate: MatterStatus, action: Action, sight: ScreenView) -> None:
+def _remember(step: CurrentStep, status: MatterStatus, action: Action, view: ScreenView) -> None:
     """Record what became of an action that nobody was asked about."""
-    what = step.context.mask.text(said(step.context.actions.describe(action, sight)))
-    step.record_matter(fate, {"about": digest([fate, sight.observation.package, what]), "what": what})
+    what = step.context.mask.text(said(step.context.actions.describe(action, view)))
+    step.record_matter(status, {"about": digest([status, view.observation.package, what]), "what": what})
 
 
 async def _fate_after(step: CurrentStep, trouble: ActionError) -> MatterStatus:
@@ -292,22 +292,22 @@ def _after_touch(step: CurrentStep) -> Route:
 
 
 async def _type_secret(
-    step: CurrentStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
+    step: CurrentStep, action: Action, target: ResolvedTarget, view: ScreenView, secret: str, looked: float
 ) -> None:
-    context, safety, typed = step.context, step.safety, secret_action(action, where)
-    done, told = what_was_typed(context, action, where, sight)
+    context, safety, typed = step.context, step.safety, secret_action(action, target)
+    done, told = what_was_typed(context, action, target, view)
     step.add_performed(done)
     try:
-        effects, waits = await type_secret(context, step.key, sight, typed, where, secret, looked)
+        effects, waits = await type_secret(context, step.key, view, typed, target, secret, looked)
     finally:
         safety["secret_places"] = context.mask.places
     what, spec = words("did.secret", question=typed.question), context.actions.spec_of(typed)
-    step.record_action(Resolved(action=typed, spec=spec, what=what, sight=sight), target=where.element, touches=True)
-    if where.element is not None:
-        place = place_of(sight.observation.package, where.element)
+    step.record_action(Resolved(action=typed, spec=spec, what=what, sight=view), target=target.element, touches=True)
+    if target.element is not None:
+        place = place_of(view.observation.package, target.element)
         safety["secret_fields"] = [*safety["secret_fields"], place]
         safety["secret_step"] = step.step_state["number"]
     safety["has_acted"] = True
-    step.record_matter(MatterStatus.DONE, {"about": secret_matter(sight), "what": context.mask.text(said(done))})
+    step.record_matter(MatterStatus.DONE, {"about": secret_matter(view), "what": context.mask.text(said(done))})
     step.add_effects(*effects)
     step.add_notices(*told, *([waits] if waits else []))

@@ -58,28 +58,28 @@ class Verdict(BaseModel):
 
 
 async def verify(
-    state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish
+    state: ExecutorState, context: RunContext, view: ScreenView, claim: Finish
 ) -> tuple[Verdict | str, Usage]:
     """Ask a model whether the last screen proves a claim of success.
 
     Returns its verdict or, if there is none, a sentence that says why, and the tokens used. Never raises an error of
     the model.
     """
-    image = None if context.screen.by_list else sight.screen.image
-    if image is None and not sight.screen.elements:
+    image = None if context.screen.by_list else view.screen.image
+    if image is None and not view.screen.elements:
         return sentence("verify.nothing"), Usage()
     order, run = state["order"], state["order"]["run"]
     steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in unsummed(state))
     if summary := state["conversation"]["past_summary"]:
         steps = f"(1 to {summary['steps']}, summed up) {summary['text']}\n{steps}"
-    elements = "\n".join(sight.screen.lines(numbered))
+    elements = "\n".join(view.screen.lines(numbered))
     dated = f"{local.sentence}\n" if (local := context.local_time) else ""
     facts = (
         f"Task: {order['task']}\nThis part: {order['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"
         f"{dated}Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
-        f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
+        f"Last screen ({view.screen.app}):\n{elements or '(no element list)'}"
     )
-    pictures = () if image is None or needs_no_picture(state, context, sight) else (image,)
+    pictures = () if image is None or needs_no_picture(state, context, view) else (image,)
     request = ModelRequest(
         Purpose.VERIFY,
         prompted(prompt("verify"), facts, *pictures),
@@ -170,25 +170,25 @@ def _bad(state: ExecutorState, reason: str, *, can_ask_otherwise: bool = False) 
     return Command(goto="check_loop", update=joined(update, {"conversation": {"model_notices": told}}))
 
 
-def _check_elements(decision: Decision, sight: ScreenView) -> None:
+def _check_elements(decision: Decision, view: ScreenView) -> None:
     for action in decision.actions:
         target = getattr(action, "target", None)
-        if isinstance(target, ElementTarget) and target.element >= len(sight.targets):
-            have = f"0 to {len(sight.targets) - 1}" if sight.targets else "none"
+        if isinstance(target, ElementTarget) and target.element >= len(view.targets):
+            have = f"0 to {len(view.targets) - 1}" if view.targets else "none"
             raise BadReply(f"There is no element {target.element} on this screen; the numbers are {have}.")
 
 
-def _held_to_list(decision: Decision, sight: ScreenView) -> tuple[Action, ...]:
+def _held_to_list(decision: Decision, view: ScreenView) -> tuple[Action, ...]:
     """Return the actions. If the model was shown no list and named its targets in words, they are moved to where those
     words are in the list that has arrived since. Raises BadReply.
     """
-    if sight.is_listed or not decision.named:
+    if view.is_listed or not decision.named:
         return decision.actions
-    return tuple(aimed(action, words, sight) for action, words in zip(decision.actions, decision.named, strict=True))
+    return tuple(aimed(action, words, view) for action, words in zip(decision.actions, decision.named, strict=True))
 
 
 async def _finish(
-    state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish, update: ExecutorState
+    state: ExecutorState, context: RunContext, view: ScreenView, claim: Finish, update: ExecutorState
 ) -> Route:
     if context.control.has_notes:
         unread: ExecutorState = {
@@ -216,7 +216,7 @@ async def _finish(
             # A question that was answered in another way: the answer is what the person wants to read.
             done.append(sentence("matter.says", text=summary))
         summary = "\n".join(filter(None, [*known, *done]))
-    elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
+    elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, view, act)]):
         if rounds == 0:
             return _once_more(" ".join(wrong), update)
         unclear = [matter for matter in matters if matter.fate is MatterStatus.UNCERTAIN]
@@ -226,10 +226,10 @@ async def _finish(
         outcome is Outcome.SUCCEEDED
         and context.config.models.vision.name != PILOT
         and not is_proven(state)
-        and not _shows_it(state, context, sight)
+        and not _shows_it(state, context, view)
     ):
         try:
-            verdict, usage = await context.control.guard(verify(state, context, sight, claim))
+            verdict, usage = await context.control.guard(verify(state, context, view, claim))
         except Stopped:
             return Command(goto="check_loop")
         update = joined(update, {"progress": {"usage": (spent(state["progress"]) + usage).data()}})
@@ -239,9 +239,9 @@ async def _finish(
                 return _once_more(reason, update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
-    await keep_names(state, context, sight, outcome)
+    await keep_names(state, context, view, outcome)
     told = context.mask.cover_data(action_data(claim))
-    read = recorded_words(told, told["data"] or "", sight.for_model.observation)
+    read = recorded_words(told, told["data"] or "", view.for_model.observation)
     result = result_of(outcome, summary, claim.data or state["conversation"]["notes_summary"])
     finished: ExecutorState = {
         "step": {
@@ -259,17 +259,17 @@ async def _finish(
     return Command(goto="executor_exit", update=joined(update, finished))
 
 
-def _shows_it(state: ExecutorState, context: RunContext, sight: ScreenView) -> bool:
+def _shows_it(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:
     """Whether code can see that the task is done; not if words of the screen are covered."""
-    seen = sight.observation
+    seen = view.observation
     return not context.mask.covers_words(seen) and is_shown(state, context.memory.screen_history, seen)
 
 
-def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:
+def _not_done(state: ExecutorState, context: RunContext, view: ScreenView, act: Act) -> list[str]:
     """Return what a claim of success omits although code can see it: a message still in its field, or that nothing was
     done at all for a task that requires an action.
     """
-    seen = sight.observation
+    seen = view.observation
     lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
     if context.config.models.vision.name == PILOT:
         return lines  # it follows each clause to its end, and a screenshot needs no action

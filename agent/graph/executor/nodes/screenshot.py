@@ -123,7 +123,7 @@ async def screenshot(
     return Command(goto="vision_model", update=joined(looked, closed))
 
 
-def unplanned_window(state: ExecutorState, seen: Observation) -> str:
+def unplanned_window(state: ExecutorState, observation: Observation) -> str:
     """Return the name of the dialog or app that an action of this sub-task brought up although the plan does not
     mention it.
 
@@ -133,10 +133,10 @@ def unplanned_window(state: ExecutorState, seen: Observation) -> str:
     order, past = state["order"], state["past"]
     if not (order["plan"] and past):
         return ""
-    title = next((each.text for each in seen.elements or () if each.resource_id.endswith("/alertTitle")), "")
+    title = next((each.text for each in observation.elements or () if each.resource_id.endswith("/alertTitle")), "")
     done = {each.kind for each in performed_of(past[-1]) if isinstance(each, Words)}
-    if not title and seen.package != past[-1]["app"] and not done & _OPENED:
-        title = seen.app_name
+    if not title and observation.package != past[-1]["app"] and not done & _OPENED:
+        title = observation.app_name
     known = " ".join((order["plan"], order["goal"], order["task"])).casefold()
     words = _WORD.findall(title.casefold())
     return title if words and not any(word in known for word in words) else ""
