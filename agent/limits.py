@@ -84,4 +84,3 @@ class Allowance(Protocol):
         """Return the fault if the quota is used up after these steps and tokens of the task; None if not. Raises
         OSError if that cannot be determined.
         """
-        ...

@@ -61,11 +61,9 @@ class RunConfigSource(Protocol):
 
     def take(self) -> RunConfig:
         """Return the current configuration. Call `give_back` with it when it is not needed any more."""
-        ...
 
     def give_back(self, config: RunConfig) -> None:
         """Report that the caller does not use the configuration's models any more."""
-        ...
 
 
 @dataclass(frozen=True)

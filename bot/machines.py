@@ -21,11 +21,9 @@ class HostedPhones(DeviceProvider, Protocol):
         """Return whether `provider`, on this machine or another, is the one responsible for the phone with this id.
         Also True as long as none is known to be.
         """
-        ...
 
     def may_use(self, run: RunId, phone_id: str) -> bool:
         """Return whether a task's run may be given this phone, considering the machine on which each of them is."""
-        ...
 
 
 class RemoteMachines(Protocol):
@@ -34,24 +32,19 @@ class RemoteMachines(Protocol):
     @property
     def phones(self) -> HostedPhones:
         """The phones of the other machines, in the form that the phone pool takes."""
-        ...
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> Runner:
         """Return the runner that carries out tasks here (through `local`) and on other machines. Called once, before
         `start`.
         """
-        ...
 
     def confirm_stored(self, task: str, event: TaskEvent) -> None:
         """Report that an event of the task with this id has been stored by this service, so that the machine's messages
         up to it can be deleted.
         """
-        ...
 
     async def start(self) -> None:
         """Connect to the other machines."""
-        ...
 
     async def stop(self) -> None:
         """Disconnect from the other machines."""
-        ...

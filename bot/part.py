@@ -90,7 +90,6 @@ class RunningService(Protocol):
 
     async def read(self, path: str) -> dict[str, Any]:
         """Return the JSON object that the service answers at this path. Raises ServiceGone if that is an error."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

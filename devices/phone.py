@@ -229,17 +229,14 @@ class Judged(Protocol):
         """Whether a screenshot is compared if reading the elements is slow; otherwise only elements that can be read
         fast are compared.
         """
-        ...
 
     def shows_same(self, thumbnail: Image.Image) -> bool:
         """Return whether this thumbnail of the screen still shows the place that the input touches as it was; False if
         a picture cannot tell.
         """
-        ...
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
         """Return whether these elements match those of that screen."""
-        ...
 
 
 class Phone(Protocol):
@@ -256,7 +253,6 @@ class Phone(Protocol):
     @property
     def info(self) -> PhoneInfo:
         """The last known information about this phone, from memory."""
-        ...
 
     async def observe(
         self,
@@ -281,7 +277,6 @@ class Phone(Protocol):
 
         Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
-        ...
 
     async def confirmed(self, since: Observation) -> Observation | None:
         """Observe again, and return the complete observation if the phone still shows what it showed in `since`, apart
@@ -291,14 +286,12 @@ class Phone(Protocol):
         not `complete`, also returns None if its elements cannot be read now, or show that something is loading. Raises
         as `observe` does.
         """
-        ...
 
     async def glance(self) -> Image.Image | None:
         """Return a screenshot for a person who is watching, without reading any elements.
 
         Returns None if the screen is secure (black), locked or off. Raises as `observe` does.
         """
-        ...
 
     async def act(
         self,
@@ -322,17 +315,14 @@ class Phone(Protocol):
         InputRejected if it is impossible and had no effect, or another PhoneError whose `uncertain` says whether the
         input may have arrived.
         """
-        ...
 
     async def prepare(self) -> None:
         """Prepare for a run: wake the phone, unlock it if it has no PIN, keep it awake and select the input method."""
-        ...
 
     async def restore(self) -> None:
         """Undo `prepare` after a run: restore the input method and keep-awake setting. Safe to repeat, even after a
         crash.
         """
-        ...
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """Write a file to the phone's shared storage, add it to the gallery and return its path on the phone.
@@ -340,20 +330,17 @@ class Phone(Protocol):
         A file of the same name in the same `folder` (a subfolder, "" for none) is replaced. Raises FileRejected if it
         is too large or the phone refuses it.
         """
-        ...
 
     async def find_files(self, name: str) -> FoundFiles:
         """Find files in shared storage by name, part of a name, pattern or path, newest first.
 
         Raises FileRejected for a path outside shared storage.
         """
-        ...
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         """Return the bytes of a file in the phone's shared storage. Raises FileRejected if it is missing, larger than
         `limit` bytes, or not in a place that may be read.
         """
-        ...
 
 
 class Phones(Protocol):
@@ -361,29 +348,23 @@ class Phones(Protocol):
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Return every known phone, from memory, in a stable order."""
-        ...
 
     def get(self, phone_id: str) -> Phone:
         """Return the phone with this stable id. Raises PhoneGone or PhoneUnavailable, which say why it is unusable."""
-        ...
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         """Check every phone again within a time limit and return the new list."""
-        ...
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
         """Give this phone a new name that survives a restart. Raises NameTaken, NameUnfit, or PhoneGone if unknown."""
-        ...
 
     async def wait_for_change(self) -> None:
         """Wait until any phone appears, disappears or changes its health."""
-        ...
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
         """Wait until the phone answers, and return it. Raises PhoneGone with the reason if that takes longer than
         `timeout` seconds.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +384,6 @@ class WarmUp(Protocol):
 
         Raises PhoneTaken, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
-        ...
 
 
 @runtime_checkable
@@ -412,7 +392,6 @@ class AppSource(Protocol):
 
     async def apps(self) -> tuple[InstalledApp, ...]:
         """Return the apps on the launcher, sorted by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
-        ...
 
 
 @runtime_checkable
@@ -424,11 +403,9 @@ class NotificationSource(Protocol):
 
     async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
         """Return the notifications that the app `package` shows now."""
-        ...
 
     async def sms_app(self) -> str:
         """Return the package of the app that receives SMS; "" if there is none."""
-        ...
 
 
 @runtime_checkable
@@ -441,18 +418,15 @@ class FileManager(Protocol):
 
     async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
         """Return the entries of a folder, folders first and sorted by name, without hidden ones."""
-        ...
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:
         """Move or rename a file or folder and return its new path, which is inside `to` if that is a folder.
 
         With `replace`, a file at `to` is overwritten, and a folder there is refused.
         """
-        ...
 
     async def make_folder(self, path: str) -> str:
         """Create a folder and any missing parents, and return its path."""
-        ...
 
 
 @runtime_checkable
@@ -469,4 +443,3 @@ class VideoSource(Protocol):
         the recording. Nothing is written to the phone's storage. Raises PhoneGone, or CaptureFailed if the phone
         records nothing.
         """
-        ...

@@ -26,13 +26,10 @@ class DeviceProvider(Phones, Protocol):
 
         `others` returns the phones of other providers at any time, so that their names are not reused.
         """
-        ...
 
     async def stop(self) -> None:
         """Stop what `start` began. Also called after a `start` that failed."""
-        ...
 
     @property
     def away(self) -> int:
         """The number of servers (such as adb servers or hosts) that may have phones but do not answer at the moment."""
-        ...

@@ -25,12 +25,10 @@ class StartedPhone(Protocol):
     @property
     def address(self) -> str:
         """The address that adb connects to, as `host:port`."""
-        ...
 
     @property
     def control(self) -> str:
         """The URL of the phone's control interface."""
-        ...
 
 
 class PhoneProcess(Protocol):
@@ -39,15 +37,12 @@ class PhoneProcess(Protocol):
     @property
     def phones(self) -> tuple[StartedPhone, ...]:
         """The running phones."""
-        ...
 
     async def start(self) -> tuple[StartedPhone, ...]:
         """Start the phones and wait until all of them listen. Raises PhoneProcessFailed."""
-        ...
 
     async def stop(self) -> None:
         """End the phones, which save their state first."""
-        ...
 
 
 class VirtualPhones(Protocol):
@@ -57,17 +52,14 @@ class VirtualPhones(Protocol):
         """Return a process for `count` phones, not started yet. `state` is the folder in which they store their state;
         None for none.
         """
-        ...
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command-line options of `opengui phone`."""
-        ...
 
     async def run(self, options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
         """Run the phones that these options configure until a signal arrives or, if the options say so, standard input
         closes. `adb` is the default adb server (host, port). Raises OSError.
         """
-        ...
 
 
 def virtual_phones() -> VirtualPhones | None:

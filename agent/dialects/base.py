@@ -57,26 +57,22 @@ class Dialect(Protocol):
     @property
     def name(self) -> str:
         """The dialect's name, as in the setting VLM_DIALECT."""
-        ...
 
     @property
     def image_window(self) -> int:
         """How many screenshots the model should be shown, including the current one."""
-        ...
 
     @property
     def lightens_past(self) -> bool:
         """Whether pictures of past steps are compressed more. Their size in pixels stays the same, so that positions in
         them do too.
         """
-        ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
         """Return the dialect for these actions. Models trained on actions of their own keep those in any case. Actions
         beyond DIALECT_ACTIONS are described to the model in its own call format, with the action's own docstring, and
         such calls are parsed (agent.dialects.offered). A name that the dialect already uses keeps its meaning.
         """
-        ...
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Return the messages and tools for this scene: the parts that stay the same first, the current screen last.
@@ -84,11 +80,9 @@ class Dialect(Protocol):
         The last text of the last message is all about the current screen. While the picture is in the image window,
         later scenes repeat this text as the step's `shown`; everything before it is repeated unchanged.
         """
-        ...
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """Return the actions of a reply, in order; there is at least one. `space` is the size of the sent image.
 
         Raises BadReply, and nothing else, for anything that is not clearly an action.
         """
-        ...

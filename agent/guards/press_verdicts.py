@@ -29,12 +29,9 @@ class PressVerdicts(Protocol):
 
     async def all(self, since: float) -> tuple[KeptVerdict, ...]:
         """Return the judgements made since this time (Unix seconds), newest first."""
-        ...
 
     async def keep(self, verdict: KeptVerdict) -> None:
         """Store a judgement, replacing an older one with the same key."""
-        ...
 
     async def clear(self) -> None:
         """Delete all judgements."""
-        ...

@@ -295,7 +295,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """The model's name as the endpoint knows it; "offline" for the pilot."""
-        ...
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Return the answer to a request. `on_delta` receives the pieces while it is written.
@@ -303,7 +302,6 @@ class Model(Protocol):
         Retries, time limits and streaming are handled inside; cancelling the call closes the socket. Raises ModelError,
         and ModelSwitched if another model answers now than the one that the request was rendered for.
         """
-        ...
 
 
 class ModelSwitched(Exception):
@@ -329,7 +327,6 @@ class Connected(Protocol):
 
     async def close(self) -> None:
         """Close the connections; the model cannot be used afterwards."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,9 @@ class Reader(Protocol):
 
     def feed(self, value: object) -> None:
         """Add the next JSON value."""
-        ...
 
     def check(self) -> None:
         """Raise ValueError if the answer is incomplete."""
-        ...
 
 
 R = TypeVar("R", bound=Reader)

@@ -21,11 +21,9 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The name of the source of the vectors. Only vectors with the same name can be compared."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         """Return the vectors of these texts, each of length 1. Raises EmbeddingFailed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +49,3 @@ class Transcriber(Protocol):
         """Return the words of a recording of this length in seconds. `name` must end with the file extension of its
         format. Raises TranscriptionFailed.
         """
-        ...

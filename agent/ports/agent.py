@@ -116,30 +116,23 @@ class Agent(Protocol):
 
         An open question is asked again (Asked with the same id). Only a shutdown ends the events without TaskEnded.
         """
-        ...
 
     async def answer(self, task: str, answer: Answer) -> None:
         """Deliver the answer to the task's open question. An answer to any other question is ignored."""
-        ...
 
     async def steer(self, task: str, note: str) -> None:
         """Leave a note that the agent reads before its next step."""
-        ...
 
     async def pause(self, task: str) -> None:
         """Pause the task, even if a call hangs. Returns once nothing is being done any more. Raises TimeoutError if the
         work does not stop in time.
         """
-        ...
 
     async def resume(self, task: str, note: str = "") -> None:
         """Continue after a pause, looking at the phone again. `note` is for the agent to read first."""
-        ...
 
     async def cancel(self, task: str) -> None:
         """End the task within a second; its events end with TaskEnded (cancelled)."""
-        ...
 
     async def shutdown(self) -> None:
         """Stop all work at the next safe point; every `work` iterator ends without TaskEnded."""
-        ...

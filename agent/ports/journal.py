@@ -48,19 +48,15 @@ class Journal(Protocol):
         Returns False if the key already exists: the action must then not be sent again, whatever became of it. Raises
         LeaseLost if `fence` is no longer the number of the phone's lease.
         """
-        ...
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
         """Return the recorded state of this action; None if it was never begun."""
-        ...
 
     async def action_of(self, key: ActionKey) -> dict[str, Any] | None:
         """Return the action as `begin` recorded it; None if it was never begun."""
-        ...
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Record what became of the action. `effect` describes what it changed."""
-        ...
 
 
 CallState = Literal["begun", "done", "failed", "skipped", "stopped", "uncertain"]
@@ -129,37 +125,29 @@ class ToolCalls(Protocol):
         A call is known if one with the same key has ended or is not repeatable, or if a successful call of the task has
         an equal `same`; that result is then also recorded under this key, as cached.
         """
-        ...
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
         """Record the result of a call."""
-        ...
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
         """Record a call that was not run, with the reason in `result`. Does nothing if a call with this key is recorded
         already.
         """
-        ...
 
     async def at(self, key: CallKey) -> StoredCall | None:
         """Return the call with this key, or None."""
-        ...
 
     async def count(self, key: CallKey) -> int:
         """Return how many calls this worker made in earlier turns, including skipped ones."""
-        ...
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
         """Return all calls of a task, in the order in which they began."""
-        ...
 
     async def found(self, task: str) -> tuple[str, ...]:
         """Return the addresses that searches of this task found: `found` in the results of its calls."""
-        ...
 
     async def documents(self, task: str) -> tuple[str, ...]:
         """Return the document passages read for this task: `documents` in the results of its calls."""
-        ...
 
 
 class MemoryToolCalls:

@@ -49,11 +49,9 @@ class Leases(Protocol):
         run that gave its phone back while it waited for a person. A run that already holds a lease gets the same one.
         Raises NoPhone.
         """
-        ...
 
     async def release(self, run: RunId) -> None:
         """Give the run's phone back. Does nothing if it has none."""
-        ...
 
 
 @runtime_checkable
@@ -66,10 +64,8 @@ class Lender(Leases, Protocol):
         `wish` is a phone's id, or "" for any. `wanted` is called as soon as another run could use the phone. The phone
         must then be given back at once, unless `keep` was called.
         """
-        ...
 
     def keep(self, run: RunId) -> bool:
         """Turn the borrowed phone into a normal lease because the run needs it; others then wait for it. Returns False
         if another run was first.
         """
-        ...

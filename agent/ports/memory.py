@@ -61,19 +61,15 @@ class Memory(Protocol):
 
         Raises ValueError if the person or text is missing or the text is too long, and MemoryFull.
         """
-        ...
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
         """Return the facts that best match `about`, best first. Facts for one phone are only included for `phone`."""
-        ...
 
     async def all(self, person: str) -> tuple[Fact, ...]:
         """Return all facts of the person, the oldest first."""
-        ...
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
         """Delete those of these facts that belong to the person, and return them."""
-        ...
 
 
 Accounts = Callable[[str], Collection[str]]
@@ -186,4 +182,3 @@ class Knowledge(Protocol):
 
     async def search(self, query: str, *, limit: int) -> tuple[Passage, ...]:
         """Return the passages that best match the query, best first; empty if none match. Raises OSError."""
-        ...

@@ -77,7 +77,6 @@ class Runner(Protocol):
         Only a shutdown of the service ends the events without RunEnded; the next start then continues the run. Raises
         RunOutOfReach.
         """
-        ...
 
     async def warm_up(self, order: RunOrder) -> None:
         """Prepare a sub-task that may follow: if a phone is free, look at it and ask the model for the first action.
@@ -85,15 +84,12 @@ class Runner(Protocol):
         Nothing changes on the phone that a person could notice, and the phone goes to any run that needs it. Returns at
         once and never raises for what happens later. `start` uses whatever matches its order.
         """
-        ...
 
     async def cool_down(self, run: RunId) -> Usage:
         """Drop what `warm_up` prepared, because the sub-task does not follow, and return the tokens that it cost."""
-        ...
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """Deliver the answer to the run's open question. An answer to any other question is ignored."""
-        ...
 
     async def signal(self, run: RunId, signal: Signal) -> None:
         """Pause, resume, steer or cancel the run.
@@ -102,19 +98,15 @@ class Runner(Protocol):
         has stopped moving and raises TimeoutError if it does not in time. A resumed run looks at the phone again. The
         events of a cancelled run end with RunEnded (cancelled).
         """
-        ...
 
     async def rest(self, run: RunId) -> None:
         """Give the phone back in its former state, because no part of the task needs it for now.
 
         The next start waits for a phone and looks at it again; the run keeps everything else.
         """
-        ...
 
     async def release(self, run: RunId) -> None:
         """Give the phone back in its former state, because the task is over."""
-        ...
 
     async def shutdown(self) -> None:
         """Stop every run at its next safe point and give its phone back. Its events end without RunEnded."""
-        ...

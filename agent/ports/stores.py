@@ -17,11 +17,9 @@ class Frames(Protocol):
 
     async def save(self, data: bytes, *, suffix: str) -> str:
         """Store bytes and return their reference, such as `sha256.jpg`. Equal bytes get the same reference."""
-        ...
 
     async def load(self, reference: str) -> bytes:
         """Return the stored bytes. Raises KeyError if they were never stored or retention has deleted them."""
-        ...
 
 
 class GivenFile(BaseModel, frozen=True):
@@ -47,7 +45,6 @@ class Secrets(Protocol):
 
     def take(self, secret: str) -> str | None:
         """Remove a secret and return its value. None if it is unknown, for example after a restart."""
-        ...
 
 
 class SkillNames(Protocol):
@@ -57,8 +54,6 @@ class SkillNames(Protocol):
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
         """Return the translations of a skill's recorded words (casefolded) for this locale; empty if there are none."""
-        ...
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
         """Replace the translations of this skill and locale; an empty mapping deletes them."""
-        ...

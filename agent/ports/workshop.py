@@ -95,7 +95,6 @@ class Workshop(Protocol):
 
         Raises WorkshopError if the job was not run or its result is unknown.
         """
-        ...
 
 
 def fit_path(path: str) -> bool:

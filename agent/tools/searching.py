@@ -41,7 +41,6 @@ class Search(Protocol):
 
     async def search(self, query: str) -> tuple[Found, ...]:
         """Return the pages found, best first. Raises FetchFailed."""
-        ...
 
 
 def endpoint_of(url: str) -> Endpoint:

@@ -93,13 +93,11 @@ class JobFolder(Protocol):
 
     def take(self) -> tuple[WorkFile, ...]:
         """Return all files that the workshop accepts, with their content."""
-        ...
 
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
         """Store these files, and return the paths of those that could not be stored, for example because they are too
         large.
         """
-        ...
 
 
 class TaskJobFolder:

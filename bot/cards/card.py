@@ -281,25 +281,20 @@ class KnowsTasks(Protocol):
 
     async def last_step(self, task: str) -> StepRow | None:
         """Return the task's latest step; None before the first one."""
-        ...
 
     async def place_in_queue(self, task: str) -> int | None:
         """Return the task's place in the queue, from 1; None if it is not waiting for a phone."""
-        ...
 
     async def ahead(self, task: Task) -> Ahead | None:
         """Return the task that has the phone for which this one waits, and the estimated wait; None if there is none,
         or if this one does not wait for a phone.
         """
-        ...
 
     async def parts_now(self, task: str) -> Sequence[PartNow]:
         """Return the progress of each part of a task on several phones."""
-        ...
 
     def ending(self, task: str) -> bool:
         """Return whether the task was cancelled and its last action has not finished."""
-        ...
 
 
 async def live_card(task: Task, known: KnowsTasks, *, frames: Frames, **options: Unpack[CardOptions]) -> Message:

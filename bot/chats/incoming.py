@@ -97,13 +97,11 @@ class Responder(Protocol):
 
     async def react(self, ref: MessageRef) -> None:
         """Add a reaction to the message to show that it was seen, where the platform allows it."""
-        ...
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
         """Send `message` as the answer to the person's message `own`. `nonce` identifies the answer, so that it is not
         sent twice; `turn` is awaited before it is sent.
         """
-        ...
 
 
 class Sending(Protocol):
@@ -111,23 +109,18 @@ class Sending(Protocol):
 
     async def react(self, ref: MessageRef) -> None:
         """Show a reaction on a message; see `Responder.react`."""
-        ...
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send a message to a place; see `Chat.send`."""
-        ...
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn) -> None:
         """Replace the contents of a message; see `Chat.edit`."""
-        ...
 
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message; see `Chat.delete`."""
-        ...
 
     async def private(self, place: Address, person: Person) -> Address:
         """Return the private chat with a person; see `Chat.private_place`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

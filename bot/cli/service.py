@@ -47,15 +47,12 @@ class Step(Protocol):
     @property
     def text(self) -> str:
         """A description of the step for people, never containing a secret."""
-        ...
 
     def inspect(self) -> State:
         """Return the current state of what the step creates."""
-        ...
 
     def apply(self) -> None:
         """Make the change. Raises Failed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,11 +84,9 @@ class Terminal(Protocol):
 
     def ask(self, prompt: str, *, secret: bool = False) -> str:
         """Ask and return the answer, stripped. A secret is not shown while it is typed. Raises EOFError."""
-        ...
 
     def tell(self, text: str) -> None:
         """Show a line."""
-        ...
 
 
 class Keyboard:

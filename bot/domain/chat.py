@@ -97,12 +97,10 @@ class Chat(Protocol):
     @property
     def platform(self) -> str:
         """The platform's name, the same as in `Address.platform`."""
-        ...
 
     @property
     def capabilities(self) -> Capabilities:
         """What this platform can do."""
-        ...
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """Open the place for a task's messages and return its address.
@@ -110,18 +108,15 @@ class Chat(Protocol):
         This is a new thread or topic named `title`, where the platform needs it on the message `anchor` (or on a new
         message). It is `origin` itself if that is a thread already, or if no thread is needed or can be opened there.
         """
-        ...
 
     async def private_place(self, origin: Address, person: Person) -> Address:
         """Return the private chat with a person, for messages that can no longer be sent to `origin`.
 
         Only sending shows whether the bot may write there. Raises ChatError if there is no such chat.
         """
-        ...
 
     async def close_place(self, place: Address) -> None:
         """Archive the thread of a finished task, if it has one."""
-        ...
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send a new message and return the reference of its first part.
@@ -129,17 +124,14 @@ class Chat(Protocol):
         Where `capabilities.knows_delivery` is set, sending again with the same `nonce` shows no second message. `turn`
         is awaited before each part and delays it according to the rate limits.
         """
-        ...
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace the contents of a message. A message that has these contents already counts as success. `turn` is as
         in `send`.
         """
-        ...
 
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message, such as a person's answer with a password. Raises ChatError if that is not allowed."""
-        ...
 
 
 class Connected(Chat, Protocol):
@@ -148,17 +140,14 @@ class Connected(Chat, Protocol):
     @property
     def online(self) -> bool:
         """Whether the platform is reachable at the moment."""
-        ...
 
     async def run(self) -> None:
         """Stay connected until cancelled or closed. Raises ChatError, with a reason for people, if the platform
         refuses the connection. It may be called again after any error.
         """
-        ...
 
     async def close(self) -> None:
         """Close the connection."""
-        ...
 
 
 @runtime_checkable
@@ -170,7 +159,6 @@ class KnowsRoles(Protocol):
 
         Raises ChatError or FloodWait if the platform does not answer.
         """
-        ...
 
 
 class Record(Protocol):
@@ -181,13 +169,11 @@ class Record(Protocol):
     @property
     def is_ours(self) -> bool:
         """Whether it is certain that no other service is using the database now."""
-        ...
 
     async def answers(self) -> bool:
         """Return whether the database can be used now. The check is queued behind everything that was asked of it
         before.
         """
-        ...
 
 
 class OwnRecord:
@@ -207,19 +193,15 @@ class Intake(Protocol):
 
     async def message(self, incoming: Incoming) -> Reply:
         """Handle a message that a person has written, and return the answer to it."""
-        ...
 
     async def invoke(self, invocation: Invocation) -> Reply:
         """Handle a slash command with typed options, and return the answer to it."""
-        ...
 
     async def press(self, press: Press) -> Reply:
         """Handle a pressed button and return the answer. There is one even if the button is unknown or out of date."""
-        ...
 
     def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
         """Return up to 25 (label, value) pairs that complete what the person has `typed` for the option.
 
         Answers from memory without waiting, and offers only what the person may use.
         """
-        ...

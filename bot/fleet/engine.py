@@ -62,27 +62,22 @@ class Delivery(Protocol):
     @property
     def subject(self) -> str:
         """The subject (address) under which the message was sent."""
-        ...
 
     @property
     def data(self) -> bytes:
         """The message's bytes."""
-        ...
 
     @property
     def reply(self) -> str:
         """The subject for an answer; "" if none is expected."""
-        ...
 
     async def answer(self, data: bytes) -> None:
         """Send an answer to the message. It is lost if the sender no longer waits for it."""
-        ...
 
     async def done(self) -> None:
         """Acknowledge the message, so that its queue does not deliver it again. Does nothing for a message that is
         delivered only once.
         """
-        ...
 
 
 class Link(Protocol):
@@ -93,31 +88,24 @@ class Link(Protocol):
     @property
     def is_open(self) -> bool:
         """Whether the connection can be used."""
-        ...
 
     async def ended(self) -> None:
         """Wait until the connection is closed."""
-        ...
 
     async def publish(self, subject: str, data: bytes) -> None:
         """Send a message to all computers that are listening to this subject now."""
-        ...
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
         """Send a request and return the answer. Raises EngineAway if none comes within `timeout` seconds."""
-        ...
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
         """Call `heard` with each message that arrives under this subject (address), one after the other."""
-        ...
 
     async def flush(self) -> None:
         """Wait until the engine has received everything that was sent."""
-        ...
 
     async def store(self, subject: str, data: bytes) -> None:
         """Add a message to the queue to hosts that has this subject. Returns once the engine has stored it."""
-        ...
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
         """Create a queue that stores messages with these subjects until they are read: messages from one host, or to
@@ -127,29 +115,24 @@ class Link(Protocol):
         must not get any. Messages from a host are therefore stored without confirmation until the hub has processed
         them, and messages to a host are delivered once, within a minute.
         """
-        ...
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
         """Deliver the messages of a queue, those with this subject or all, to the subject `deliver`. With `done` each
         is repeated until `Delivery.done` is called.
         """
-        ...
 
     async def add_bucket(self, bucket: str) -> None:
         """Create a key-value store that keeps the last value of each key. Storing a value is not confirmed, as in
         `add_queue`.
         """
-        ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
         """Store the value of a key in this key-value store without waiting: a reader may still get the previous value
         right afterwards.
         """
-        ...
 
     async def get(self, bucket: str, key: str) -> bytes:
         """Return the value of a key in this key-value store; b"" if it has none."""
-        ...
 
 
 Connect = Callable[[Address], AbstractAsyncContextManager[Link]]

@@ -167,15 +167,12 @@ class HostWatcher(Protocol):
 
     def host_changed(self, name: str) -> None:
         """Called when a host came, went away, restarted or has been away for too long."""
-        ...
 
     def phones_changed(self) -> None:
         """Called when a host's phones have changed."""
-        ...
 
     def key_copied(self, name: str) -> None:
         """Called when two computers use the key of this host."""
-        ...
 
 
 class Hosts(Mapping[str, Host]):

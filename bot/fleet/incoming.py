@@ -37,27 +37,21 @@ class HubRuns(Protocol):
 
     def receive(self, run: RunId, item: Item) -> None:
         """Process a host's new message about a run."""
-        ...
 
     def has_undelivered(self, run: RunId) -> bool:
         """Return whether there are undelivered messages to the run's host."""
-        ...
 
     def resend_lost_orders(self, host: str, runs: frozenset[str]) -> None:
         """Compare the hub's runs with those that the host says it is working on, and send lost orders again."""
-        ...
 
     def retry_deliveries(self) -> None:
         """Try again to deliver messages that could not be delivered."""
-        ...
 
     def host_changed(self, host: str) -> None:
         """Handle that a host came, left, restarted or has been away for too long."""
-        ...
 
     def leases(self) -> Iterable[Lease]:
         """Return the leases of phones that runs have now."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,11 +202,9 @@ class Cards(Protocol):
 
     async def active(self) -> tuple[Task, ...]:
         """Return all tasks that have not ended."""
-        ...
 
     def note(self, task: str, text: str) -> None:
         """Show this text on the task's card until its work continues; "" removes it."""
-        ...
 
 
 def standstill_words(waits: Iterable[Wait]) -> str:

@@ -130,7 +130,6 @@ class Closable(Protocol):
 
     async def close(self) -> None:
         """Close all connections."""
-        ...
 
 
 C = TypeVar("C", bound=Closable)

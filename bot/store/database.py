@@ -47,23 +47,19 @@ class Engine(Protocol):
         """Return the SQL text of a statement, with named parameters. It is compiled once per statement and cached, as
         the store's statements are module constants.
         """
-        ...
 
     def schema(self) -> str:
         """Return the SQL script that creates the whole schema in an empty database, including the word index of facts
         if this engine has one.
         """
-        ...
 
     def any_of(self, words: Collection[str]) -> str:
         """Return the value of the parameter of `FactsWith` (the search for facts by words) that matches any of these
         words. Without words it matches nothing.
         """
-        ...
 
     def forget_words(self) -> Sequence[str]:
         """Return the statements that remove all traces of deleted facts from the word index."""
-        ...
 
 
 class Listed(FunctionElement[str]):
@@ -187,15 +183,12 @@ class Row(Protocol):
 
     def __getitem__(self, column: int | str, /) -> Any:  # noqa: ANN401 - what the column holds
         """The value of one column."""
-        ...
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the values in column order."""
-        ...
 
     def keys(self) -> Iterable[str]:
         """Return the names of the columns."""
-        ...
 
 
 class Source(Protocol):
@@ -207,7 +200,6 @@ class Source(Protocol):
         """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
         change.
         """
-        ...
 
 
 Run = Callable[[str | Statement, Values], list[Row]]
@@ -244,23 +236,19 @@ class Database(Protocol):
     @property
     def engine(self) -> Engine:
         """The SQL dialect of this kind of database."""
-        ...
 
     async def close(self) -> None:
         """Finish the write in progress and close the database."""
-        ...
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         """Run one statement that reads committed data, and return its rows. Waits up to `patience` seconds for an
         unreachable server. Raises StoreError.
         """
-        ...
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run several reads in one trip to the connection's thread and return the result of `work`, which may await
         nothing but statements. `patience` is as in `fetch`. Raises StoreError.
         """
-        ...
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run `work` in a transaction and return its result after the commit.
@@ -272,7 +260,6 @@ class Database(Protocol):
         run again from the start. Raises StoreError, and whatever `work` raises; nothing is written then, except that
         this is unknown after StoreUnsure.
         """
-        ...
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         """Run one statement as a transaction of its own and return its rows. `patience` and errors are as in
@@ -284,33 +271,27 @@ class Database(Protocol):
         """Like `write`, for deletions: `work` returns what it deleted, and as few traces of it as possible remain on
         the disk. Raises StoreError.
         """
-        ...
 
     async def size(self) -> int:
         """Return how many bytes the database takes on the disk. Raises StoreError."""
-        ...
 
     @property
     def trouble(self) -> str:
         """Why writing fails at the moment, in the words of the database; "" if it works or was not tried yet."""
-        ...
 
     @property
     def is_ours(self) -> bool:
         """Whether it is certain that no other service is using this database now. Irreversible actions outside require
         this.
         """
-        ...
 
     async def answers(self) -> bool:
         """Return whether the database can be used now; never raises StoreError. The check is queued behind everything
         that the writing connection was asked to do before.
         """
-        ...
 
     async def probe(self) -> None:
         """If the last write failed, try a write again, so that `trouble` is up to date even if nobody else writes."""
-        ...
 
 
 class TableAccess:

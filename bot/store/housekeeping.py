@@ -39,11 +39,9 @@ class Threads(Protocol):
 
     async def forget(self, task: str) -> None:
         """Delete the checkpoints of a task."""
-        ...
 
     async def size(self) -> int:
         """Return how many bytes the checkpoints take on the disk."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

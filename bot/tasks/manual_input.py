@@ -159,7 +159,6 @@ class Aim(Protocol):
 
     def locate(self, now: ScreenView, action: ManualAction) -> ResolvedTarget:
         """Return where the target is on the current screen. Raises ScreenMoved if the screen has changed too much."""
-        ...
 
     def is_certain(self, gate: Gate) -> bool:
         """Return whether the target is certain enough, given `gate`: the decision of the approval rules about this

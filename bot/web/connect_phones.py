@@ -44,21 +44,17 @@ class Wifi(Protocol):
 
     async def pair(self, address: str, code: str) -> None:
         """Pair with the phone at this address, which shows this pairing code."""
-        ...
 
     async def pair_invited(self, invitation: Invitation) -> str:
         """Pair with the phone that has scanned the invitation's QR code. Returns its address; "" if no phone has
         scanned it yet.
         """
-        ...
 
     async def connect(self, address: str) -> None:
         """Connect to the phone at this address, which is paired with this machine already."""
-        ...
 
     async def announced(self) -> Sequence[Announced]:
         """Return the phones that announce themselves on the network."""
-        ...
 
 
 class ConnectPhones:

@@ -52,21 +52,17 @@ class SessionStore(Protocol):
 
     async def all(self) -> Sequence[Session]:
         """Return all stored sessions."""
-        ...
 
     async def keep(self, session: Session) -> None:
         """Store a session. Raises StoreError."""
-        ...
 
     async def touch(self, digest: str, used: float) -> None:
         """Store when the session with this digest was last used (`used`, in Unix seconds), unless it has ended. Raises
         StoreError.
         """
-        ...
 
     async def forget(self, digests: Collection[str]) -> None:
         """Delete the sessions with these digests. Raises StoreError."""
-        ...
 
 
 class Sessions:

@@ -152,15 +152,12 @@ class ConsoleChecks(Protocol):
 
     def settings(self) -> Sequence[Shown]:
         """Return the settings with their values, without secrets."""
-        ...
 
     async def near(self) -> Sequence[Finding]:
         """Run the checks that contact no other server."""
-        ...
 
     async def far(self) -> Sequence[Finding]:
         """Run the checks that contact the model and the chats. They may take a minute, and cost some tokens."""
-        ...
 
 
 def console_task_json(task: Task, home: Address) -> Json:

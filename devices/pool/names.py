@@ -15,19 +15,15 @@ class NameBook(Protocol):
 
     async def names(self) -> Mapping[str, str]:
         """Return every stored name, by phone id."""
-        ...
 
     async def keep(self, phone_id: str, name: str) -> None:
         """Store the name that a person gave to the phone."""
-        ...
 
     async def usual(self) -> Mapping[str, str]:
         """Return the default names of phones that nobody has named, by phone id."""
-        ...
 
     async def keep_usual(self, phone_id: str, name: str) -> None:
         """Store the phone's default name, used until somebody names it."""
-        ...
 
 
 class PhoneNames:

@@ -88,7 +88,6 @@ class Link(Protocol):
 
     async def send(self, message: Message) -> None:
         """Send one message and wait until the socket has room again."""
-        ...
 
 
 class StreamClosed(Exception):

@@ -28,49 +28,39 @@ class MemberSession(Protocol):
     @property
     def control(self) -> Control:
         """The task's stop and pause signals."""
-        ...
 
     @property
     def models(self) -> Models:
         """The models of the task."""
-        ...
 
     @property
     def guidance(self) -> Guidance:
         """The person's preferences for how the task is worked on."""
-        ...
 
     @property
     def phone(self) -> str:
         """The id of the task's phone; "" before it has one."""
-        ...
 
     def emit(self, event: TaskEvent) -> None:
         """Emit an event of the task."""
-        ...
 
     async def run_restartable(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await a call that may be repeated after a pause. Raises Stopped and BudgetReached."""
-        ...
 
     def take_notes(self) -> list[str]:
         """Return the person's notes that this member has not read, and mark them as read."""
-        ...
 
     @property
     def has_notes(self) -> bool:
         """Whether there are unread notes."""
-        ...
 
     async def reached_limit(self, usage: Usage) -> Fault | None:
         """Return the limit that is reached if this member has used so many tokens, or None."""
-        ...
 
     async def ask(self, question: Question) -> Answer:
         """Ask the person and return the answer, after any question asked earlier. Raises Stopped when the task ends or
         the service shuts down, not on a pause.
         """
-        ...
 
 
 class MemberOrder(BaseModel, frozen=True):

@@ -37,11 +37,9 @@ class Widget(Protocol):
 
     def measure(self, width: int, scale: Scale) -> int:
         """Return the height in pixels that the widget needs at this width in pixels."""
-        ...
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """Return the laid-out node that fills the box."""
-        ...
 
 
 class Fixed:
