@@ -36,7 +36,7 @@ from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
 from bot.wiring.parts import part_routers, part_routes
 from devices.phone import Phone, PhoneInfo, Phones
-from tests.bot.tasks.test_operating import TouchedPhone
+from tests.bot.tasks.test_manual_input import TouchedPhone
 from tests.bot.web.standins import Checks
 from tests.bot.world import World, a_phone, a_world
 
