@@ -12,8 +12,8 @@ pytestmark = pytest.mark.slow
 LOOK = """
 import gc
 import bot.wiring.service
-from bot.wiring.memory import settle
-settle()
+from bot.wiring.memory import freeze_gc
+freeze_gc()
 circle = []
 circle.append(circle)
 del circle
