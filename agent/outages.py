@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cache
@@ -50,12 +51,13 @@ _STAYS: Final = ABOUT_THE_REQUEST | {Cause.NO_PICTURES}
 _PROBE_REQUEST: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
 
 
-class _DelegatingModel:
-    """What a model that answers through others tells of the one that answers now."""
+class _DelegatingModel(ABC):
+    """Base class of models that answer through others; describes the one that answers now."""
 
     @property
+    @abstractmethod
     def _active(self) -> Model:
-        raise NotImplementedError
+        """The model that answers now."""
 
     @property
     def active_name(self) -> str:

@@ -92,20 +92,20 @@ async def compare(
 async def do_task(candidate: Candidate, task: ComparisonTask, most_cost: float | None = None) -> TaskResult:
     """Run one task on a new virtual phone and judge it. The task is ended when it has cost `most_cost`."""
     limits = replace(candidate.config.limits, cost=most_cost)
-    terms = FixedRunConfig(replace(candidate.config, limits=limits))
+    config = FixedRunConfig(replace(candidate.config, limits=limits))
     async with _phone(task.phone) as (phone, phones):
         secrets = MemorySecrets()
         saver = InMemorySaver()
         equipment = RunnerDependencies(
             phones=phones,
             leases=_OnePhone(phones.list()[0].id),
-            configs=terms,
+            configs=config,
             policy=Policy.default(),
             journal=_Journal(),
             frames=_Frames(),
             secrets=secrets,
         )
-        agent = GraphAgent(terms, LocalRunner(equipment, saver), saver)
+        agent = GraphAgent(config, LocalRunner(equipment, saver), saver)
         order = TaskOrder(task=f"c{task.number}", text=task.text, max_steps=MOST_STEPS)
         before, began = phone.truth, time.monotonic()
         ended, asked = await _worked(agent, order, task.person, secrets)

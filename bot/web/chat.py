@@ -65,7 +65,7 @@ class WebChat:
         self._frames = frames
         self.platform = platform
         self.updated = Wakeup()
-        """Beats after every change of the log."""
+        """Is notified after every change of the log."""
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
         """Open a new thread for a task, wherever in the console it was given."""

@@ -88,7 +88,7 @@ class Sessions:
         self._last_stored: dict[str, float] = {}
         """When each session's last use was last stored."""
         self.ended = Wakeup()
-        """Beats when sessions have ended."""
+        """Is notified when sessions have ended."""
 
     async def load(self) -> None:
         """Load the stored sessions, at the service's start."""

@@ -93,9 +93,9 @@ class Dashboard:
         self._watchers = 0
         self._update_task: asyncio.Task[None] | None = None
         self.updated = Wakeup()
-        """Beats when `current` has changed."""
+        """Is notified when `current` has changed."""
         self.task_event = Wakeup()
-        """Beats when there is an event of a task."""
+        """Is notified of each event of a task."""
         self.current: EncodedState | None = None
         """The latest state, None before the first."""
         self._looks = 0

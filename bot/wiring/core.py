@@ -179,13 +179,13 @@ async def open_core(
         settings = live.base
         cover_secrets(settings)
         live.on_change(cover_secrets)
-        terms = RunConfigs(live.now, lambda request, away: task_service.model_away(request.task, away))
-        stack.push_async_callback(terms.close)
-        live.on_change(terms.change)
-        if terms.models.vision.name == "offline":
+        run_configs = RunConfigs(live.now, lambda request, away: task_service.model_away(request.task, away))
+        stack.push_async_callback(run_configs.close)
+        live.on_change(run_configs.change)
+        if run_configs.models.vision.name == "offline":
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
-            logger.info("Model: %s", terms.models.vision.name)
+            logger.info("Model: %s", run_configs.models.vision.name)
         machines = _machines_of(settings, store, policy)
         phones = phones_of(
             settings,
@@ -238,7 +238,7 @@ async def open_core(
         equipment = RunnerDependencies(
             phones=phones,
             leases=leases,
-            configs=terms,
+            configs=run_configs,
             policy=policy,
             journal=store.journal,
             frames=store.frames.patient(),
@@ -253,7 +253,7 @@ async def open_core(
         members = members_of(settings, toolbox, store, checkpoints, skills, policy)
         local = LocalRunner(equipment, checkpoints)
         agent = GraphAgent(
-            terms,
+            run_configs,
             local if machines is None else machines.runner(local, leases, secrets, memory),
             checkpoints,
             knowledge=knowledge_of(settings),
@@ -268,7 +268,7 @@ async def open_core(
             agent,
             leases,
             secrets,
-            model=lambda: terms.models.vision.name,
+            model=lambda: run_configs.models.vision.name,
             gate=quotas,
             admission=admission,
             steady=seconds_since_boot,
@@ -290,7 +290,7 @@ async def open_core(
             checkpoints,
             phones,
             live,
-            terms,
+            run_configs,
             task_service,
             rights,
             quotas,
