@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from pydantic import BaseModel
+
 from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, pictured
 from agent.guards.keys import keys_of, stays, stays_on_button
 from agent.guards.press_verdicts import KeptVerdict, PressVerdicts
-from agent.guards.rules import Part, RuleName
+from agent.guards.rules import RuleName
 from agent.guards.structure import is_drawn
 from agent.guards.touch_target import TouchTarget
 from agent.guards.words import id_words, in_one_line
@@ -45,7 +47,7 @@ SPOT_GRID = 40
 """Pixels within which two spots without words count as the same place."""
 
 
-class Verdict(Part):
+class Verdict(BaseModel, extra="forbid", frozen=True):
     """What the reader answers: the consequence of the press, and what it is about in the window's words."""
 
     consequence: Literal["none", "sends", "pays", "deletes", "installs", "grants", "signs", "changes security"]

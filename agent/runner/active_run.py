@@ -63,8 +63,9 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
     # An endpoint that stores the conversation would continue from an answer that may be dropped.
     if view is None or keeps_conversation(vision):
         return
+    acting = context.screen.model
     scene = await scene_of(state, context, view)
-    request = request_for(context, scene)
+    request = request_for(context, scene, acting)
     pieces = DeltaBuffer()
     call = vision.complete(request, on_delta=pieces if has_reader(context) else None)
     answering = asyncio.ensure_future(context.control.guard(call))

@@ -412,10 +412,10 @@ class Labels:
             except NotATable as broken:
                 logger.debug("no labels in %s: %s", path, broken)
         names = (best(found, language), found.get(Locale(), ""))
-        kept = dict.fromkeys(filter(None, map(in_one_line, names)))
+        kept = dict.fromkeys(filter(None, map(printable_label, names)))
         self._known[app.package, where.version, language] = tuple(kept)
 
 
-def in_one_line(label: str) -> str:
-    """Return a label as one printable line, because an app may write anything there."""
+def printable_label(label: str) -> str:
+    """Return a label as one printable line of at most MAX_LABEL letters, because an app may write anything there."""
     return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]

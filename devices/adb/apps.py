@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Mapping
 
-from devices.adb.app_names import App, Labels, choose, in_one_line, usual_name
+from devices.adb.app_names import App, Labels, choose, printable_label, usual_name
 from devices.adb.shell import Result, Shell, command
 from devices.errors import AmbiguousApp, InputRejected, PhoneError, UnknownApp
 from devices.names import readable
@@ -82,7 +82,7 @@ class Apps:
         language = await self._told_language()
         self._known = await self._labels.of(await self._read(), language)
         self._language, self._read_at = language, time.monotonic()
-        listed = (InstalledApp(app.package, in_one_line(app.label) or readable(app.package)) for app in self._known)
+        listed = (InstalledApp(app.package, printable_label(app.label) or readable(app.package)) for app in self._known)
         return tuple(sorted(listed, key=lambda app: app.label.casefold()))
 
     def forget(self) -> None:
@@ -102,7 +102,7 @@ class Apps:
         found = [app for app in self._known if app.package == package and not app.label]
         found = [*await self._labels.of(found, language)] if found else []
         label = next((app.label for app in (*found, *self._known) if app.package == package and app.label), "")
-        self._labelled[package] = in_one_line(label)
+        self._labelled[package] = printable_label(label)
 
     async def version(self, package: str) -> str:
         """Return the version code of an app; "" if the phone does not report it. Raises PhoneError."""

@@ -159,6 +159,16 @@ class LastScreen:
     state: State | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenInput:
+    """An input whose result is not known yet. `judge` gives it from the elements and the app in front; `package` is the
+    app that the input opened, "" if it opened none.
+    """
+
+    judge: Callable[[tuple[Element, ...], str], InputResult]
+    package: str = ""
+
+
 class InputDriver:
     """Carries out inputs on one phone: touches, keys, typing, and opening apps and URLs."""
 
@@ -181,10 +191,8 @@ class InputDriver:
         self._apps = apps
         self._clock = clock
         self._elements_after: tuple[Element, ...] | None = None
-        self._open: Callable[[tuple[Element, ...], str], InputResult] | None = None
-        """Judges the last input by the elements and the app in front, once an observation shows them."""
-        self.expected = ""
-        """The package of the app that the last input opened, until it is known whether it came to the front."""
+        self._open: _OpenInput | None = None
+        """The last input, if its result is judged by the next observation."""
         self._other_displays = False
 
     async def act(
@@ -210,7 +218,7 @@ class InputDriver:
 
         Raises ScreenChanged, InputRejected and other PhoneErrors.
         """
-        self._elements_after, self._open, self.expected = None, None, ""
+        self._elements_after = self._open = None
         if last.state is not None:
             self._other_displays = last.state.other_displays
         act = Act(self._shell, receipt, other_displays=self._other_displays, may_send=self._may_send)
@@ -249,6 +257,11 @@ class InputDriver:
         left, self._elements_after = self._elements_after, None
         return left
 
+    @property
+    def expected(self) -> str:
+        """The package of the app that the last input opened, until it is known whether it is in front; else ""."""
+        return "" if self._open is None else self._open.package
+
     async def wait_for_expected(self) -> None:
         """Wait up to `APP_PATIENCE` for the expected app to come to the front. Raises PhoneError."""
         await self._wait_for_app(self.expected)
@@ -257,8 +270,8 @@ class InputDriver:
         """Return the result of the last input, judged by these elements and the app in front; None on later calls or
         if nothing is open.
         """
-        judge, self._open, self.expected = self._open, None, ""
-        return None if judge is None else judge(elements or (), front)
+        last, self._open = self._open, None
+        return None if last is None else last.judge(elements or (), front)
 
     async def _check_screen(
         self, then: State | None, check: Callable[[], Coroutine[Any, Any, None]] | None, *, clock: bool
@@ -302,7 +315,7 @@ class InputDriver:
         if not package:
             return InputResult(notes=(words("phone.note.opened", name=name),))
         if later:
-            self._open, self.expected = lambda _elements, front: _launched(package, name, front), package
+            self._open = _OpenInput(lambda _elements, front: _launched(package, name, front), package)
             return InputResult()
         return _launched(package, name, await self._wait_for_app(package))
 
@@ -350,7 +363,7 @@ class InputDriver:
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         if later and not (what.submit or what.secret):
-            self._open = lambda elements, _front: read_back(what, elements, by_keys=by_keys)
+            self._open = _OpenInput(lambda elements, _front: read_back(what, elements, by_keys=by_keys))
             return InputResult()
         tree = await self._tree_left(screen)
         done = read_back(what, tree or (), by_keys=by_keys)

@@ -83,13 +83,25 @@ def fields_written(arguments: str) -> str | None:
     """Return the arguments of an unfinished tool call up to the last complete one, as JSON; None if none is complete.
     The last argument of an unfinished text is left out, because a number may continue.
     """
-    written, before = arguments, arguments
-    while written:
-        try:
-            json.loads(written)
-        except ValueError:
-            before, comma, _ = before.rpartition(",")
-            written = comma and f"{before}}}"
-        else:
-            return written
-    return None
+    try:
+        json.loads(arguments)
+    except ValueError:
+        pass
+    else:
+        return arguments
+    # One pass, as this is asked of each piece that is streamed.
+    depth, inside, escaped, end = 0, False, False, 0
+    for place, sign in enumerate(arguments):
+        if escaped:
+            escaped = False
+        elif inside:
+            escaped, inside = sign == "\\", sign != '"'
+        elif sign == '"':
+            inside = True
+        elif sign in "{[":
+            depth += 1
+        elif sign in "}]":
+            depth -= 1
+        elif sign == "," and depth == 1:
+            end = place
+    return arguments[:end] + "}" if end else None

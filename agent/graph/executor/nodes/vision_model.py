@@ -91,10 +91,10 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     )
 
 
-def request_for(context: RunContext, scene: Scene) -> ModelRequest:
-    """Return the request that shows this scene to the acting model."""
+def request_for(context: RunContext, scene: Scene, model: str) -> ModelRequest:
+    """Return the request that shows this scene to the acting model; `model` is the name of the one it was made for."""
     messages, tools = context.profile.dialect.render(scene)
-    run, model = context.run, context.screen.model
+    run = context.run
     return ModelRequest(
         Purpose.ACT, messages, tools, scene=scene, conversation=str(run), task=run.task, rendered_for=model
     )
@@ -193,7 +193,7 @@ async def vision_model(
             first = None
         if first is not None:
             scene = first.scene  # later repetitions use the original text with its time of day
-        request = request_for(context, scene)
+        request = request_for(context, scene, acting)
         remember_shown(state, context, request.messages)
         model = following(vision if first is None else BegunModel(vision, first), state, context, view)
         ahead = ReadingAhead(state, context, view) if has_reader(context) else None
